@@ -8,6 +8,22 @@ export interface VisibleEntry {
   readonly createCalls: number;
 }
 
+/** A post of an account on a simulated platform. */
+interface SimulatedPost {
+  readonly platform: string;
+  /** External id or username of the account. */
+  readonly account: string;
+  /** Id of the post on the platform. */
+  readonly mediaId: string;
+}
+
+/** A private reply that a reader of a simulated platform received. */
+export interface PrivateReply {
+  readonly commentId: string;
+  readonly text: string;
+  readonly sentAt: string;
+}
+
 /** Requests with which tests configure and query the simulator of the platforms. */
 export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
@@ -27,6 +43,17 @@ export interface SimulatorControl {
    */
   issueAccount(platform: string): Promise<unknown>;
   secrets(): Promise<readonly string[]>;
+  /**
+   * Lets a reader comment on a post, at the given instant or now, and returns the id of the comment on the platform.
+   */
+  addComment(
+    post: SimulatedPost,
+    comment: { readonly text: string; readonly author?: string; readonly createdAt?: string },
+  ): Promise<string>;
+  /** Lists the private replies that an account has sent. */
+  privateReplies(platform: string, account: string): Promise<readonly PrivateReply[]>;
+  /** Sets counters of a post; the platform may show them later. */
+  setMetrics(post: SimulatedPost, values: Readonly<Record<string, number>>): Promise<void>;
   /** Number of calls of an operation that the simulator has received for an account, refused calls included. */
   countCalls(platform: string, operation: string, account: string): Promise<number>;
 }
@@ -69,6 +96,14 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
       return accounts[0]?.credentials;
     },
     secrets: () => call("GET", "secrets"),
+    addComment: async (post, comment) => {
+      const body = { author: "reader", ...post, ...comment };
+      return (await call<{ id: string }>("POST", "comments", body)).id;
+    },
+    privateReplies: (platform, account) =>
+      call("GET", `private-replies?platform=${platform}&account=${encodeURIComponent(account)}`),
+    setMetrics: ({ mediaId: id, ...post }, values) =>
+      call("POST", "metrics", { ...post, id, ...values }),
     countCalls: async (platform, operation, account) => {
       const requests = await call<readonly { operation: string; account: string | null }[]>(
         "GET",

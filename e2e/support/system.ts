@@ -26,7 +26,14 @@ export type BusKind = "postgres" | "kafka";
 export interface SharedSystem extends AsyncDisposable {
   readonly simulator: Pick<
     SimulatorControl,
-    "visible" | "countCalls" | "issueAccount" | "secrets" | "addFault"
+    | "visible"
+    | "countCalls"
+    | "issueAccount"
+    | "secrets"
+    | "addFault"
+    | "addComment"
+    | "privateReplies"
+    | "setMetrics"
   >;
   /** Database connection of the owner of all schemas, with which tests read tables and change times in them. */
   readonly sql: postgres.Sql;

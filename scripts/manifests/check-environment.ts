@@ -57,7 +57,7 @@ const OWN = new Set([
   "PORT",
   "METRICS_PORT",
   "IDENTITY_KEYS",
-  // The processes of the delivery service can work for publishing, for webhooks, or for both.
+  // Each process of the delivery service can work for one part of the service, or for all.
   "ROLE",
   ...NODE_VARIABLES,
   // Each service has a Kafka user of its own, and so have the Kubernetes Jobs that create Kafka topics and grant

@@ -48,7 +48,7 @@ function render(overlay: string): Manifest[] {
 function find(manifests: readonly Manifest[], wanted: string): object {
   const [kind = "", name = ""] = wanted.split("/");
   const found = ofKind(manifests, kind).filter(({ metadata }) =>
-    [metadata.name, metadata.name.replace(/-[a-z0-9]{10}$/, "")].includes(name),
+    [metadata.name, metadata.name.replace(/-[2456789bcdfghkmt]{10}$/, "")].includes(name),
   );
   if (found[0] === undefined || found.length > 1) throw new Error(`${found.length} are ${wanted}`);
   return found[0];

@@ -1,9 +1,10 @@
+import { ROLES } from "../../services/delivery/src/config.ts";
 import { readEnvironment } from "./environment.ts";
 import { containersOf, type Manifest, serviceOf, workloadsOf } from "./manifest.ts";
 
 /**
- * Finds work of the delivery service that no process does: processes with `ROLE=publishing` send no webhooks, and processes with
- * `ROLE=webhooks` publish nothing.
+ * Finds work of the delivery service that no process does: a process with `ROLE=publishing` sends no webhooks, and one with
+ * `ROLE=webhooks` publishes nothing.
  */
 export function checkRoles(manifests: readonly Manifest[]): readonly string[] {
   const roles = workloadsOf(manifests)
@@ -12,7 +13,7 @@ export function checkRoles(manifests: readonly Manifest[]): readonly string[] {
     .map(
       (container) => readEnvironment(container, manifests).variables.get("ROLE")?.value ?? "all",
     );
-  return ["publishing", "webhooks"]
+  return ROLES.filter((role) => role !== "all")
     .filter((role) => !roles.includes(role) && !roles.includes("all"))
     .map((role) => `no process of delivery has ROLE=${role} or ROLE=all`);
 }

@@ -3,6 +3,12 @@ import { presign, upload, type File } from "../media.ts";
 import { create, HOUR_MS, inMs, whenPost } from "../posts.ts";
 import type { System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
+import {
+  engagementFixtures,
+  engagementHandlesOf,
+  makeEngagement,
+  type EngagementBelongings,
+} from "./engagement.ts";
 import type { Fixtures } from "./matrix.ts";
 import { makeWebhooks, webhookFixtures, type WebhookBelongings } from "./webhooks.ts";
 
@@ -21,6 +27,7 @@ interface Belongings extends WebhookBelongings {
   >;
   readonly media: Readonly<Record<"open" | "uploaded" | "ready" | "used", string>>;
   readonly rules: Readonly<Record<"active" | "paused", string>>;
+  readonly engagement: EngagementBelongings;
   readonly cursor: string;
 }
 
@@ -83,6 +90,7 @@ export async function makeBelongings(
     },
     rules: { active: await makeRule(tenant, `active ${mark}`), paused },
     ...(await makeWebhooks(tenant, receiverUrl, mark)),
+    engagement: await makeEngagement(system, tenant, mark),
     cursor: page.body.nextCursor,
   };
 }
@@ -95,6 +103,7 @@ export function handlesOf({
   rules,
   webhooks,
   failedDelivery,
+  engagement,
   cursor,
   webhookCursor,
 }: Belongings): readonly string[] {
@@ -105,6 +114,7 @@ export function handlesOf({
     ...Object.values(rules),
     ...Object.values(webhooks),
     failedDelivery,
+    ...engagementHandlesOf(engagement),
     cursor,
     webhookCursor,
   ];
@@ -200,5 +210,6 @@ export async function makeFixtures(
     },
     deleteQueueSlotRule: { requests: [one(ours.rules.paused)], foreign: rules },
     ...webhookFixtures(ours, theirs),
+    ...engagementFixtures(ours.engagement, theirs.engagement),
   };
 }

@@ -100,6 +100,8 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
   return {
     ...Object.fromEntries(baseUrls),
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
+    // All features, so that each can be tried.
+    PLATFORM_FEATURES: "comments,messages,metrics",
     // The simulated Facebook publishes unpublished posts later, which not every real Page may do.
     FACEBOOK_TWO_PHASE: "on",
   };

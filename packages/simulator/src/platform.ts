@@ -73,9 +73,13 @@ export interface Platform {
   readonly usernameFault: (username: string) => string | undefined;
   /**
    * Issues new credentials for the simulated account with the given username, and creates the
-   * account if it does not exist. Without a username, always creates an account.
+   * account if it does not exist. Without a username, always creates an account. The credentials
+   * have those of the permissions that the platform knows; without `permissions` all of them.
    */
-  readonly issueAccount: (username: string | undefined) => IssuedAccount;
+  readonly issueAccount: (
+    username: string | undefined,
+    permissions?: readonly string[],
+  ) => IssuedAccount;
   /**
    * Returns the account to which the token of a platform call belongs, also when the token is no
    * longer valid.

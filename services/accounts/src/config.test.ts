@@ -33,3 +33,13 @@ test.each([
     expect(read).not.toThrow(SECRET);
   },
 );
+
+test("the setting PLATFORM_FEATURES lists known features only, and is empty by default", () => {
+  expect(readConfig(ENV).platforms.features).toEqual([]);
+  const features = (value: string) =>
+    readConfig({ ...ENV, PLATFORM_FEATURES: value }).platforms.features;
+  expect(features("metrics, comments")).toEqual(["comments", "metrics"]);
+  expect(() => features("comments,insights")).toThrow(
+    "PLATFORM_FEATURES contains insights, which is not one of comments, messages, metrics",
+  );
+});

@@ -1,5 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { readPlatformAddresses } from "@postrider/platforms/addresses";
+import {
+  PLATFORM_FEATURES,
+  type PlatformFeature,
+} from "@postrider/platforms/authorization/permissions";
 import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
 import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
@@ -81,6 +85,14 @@ function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAdd
     : page;
 }
 
+function readFeatures(read: EnvReader): readonly PlatformFeature[] {
+  return read
+    .about(
+      "What people are asked to permit besides publishing when they connect accounts: `comments` (read, answer and hide them), `messages` (private replies to comments) and `metrics`. Your apps must have the permissions of each: Facebook and Instagram refuse the whole authorization over one that is missing. Accounts that were connected before must be connected again.",
+    )
+    .someOf("PLATFORM_FEATURES", PLATFORM_FEATURES);
+}
+
 /**
  * Reads the accounts service's settings of each platform under the property names that the platform's connector uses.
  */
@@ -88,6 +100,7 @@ function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): Authoriz
   const { graphVersion: version, ...at } = readPlatformAddresses(read);
   const { login } = at.instagram;
   return {
+    features: readFeatures(read),
     instagram: {
       baseUrl: at.instagram.api,
       version,

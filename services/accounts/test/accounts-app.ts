@@ -7,6 +7,7 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import type { PlatformFeature } from "@postrider/platforms/authorization/permissions";
 import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import { insertDeployment } from "@postrider/shared/deployment/table";
 import type { Sql } from "@postrider/shared/postgres";
@@ -74,6 +75,8 @@ export interface AppOptions {
   readonly isXConfigured?: boolean;
   readonly deploymentId?: string;
   readonly instagramLogin?: "facebook" | "instagram";
+  /** Features besides publishing for whose permissions the accounts service asks; default: none. */
+  readonly features?: readonly PlatformFeature[];
   /** Database connection pool of the replica; default: the pool of the test database. */
   readonly sql?: Sql;
 }
@@ -83,6 +86,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   const { simulatorUrl } = options;
   const at = (platform: string) => `${simulatorUrl ?? "http://127.0.0.1:9"}/${platform}`;
   const settings = {
+    features: options.features ?? [],
     instagram: {
       baseUrl: at("instagram"),
       version: "v25.0",

@@ -9,7 +9,7 @@ import type { Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import type { Loop } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
-import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
+import { deriveCursorKeys, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
@@ -51,7 +51,11 @@ export async function startApp(config: Config): Promise<App> {
   const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
   const onEvents = () => parts.relay?.nudge();
   const engagement = { config, logger, peers, guard, onEvents };
-  const rpc = createEngagementRpc(createEngagementDeps({ ...engagement, sql }));
+  const rpc = createEngagementRpc(createEngagementDeps({ ...engagement, sql }), {
+    cursorKeys: readCursorKeys(config),
+    nudgeActions: () => parts.engagement?.nudgeActions(),
+    nudgePolls: () => parts.engagement?.nudgePolls(),
+  });
   const routes = createAllRoutes(config, sql, parts, rpc);
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
@@ -94,7 +98,6 @@ function listChecks({ role }: Config, parts: Parts): readonly (readonly [string,
 
 /** Returns the RPCs of all parts of the service. Every process serves all of them, whatever part it works for. */
 function createAllRoutes(config: Config, sql: Sql, parts: Parts, engagement: EngagementRpc) {
-  const [first, ...others] = config.identity.keys.map(({ text }) => text);
   const publishing = createRoutes({
     sql,
     deploymentId: config.deploymentId,
@@ -105,7 +108,7 @@ function createAllRoutes(config: Config, sql: Sql, parts: Parts, engagement: Eng
     sql,
     outbound: config.outbound,
     sealingKeys: config.handleKeys,
-    cursorKeys: deriveCursorKeys("delivery", [first ?? "", ...others]),
+    cursorKeys: readCursorKeys(config),
     nudgeComposer: () => parts.webhooks?.nudgeComposer(),
     nudgeDispatcher: () => parts.webhooks?.nudgeDispatcher(),
   });
@@ -114,6 +117,12 @@ function createAllRoutes(config: Config, sql: Sql, parts: Parts, engagement: Eng
     webhooks(router);
     engagement.routes(router);
   };
+}
+
+/** The keys with which cursors of lists are signed. */
+function readCursorKeys({ identity }: Config): CursorKeys {
+  const [first, ...others] = identity.keys.map(({ text }) => text);
+  return deriveCursorKeys("delivery", [first ?? "", ...others]);
 }
 
 /** The handlers of all consumers, for events that failed, were parked and are delivered again. */

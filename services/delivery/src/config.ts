@@ -14,6 +14,9 @@ import {
 } from "@postrider/shared/process/service";
 import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
+/** What a process of the service can work for. */
+export const ROLES = ["all", "publishing", "webhooks", "engagement"] as const;
+
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
 function readBrake(read: EnvReader) {
@@ -176,7 +179,7 @@ export function readSettings(read: EnvReader) {
         "What a process of the delivery service works for. `all` is one process for everything; separate processes keep slow endpoints of customers and slow reads of metrics and comments from delaying publishing.",
         { level: "advanced" },
       )
-      .oneOf("ROLE", ["all", "publishing", "webhooks", "engagement"], "all"),
+      .oneOf("ROLE", ROLES, "all"),
     deploymentId: read
       .about(
         "Name of this deployment. If the database is marked with another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",

@@ -3,6 +3,9 @@ import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_ser
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
@@ -49,6 +52,23 @@ function connectPeers({ accountsUrl, postsUrl, mediaUrl, deliveryUrl, identity }
   };
 }
 
+/** Returns the RPC clients that the operations of the API use. */
+function createClients({ accounts, posts, media, delivery }: ReturnType<typeof connectPeers>) {
+  return {
+    accounts: accounts.client(AccountService),
+    authorizations: accounts.client(AuthorizationService),
+    platforms: accounts.client(PlatformService),
+    posts: posts.client(PostService),
+    quota: posts.client(QuotaService),
+    queueSlots: posts.client(QueueSlotService),
+    media: media.client(MediaService),
+    webhooks: delivery.client(WebhookService),
+    comments: delivery.client(CommentService),
+    automations: delivery.client(AutomationService),
+    metrics: delivery.client(MetricsService),
+  };
+}
+
 /**
  * Builds and starts the gateway. Disposing of the returned app answers the requests in flight and then stops the
  * gateway.
@@ -58,19 +78,11 @@ export async function startApp(config: Config): Promise<App> {
   const base = openProcess(config);
   const { logger, health } = base;
   const peers = connectPeers(config);
-  const { accounts, posts, media, delivery } = peers;
   const mediaBytes = createMediaBytes({ baseUrl: config.mediaUrl, identity });
-  const admission = createAdmission({ client: accounts.client(AdmissionService), logger });
+  const admission = createAdmission({ client: peers.accounts.client(AdmissionService), logger });
   const server = await createServer({
     admission,
-    accounts: accounts.client(AccountService),
-    authorizations: accounts.client(AuthorizationService),
-    platforms: accounts.client(PlatformService),
-    posts: posts.client(PostService),
-    quota: posts.client(QuotaService),
-    queueSlots: posts.client(QueueSlotService),
-    media: media.client(MediaService),
-    webhooks: delivery.client(WebhookService),
+    ...createClients(peers),
     mediaBytes,
     links: createMediaLinks(config),
     health,

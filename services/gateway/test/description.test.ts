@@ -13,6 +13,8 @@ interface Document {
           string,
           {
             readonly operationId?: string;
+            readonly description?: string;
+            readonly "x-postrider-extension"?: boolean;
             readonly parameters?: readonly object[];
             readonly responses: Readonly<Record<string, object>>;
           }
@@ -38,38 +40,68 @@ test("the API description needs no API key, is valid OpenAPI 3.1 and matches the
   );
 });
 
-test("every operation of the API description has an id, describes its errors and refers to named schemas", () => {
+/** The operations of the contract with the scopes that they need. */
+const CONTRACT: readonly (readonly [operation: string, scope: string])[] = [
+  ["GET /accounts", "accounts:read"],
+  ["DELETE /accounts/{id}", "accounts:write"],
+  ["GET /platforms", "accounts:read"],
+  ["POST /posts/validate", "posts:read"],
+  ["POST /posts", "posts:write"],
+  ["GET /posts", "posts:read"],
+  ["GET /posts/{id}", "posts:read"],
+  ["PATCH /posts/{id}", "posts:write"],
+  ["DELETE /posts/{id}", "posts:write"],
+  ["POST /posts/{id}/metrics/refresh", "posts:read"],
+  ["POST /posts/{id}/publish", "posts:write"],
+  ["POST /posts/{id}/retry", "posts:write"],
+  ["POST /media/presign", "posts:write"],
+  ["POST /media/{id}/complete", "posts:write"],
+  ["POST /media/from-url", "posts:write"],
+  ["DELETE /media/{id}", "posts:write"],
+  ["GET /quota", "posts:read"],
+  ["GET /queue-slots", "posts:read"],
+  ["POST /queue-slots", "posts:write"],
+  ["PATCH /queue-slots/{id}", "posts:write"],
+  ["DELETE /queue-slots/{id}", "posts:write"],
+  ["GET /webhooks", "webhooks:read"],
+  ["POST /webhooks", "webhooks:write"],
+  ["PATCH /webhooks/{id}", "webhooks:write"],
+  ["DELETE /webhooks/{id}", "webhooks:write"],
+  ["GET /webhooks/{id}/deliveries", "webhooks:read"],
+  ["POST /webhooks/{id}/deliveries/{deliveryId}/retry", "webhooks:write"],
+  ["GET /automations/partner-dm-backfills/preview", "automations:read"],
+  ["GET /automations/partner-dm-backfills", "automations:read"],
+  ["POST /automations/partner-dm-backfills", "automations:write"],
+  ["GET /automations/partner-dm-backfills/{id}", "automations:read"],
+  ["PATCH /automations/partner-dm-backfills/{id}", "automations:write"],
+  ["GET /automations/partner-dm-rules", "automations:read"],
+  ["POST /automations/partner-dm-rules", "automations:write"],
+  ["GET /automations/partner-dm-runs", "automations:read"],
+  ["PATCH /automations/partner-dm-rules/{id}", "automations:write"],
+  ["GET /accounts/{id}/media/{mediaId}/comments", "comments:read"],
+  ["POST /accounts/{id}/media/{mediaId}/comments/{commentId}/actions", "comments:write"],
+  ["GET /comment-actions/{id}", "comments:read"],
+];
+
+test("the API description contains the 39 operations of the contract with their scopes, and every further operation is marked as an extension", () => {
+  const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({
+      name: `${method.toUpperCase()} ${path.replace("/api/v1", "")}`,
+      scope: /Requires the scope `([a-z:]+)`/.exec(operation.description ?? "")?.[1],
+      isExtension: operation["x-postrider-extension"] === true,
+    })),
+  );
+  const ofContract = described.filter(({ isExtension }) => !isExtension);
+
+  expect(CONTRACT).toHaveLength(39);
+  expect(new Map(ofContract.map(({ name, scope }) => [name, scope]))).toEqual(new Map(CONTRACT));
+});
+
+test("every operation of the API description has an id of its own, describes its errors and refers to named schemas", () => {
   const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-  expect(
-    operations.map(({ operationId = "" }) => operationId).toSorted((a, b) => a.localeCompare(b)),
-  ).toEqual([
-    "completeUpload",
-    "createPost",
-    "createQueueSlotRule",
-    "createWebhook",
-    "deleteMedia",
-    "deletePost",
-    "deleteQueueSlotRule",
-    "disconnectAccount",
-    "getPost",
-    "getQuota",
-    "importMedia",
-    "listAccounts",
-    "listPlatforms",
-    "listPosts",
-    "listQueueSlotRules",
-    "listWebhookDeliveries",
-    "listWebhooks",
-    "presignUpload",
-    "publishPost",
-    "retryPost",
-    "retryWebhookDelivery",
-    "revokeWebhook",
-    "updatePost",
-    "updateQueueSlotRule",
-    "updateWebhook",
-    "validatePost",
-  ]);
+  const ids = operations.map(({ operationId = "" }) => operationId);
+  expect(ids.every((id) => /^[a-z][A-Za-z]+$/.test(id))).toBe(true);
+  expect(new Set(ids).size).toBe(operations.length);
   for (const { parameters, responses } of operations) {
     expect(parameters).toContainEqual(
       expect.objectContaining({ in: "header", name: "X-Workspace-Id", required: false }),

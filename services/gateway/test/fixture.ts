@@ -3,6 +3,9 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
@@ -61,6 +64,9 @@ export interface Peers {
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
   readonly webhooks?: Partial<ServiceImpl<typeof WebhookService>>;
+  readonly comments?: Partial<ServiceImpl<typeof CommentService>>;
+  readonly automations?: Partial<ServiceImpl<typeof AutomationService>>;
+  readonly metrics?: Partial<ServiceImpl<typeof MetricsService>>;
   /** Base URL of the media service. By default no server listens there. */
   readonly mediaUrl?: string;
   readonly maxInFlight?: number;
@@ -69,6 +75,8 @@ export interface Peers {
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
   readonly unsentLimits?: ServerDeps["unsentLimits"];
+  /** Maximum duration of a request in milliseconds. Default: 5 s. */
+  readonly requestTimeoutMs?: number;
   /** By default the server refuses no request because of load: the tests run in its event loop and may delay it. */
   readonly maxLoopDelayMs?: number;
 }
@@ -88,6 +96,9 @@ export async function createTestServer(
     router.service(PlatformService, peers.platforms ?? {});
     router.service(MediaService, peers.media ?? {});
     router.service(WebhookService, peers.webhooks ?? {});
+    router.service(CommentService, peers.comments ?? {});
+    router.service(AutomationService, peers.automations ?? {});
+    router.service(MetricsService, peers.metrics ?? {});
   });
   const baseUrl = peers.mediaUrl ?? "http://127.0.0.1:1";
   const mediaBytes = createMediaBytes({
@@ -107,6 +118,9 @@ export async function createTestServer(
     logger,
     media: peer.client(MediaService),
     webhooks: peer.client(WebhookService),
+    comments: peer.client(CommentService),
+    automations: peer.client(AutomationService),
+    metrics: peer.client(MetricsService),
     mediaBytes,
     links: createMediaLinks({
       publicUrl: PUBLIC_URL,
@@ -119,7 +133,7 @@ export async function createTestServer(
     patience: peers.patience ?? {},
     ...(peers.unsentLimits === undefined ? {} : { unsentLimits: peers.unsentLimits }),
     uploadOrigins: peers.uploadOrigins ?? [],
-    requestTimeoutMs: 5000,
+    requestTimeoutMs: peers.requestTimeoutMs ?? 5000,
     maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,
   });
   app.addHook("onClose", () => mediaBytes[Symbol.asyncDispose]());

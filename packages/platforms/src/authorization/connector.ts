@@ -117,6 +117,8 @@ export interface CurrentTokens {
  * never retries a call.
  */
 export interface AuthorizationConnector {
+  /** The permissions that people are asked for; absent when the platform always grants the same ones. */
+  readonly permissions?: readonly string[];
   readonly connect: (
     credentials: EnteredCredentials,
     signal: AbortSignal,

@@ -58,12 +58,12 @@ export function toAuthorizeUrl(page: string, query: Readonly<Record<string, stri
 /** Returns the query parameters of a link to an OAuth authorization page that uses PKCE. */
 export function toPkceQuery(
   { redirectUri, state, codeChallenge }: AuthorizeRequest,
-  { clientId, scopes }: { readonly clientId: string; readonly scopes: readonly string[] },
+  { clientId, permissions }: { readonly clientId: string; readonly permissions: readonly string[] },
 ): Readonly<Record<string, string>> {
   return {
     client_id: clientId,
     redirect_uri: redirectUri,
-    scope: scopes.join(" "),
+    scope: permissions.join(" "),
     state,
     code_challenge: codeChallenge,
     code_challenge_method: "S256",

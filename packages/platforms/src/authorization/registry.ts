@@ -15,6 +15,7 @@ import type { XApp } from "#src/x/token-endpoint.ts";
 import { createYoutubeAuthorizationConnector } from "#src/youtube/authorization.ts";
 import type { YoutubeApp } from "#src/youtube/token-endpoint.ts";
 import type { AuthorizationConnector } from "./connector.ts";
+import type { PlatformFeature } from "./permissions.ts";
 
 /** The settings of a platform app; its credentials are undefined when the operator has not configured them. */
 type Unconfigured<App> = {
@@ -25,6 +26,8 @@ type Unconfigured<App> = {
 
 /** For each platform, the addresses for authorizing accounts and the credentials of our app. */
 export interface AuthorizationSettings {
+  /** The features besides publishing for whose permissions people are asked. */
+  readonly features: readonly PlatformFeature[];
   readonly instagram: Unconfigured<InstagramApp>;
   readonly x: Unconfigured<XApp>;
   readonly facebook: Unconfigured<GraphApp>;
@@ -45,10 +48,11 @@ export type AuthorizationConnectors = Readonly<Record<PlatformId, ConfiguredPlat
 /** Creates the authorization connector of a platform; undefined when the platform's settings are incomplete. */
 function configure<App extends { readonly baseUrl: string }>(
   settings: Unconfigured<App>,
-  create: (app: App) => AuthorizationConnector,
+  create: (app: App, features: readonly PlatformFeature[]) => AuthorizationConnector,
+  features: readonly PlatformFeature[],
 ): ConfiguredPlatform | undefined {
   return isConfigured(settings)
-    ? { baseUrl: settings.baseUrl, connector: create(settings) }
+    ? { baseUrl: settings.baseUrl, connector: create(settings, features) }
     : undefined;
 }
 
@@ -62,8 +66,9 @@ function isConfigured<App>(settings: Unconfigured<App>): settings is Unconfigure
  */
 function configureInstagram(
   settings: AuthorizationSettings["instagram"],
+  features: readonly PlatformFeature[],
 ): ConfiguredPlatform | undefined {
-  const configured = configure(settings, createInstagramAuthorizationConnector);
+  const configured = configure(settings, createInstagramAuthorizationConnector, features);
   if (configured === undefined || settings.login === "facebook") return configured;
   return { ...configured, baseUrl: settings.instagramLogin.baseUrl };
 }
@@ -79,18 +84,18 @@ export function createAuthorizationConnectors(
   settings: AuthorizationSettings,
   simulatorUrl: string | undefined,
 ): AuthorizationConnectors {
-  const { telegram } = settings;
+  const { telegram, features } = settings;
   const hasBot = telegram.botToken !== undefined || isSimulated(telegram.baseUrl, simulatorUrl);
   return {
-    instagram: configureInstagram(settings.instagram),
-    x: configure(settings.x, createXAuthorizationConnector),
-    facebook: configure(settings.facebook, createFacebookAuthorizationConnector),
-    tiktok: configure(settings.tiktok, createTiktokAuthorizationConnector),
-    youtube: configure(settings.youtube, createYoutubeAuthorizationConnector),
+    instagram: configureInstagram(settings.instagram, features),
+    x: configure(settings.x, createXAuthorizationConnector, features),
+    facebook: configure(settings.facebook, createFacebookAuthorizationConnector, features),
+    tiktok: configure(settings.tiktok, createTiktokAuthorizationConnector, features),
+    youtube: configure(settings.youtube, createYoutubeAuthorizationConnector, features),
     telegram: hasBot
       ? { baseUrl: telegram.baseUrl, connector: createTelegramAuthorizationConnector(telegram) }
       : undefined,
-    bluesky: configure(settings.bluesky, createBlueskyAuthorizationConnector),
+    bluesky: configure(settings.bluesky, createBlueskyAuthorizationConnector, features),
   } satisfies Record<PlatformId, ConfiguredPlatform | undefined>;
 }
 

@@ -1,23 +1,32 @@
 import { unavailable } from "#src/authorization/call.ts";
 import { toConnectResult } from "#src/authorization/connection.ts";
 import type { AuthorizationConnector, ConnectResult } from "#src/authorization/connector.ts";
+import {
+  listPermissions,
+  type PermissionsByFeature,
+  type PlatformFeature,
+} from "#src/authorization/permissions.ts";
 import { createFacebookLogin } from "#src/graph-api/facebook-login.ts";
 import { askOwner, type GraphApp, type TokenOwner } from "#src/graph-api/token-owner.ts";
 import { object, text } from "#src/http/platform-answer.ts";
 
 const FIELDS = "id,name,username,picture";
 
-/** Permissions (scopes) of Facebook for publishing, deleting, comments, metrics and private replies. */
-const SCOPES = [
-  "pages_show_list",
-  "pages_read_engagement",
-  "pages_manage_posts",
-  "pages_manage_engagement",
-  "pages_read_user_content",
-  "read_insights",
-  "pages_messaging",
-  "pages_manage_metadata",
-];
+/**
+ * Permissions (scopes) of Facebook (platforms reference 3.1). A private reply needs the comment that it answers. Without
+ * `business_management`, Pages that belong to a business are missing in the list of Pages.
+ */
+const PERMISSIONS: PermissionsByFeature = {
+  publishing: [
+    "pages_show_list",
+    "pages_read_engagement",
+    "pages_manage_posts",
+    "business_management",
+  ],
+  comments: ["pages_read_user_content", "pages_manage_engagement"],
+  messages: ["pages_read_user_content", "pages_messaging", "pages_manage_metadata"],
+  metrics: ["read_insights"],
+};
 
 function toConnection({ accessToken, answer }: TokenOwner): ConnectResult {
   const { json, status } = answer;
@@ -36,11 +45,18 @@ function toConnection({ accessToken, answer }: TokenOwner): ConnectResult {
   return toConnectResult(profile, { tokens: { accessToken } }, otherwise);
 }
 
-/** Creates the connector that connects Facebook Pages, each with its own Page token. */
-export function createFacebookAuthorizationConnector(app: GraphApp): AuthorizationConnector {
+/**
+ * Creates the connector that connects Facebook Pages, each with its own Page token. It asks for the permissions of publishing and
+ * of the given features.
+ */
+export function createFacebookAuthorizationConnector(
+  app: GraphApp,
+  features: readonly PlatformFeature[] = [],
+): AuthorizationConnector {
+  const permissions = listPermissions(PERMISSIONS, features);
   const connect: AuthorizationConnector["connect"] = async (credentials, signal) => {
     const owner = await askOwner(app, credentials, FIELDS, signal);
     return owner.kind === "owner" ? toConnection(owner) : owner;
   };
-  return { connect, codeFlow: createFacebookLogin({ app, scopes: SCOPES, connect }) };
+  return { permissions, connect, codeFlow: createFacebookLogin({ app, permissions, connect }) };
 }

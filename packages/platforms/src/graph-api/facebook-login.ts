@@ -16,7 +16,8 @@ import type { GraphApp } from "./token-owner.ts";
 /** What the two platforms with Facebook Login (Facebook and Instagram) define for themselves. */
 export interface FacebookLogin {
   readonly app: GraphApp;
-  readonly scopes: readonly string[];
+  /** The permissions (scopes) that people are asked for. */
+  readonly permissions: readonly string[];
   /**
    * Connects the account that belongs to a Facebook Page, with the token of the Page. A Page without such an account is
    * refused.
@@ -137,9 +138,9 @@ async function exchange(
  */
 export function toMetaQuery(
   { redirectUri, state }: { readonly redirectUri: string; readonly state: string },
-  { clientId, scopes }: { readonly clientId: string; readonly scopes: readonly string[] },
+  { clientId, permissions }: { readonly clientId: string; readonly permissions: readonly string[] },
 ): Readonly<Record<string, string>> {
-  return { client_id: clientId, redirect_uri: redirectUri, scope: scopes.join(","), state };
+  return { client_id: clientId, redirect_uri: redirectUri, scope: permissions.join(","), state };
 }
 
 /** Creates the flow of Facebook Login: a person selects Facebook Pages, and each Page has a token of its own. */
@@ -147,7 +148,10 @@ export function createFacebookLogin(login: FacebookLogin): AuthorizationCodeFlow
   const { authorizeUrl, clientId } = login.app;
   return {
     authorizeUrl: (request) =>
-      toAuthorizeUrl(authorizeUrl, toMetaQuery(request, { clientId, scopes: login.scopes })),
+      toAuthorizeUrl(
+        authorizeUrl,
+        toMetaQuery(request, { clientId, permissions: login.permissions }),
+      ),
     exchange: (grant, signal) => exchange(login, grant, signal),
   };
 }

@@ -5,6 +5,11 @@ import type {
   ConnectResult,
   Refused,
 } from "#src/authorization/connector.ts";
+import {
+  listPermissions,
+  type PermissionsByFeature,
+  type PlatformFeature,
+} from "#src/authorization/permissions.ts";
 import { createFacebookLogin } from "#src/graph-api/facebook-login.ts";
 import { askOwner, type GraphApp, type TokenOwner } from "#src/graph-api/token-owner.ts";
 import { object, text } from "#src/http/platform-answer.ts";
@@ -30,17 +35,23 @@ export interface InstagramApp extends GraphApp {
  * the Page.
  */
 const FIELDS = "id,name,instagram_business_account{id,username,name,profile_picture_url}";
-/** Permissions (scopes) of Instagram for publishing, deleting, comments, metrics and private replies. */
-const SCOPES = [
-  "instagram_basic",
-  "instagram_content_publish",
-  "instagram_manage_contents",
-  "instagram_manage_comments",
-  "instagram_manage_insights",
-  "instagram_manage_messages",
-  "pages_show_list",
-  "pages_read_engagement",
-];
+/**
+ * Permissions (scopes) of Instagram with Facebook Login (platforms reference 1.1). A private reply needs the comment that it
+ * answers. Without `business_management`, Pages that belong to a business are missing in the list of Pages.
+ */
+const PERMISSIONS: PermissionsByFeature = {
+  publishing: [
+    "instagram_basic",
+    "instagram_content_publish",
+    "instagram_manage_contents",
+    "pages_show_list",
+    "pages_read_engagement",
+    "business_management",
+  ],
+  comments: ["instagram_manage_comments"],
+  messages: ["instagram_manage_comments", "instagram_manage_messages", "pages_messaging"],
+  metrics: ["instagram_manage_insights"],
+};
 
 const NO_ACCOUNT: Refused = {
   kind: "refused",
@@ -69,22 +80,30 @@ function toConnection({ answer, accessToken }: TokenOwner): ConnectResult {
  */
 function createPageLogin(
   app: GraphApp,
-): Required<Pick<AuthorizationConnector, "connect" | "codeFlow">> {
+  features: readonly PlatformFeature[],
+): Required<Pick<AuthorizationConnector, "connect" | "codeFlow" | "permissions">> {
+  const permissions = listPermissions(PERMISSIONS, features);
   const connect: AuthorizationConnector["connect"] = async (credentials, signal) => {
     const owner = await askOwner(app, credentials, FIELDS, signal);
     return owner.kind === "owner" ? toConnection(owner) : owner;
   };
-  return { connect, codeFlow: createFacebookLogin({ app, scopes: SCOPES, connect }) };
+  return { permissions, connect, codeFlow: createFacebookLogin({ app, permissions, connect }) };
 }
 
 /**
- * Creates the connector that connects professional accounts of Instagram. After the operator changes the login setting,
+ * Creates the connector that connects professional accounts of Instagram. It asks for the permissions of publishing and of the
+ * given features. After the operator changes the login setting,
  * accounts that were connected with Instagram Login keep their tokens, which are still refreshed.
  */
-export function createInstagramAuthorizationConnector(app: InstagramApp): AuthorizationConnector {
+export function createInstagramAuthorizationConnector(
+  app: InstagramApp,
+  features: readonly PlatformFeature[] = [],
+): AuthorizationConnector {
   const { login, instagramLogin: urls } = app;
   return {
-    ...(login === "facebook" ? createPageLogin(app) : createInstagramLogin(app, urls)),
+    ...(login === "facebook"
+      ? createPageLogin(app, features)
+      : createInstagramLogin(app, urls, features)),
     refresh: ({ refreshToken }, signal) => refreshInstagramToken(urls, refreshToken, signal),
   };
 }

@@ -18,6 +18,11 @@ import type {
   Unavailable,
 } from "#src/authorization/connector.ts";
 import { toAuthorizeUrl } from "#src/authorization/oauth.ts";
+import {
+  listPermissions,
+  type PermissionsByFeature,
+  type PlatformFeature,
+} from "#src/authorization/permissions.ts";
 import { toMetaQuery } from "#src/graph-api/facebook-login.ts";
 import { askOwner, type GraphApp } from "#src/graph-api/token-owner.ts";
 import { number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
@@ -34,16 +39,15 @@ export interface InstagramLoginUrls {
 
 const FIELDS = "user_id,username,name,profile_picture_url";
 /**
- * Permissions (scopes) of Instagram Login for publishing, comments, metrics and private replies; no scope exists for
- * deleting.
+ * Permissions (scopes) of Instagram Login (platforms reference 1.1); none exists for deleting. A private reply needs the
+ * comment that it answers.
  */
-const SCOPES = [
-  "instagram_business_basic",
-  "instagram_business_content_publish",
-  "instagram_business_manage_comments",
-  "instagram_business_manage_insights",
-  "instagram_business_manage_messages",
-];
+const PERMISSIONS: PermissionsByFeature = {
+  publishing: ["instagram_business_basic", "instagram_business_content_publish"],
+  comments: ["instagram_business_manage_comments"],
+  messages: ["instagram_business_manage_comments", "instagram_business_manage_messages"],
+  metrics: ["instagram_business_manage_insights"],
+};
 /** Instagram's error codes for an invalid code or token: 190 of the Graph API, 400 of the token host. */
 const REFUSALS = new Set([190, 400]);
 
@@ -172,14 +176,17 @@ export async function refreshInstagramToken(
 export function createInstagramLogin(
   facebookApp: GraphApp,
   urls: InstagramLoginUrls,
-): Required<Pick<AuthorizationConnector, "connect" | "codeFlow">> {
+  features: readonly PlatformFeature[],
+): Required<Pick<AuthorizationConnector, "connect" | "codeFlow" | "permissions">> {
   const app = { ...facebookApp, baseUrl: urls.baseUrl };
+  const permissions = listPermissions(PERMISSIONS, features);
   const { clientId } = app;
   return {
+    permissions,
     connect: (credentials, signal) => connect(app, credentials, signal),
     codeFlow: {
       authorizeUrl: (request) =>
-        toAuthorizeUrl(urls.authorizeUrl, toMetaQuery(request, { clientId, scopes: SCOPES })),
+        toAuthorizeUrl(urls.authorizeUrl, toMetaQuery(request, { clientId, permissions })),
       exchange: (grant, signal) => exchange(app, urls, grant, signal),
     },
   };

@@ -6,6 +6,11 @@ import type {
   Tokens,
 } from "#src/authorization/connector.ts";
 import { createOAuthConnector, toAuthorizeUrl, toPkceQuery } from "#src/authorization/oauth.ts";
+import {
+  listPermissions,
+  type PermissionsByFeature,
+  type PlatformFeature,
+} from "#src/authorization/permissions.ts";
 import { object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import {
@@ -16,15 +21,14 @@ import {
   type XApp,
 } from "./token-endpoint.ts";
 
-/** Permissions (scopes) of X for publishing, deleting and replying; `offline.access` grants the refresh token. */
-const SCOPES = [
-  "tweet.read",
-  "tweet.write",
-  "tweet.moderate.write",
-  "users.read",
-  "media.write",
-  "offline.access",
-];
+/**
+ * Permissions (scopes) of X (platforms reference 2). `offline.access` grants the refresh token; `tweet.write` covers replies, and
+ * `tweet.moderate.write` hiding them.
+ */
+const PERMISSIONS: PermissionsByFeature = {
+  publishing: ["tweet.read", "tweet.write", "users.read", "media.write", "offline.access"],
+  comments: ["tweet.moderate.write"],
+};
 
 async function identify(app: XApp, tokens: Tokens, signal: AbortSignal): Promise<ConnectResult> {
   const url = `${app.baseUrl}/2/users/me?user.fields=profile_image_url`;
@@ -46,15 +50,19 @@ async function identify(app: XApp, tokens: Tokens, signal: AbortSignal): Promise
 
 /**
  * Creates the authorization connector of X: OAuth 2.0 with access tokens that last two hours and rotating refresh
- * tokens.
+ * tokens. It asks for the permissions of publishing and of the given features.
  */
-export function createXAuthorizationConnector(app: XApp): AuthorizationConnector {
-  return createOAuthConnector({
+export function createXAuthorizationConnector(
+  app: XApp,
+  features: readonly PlatformFeature[] = [],
+): AuthorizationConnector {
+  const permissions = listPermissions(PERMISSIONS, features);
+  const connector = createOAuthConnector({
     usesPkce: true,
     authorizeUrl: (request) =>
       toAuthorizeUrl(
         app.authorizeUrl,
-        toPkceQuery(request, { clientId: app.clientId, scopes: SCOPES }),
+        toPkceQuery(request, { clientId: app.clientId, permissions }),
       ),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
     toTokens,
@@ -62,4 +70,5 @@ export function createXAuthorizationConnector(app: XApp): AuthorizationConnector
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });
+  return { ...connector, permissions };
 }

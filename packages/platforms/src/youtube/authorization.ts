@@ -18,8 +18,11 @@ import {
 } from "./token-endpoint.ts";
 
 const SCOPE = "https://www.googleapis.com/auth";
-/** Permissions (scopes) of YouTube for uploading, for identifying the channel, and for deleting and replying. */
-const SCOPES = [
+/**
+ * Permissions (scopes) of YouTube for uploading, for identifying the channel, and for deleting. They cover comments and metrics
+ * too: replying needs the permission of deleting, and the counts of a video that of reading.
+ */
+const PERMISSIONS = [
   `${SCOPE}/youtube.upload`,
   `${SCOPE}/youtube.readonly`,
   `${SCOPE}/youtube.force-ssl`,
@@ -76,15 +79,16 @@ function authorizeUrl(app: YoutubeApp, query: Readonly<Record<string, string>>):
  * that stay the same.
  */
 export function createYoutubeAuthorizationConnector(app: YoutubeApp): AuthorizationConnector {
-  return createOAuthConnector({
+  const connector = createOAuthConnector({
     refreshLifetimeMs: UNUSED_REFRESH_TOKEN_MS,
     usesPkce: true,
     authorizeUrl: (request) =>
-      authorizeUrl(app, toPkceQuery(request, { clientId: app.clientId, scopes: SCOPES })),
+      authorizeUrl(app, toPkceQuery(request, { clientId: app.clientId, permissions: PERMISSIONS })),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
     toTokens,
     isGrantRefused,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });
+  return { ...connector, permissions: PERMISSIONS };
 }

@@ -26,6 +26,9 @@ export const AUDIT_ACTIONS = [
   "webhook.update",
   "webhook.revoke",
   "webhook.rotate_secret",
+  "automation_rule.create",
+  "automation_rule.update",
+  "automation_rule.revoke",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -40,7 +43,8 @@ export type AuditSubjectType =
   | "target"
   | "deployment"
   | "event"
-  | "webhook";
+  | "webhook"
+  | "automation_rule";
 
 export function isAuditAction(text: string): text is AuditAction {
   return AUDIT_ACTIONS.some((action) => action === text);

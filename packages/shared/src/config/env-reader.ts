@@ -210,6 +210,16 @@ export class EnvReader {
     return splitList(this.find(name) ?? "");
   }
 
+  /** Reads a comma-separated list of some of the given values. An absent setting is an empty list. */
+  someOf<const T extends string>(name: string, values: readonly T[]): readonly T[] {
+    this.#record(name, `list of ${describeChoice(values)}`, "");
+    const parts = splitList(this.find(name) ?? "");
+    const unknown = parts.filter((part) => !values.some((value) => value === part));
+    if (unknown.length > 0)
+      this.fail(name, `contains ${unknown.join(", ")}, which is not one of ${values.join(", ")}`);
+    return values.filter((value) => parts.includes(value));
+  }
+
   /** Reads a comma-separated list of at least one secret, each with at least `minLength` characters. */
   secrets(name: string, minLength: number): readonly [string, ...string[]] {
     this.#record(name, `list of texts, at least ${minLength} characters each`);

@@ -9,6 +9,7 @@ interface AccountsBody {
   readonly platform: string;
   readonly username?: string;
   readonly count?: number;
+  readonly permissions?: readonly string[];
 }
 
 const BODY = {
@@ -19,6 +20,7 @@ const BODY = {
     platform: { type: "string" },
     username: { type: "string", minLength: 1 },
     count: { type: "integer", minimum: 1, maximum: 10_000 },
+    permissions: { type: "array", items: { type: "string" } },
   },
 };
 
@@ -46,8 +48,11 @@ function toBody({ account, credentials }: IssuedAccount): unknown {
 
 export function registerAccounts(scope: FastifyInstance, world: World, platforms: Platforms): void {
   scope.post<{ Body: AccountsBody }>("/accounts", { schema: { body: BODY } }, (request, reply) => {
+    const { permissions } = request.body;
     const platform = requirePlatform(platforms, request.body.platform);
-    const issued = usernamesFor(platform, request.body).map((name) => platform.issueAccount(name));
+    const issued = usernamesFor(platform, request.body).map((name) =>
+      platform.issueAccount(name, permissions),
+    );
     world.store.commit();
     return reply.code(201).send({ accounts: issued.map(toBody) });
   });

@@ -40,7 +40,11 @@ function usernameFault(username: string): string | undefined {
 }
 
 /** Issues a Facebook Page with an access token that does not expire. */
-function issueAccount(network: FacebookNetwork, username: string | undefined): IssuedAccount {
+function issueAccount(
+  network: FacebookNetwork,
+  username: string | undefined,
+  scopes = SCOPES,
+): IssuedAccount {
   const { accounts, clock, snowflakes } = network.world;
   const now = clock.now();
   const invented = inventName(
@@ -60,7 +64,7 @@ function issueAccount(network: FacebookNetwork, username: string | undefined): I
     kind: "page",
     account: account.externalId,
     user: snowflakes.next(now),
-    scopes: SCOPES,
+    scopes,
     issuedAt: now,
     expiresAt: null,
   });
@@ -109,7 +113,7 @@ export function createFacebook(world: World): Platform {
     ],
     maxBodyBytes: MAX_BODY_BYTES,
     usernameFault,
-    issueAccount: (username) => issueAccount(network, username),
+    issueAccount: (username, scopes) => issueAccount(network, username, scopes),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path,
     errorReply: (status, call) => statusReply(network, accountOf(network, call), status),

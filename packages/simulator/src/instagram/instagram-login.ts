@@ -17,7 +17,7 @@ import type { Account } from "#src/world/accounts.ts";
 export const INSTAGRAM_LOGIN: GraphFlavour = { prefix: "/login", isInstagramLogin: true };
 
 /**
- * Permissions that the app requests with Instagram Login, which has no permission for deleting
+ * Permissions that the app has with Instagram Login, which has no permission for deleting
  * posts.
  */
 const SCOPES: readonly string[] = [
@@ -50,9 +50,11 @@ function issue(
 export function issueLongToken(
   network: InstagramNetwork,
   account: Account,
+  permissions?: readonly string[],
 ): { readonly accessToken: string; readonly expiresInSeconds: number } {
   const user = network.ownerships.get(account.externalId)?.userId ?? "";
-  const grant = { account: account.externalId, user, scopes: SCOPES };
+  const scopes = SCOPES.filter((scope) => permissions?.includes(scope) ?? true);
+  const grant = { account: account.externalId, user, scopes };
   const accessToken = issue(network, grant, network.world.clock.now(), LONG_LIFETIME_MS);
   return { accessToken, expiresInSeconds: LONG_LIFETIME_MS / 1000 };
 }

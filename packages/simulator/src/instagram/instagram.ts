@@ -101,7 +101,7 @@ export function createInstagram(world: World): Platform {
     ],
     maxBodyBytes: MAX_BODY_BYTES,
     usernameFault,
-    issueAccount: (username) => issueAccount(network, username),
+    issueAccount: (username, permissions) => issueAccount(network, username, permissions),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path,
     errorReply: (status, call) => statusReply(network, accountOf(network, call), status),

@@ -5,8 +5,8 @@ import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
 
 /**
- * Permissions that the Instagram app requests, for publishing, deleting, comments, metrics and
- * private replies.
+ * Permissions that the Instagram app has, for publishing, deleting, comments, metrics and private
+ * replies.
  */
 export const SCOPES: readonly string[] = [
   "instagram_basic",
@@ -17,6 +17,8 @@ export const SCOPES: readonly string[] = [
   "instagram_manage_messages",
   "pages_show_list",
   "pages_read_engagement",
+  "pages_messaging",
+  "business_management",
 ];
 
 /**
@@ -47,11 +49,12 @@ function ensureAccount({ world, ownerships }: InstagramNetwork, username: string
 
 /**
  * Issues an Instagram account with a Page token, which does not expire, and with a token of
- * Instagram Login.
+ * Instagram Login. Each token has those of the permissions that its login knows.
  */
 export function issueAccount(
   network: InstagramNetwork,
   username: string | undefined,
+  permissions?: readonly string[],
 ): IssuedAccount {
   const account = ensureAccount(network, username);
   const { externalId } = account;
@@ -59,11 +62,11 @@ export function issueAccount(
     kind: "page",
     account: externalId,
     user: network.ownerships.get(externalId)?.userId ?? "",
-    scopes: SCOPES,
+    scopes: SCOPES.filter((scope) => permissions?.includes(scope) ?? true),
     issuedAt: network.world.clock.now(),
     expiresAt: null,
   });
-  const own = issueLongToken(network, account);
+  const own = issueLongToken(network, account, permissions);
   return {
     account,
     credentials: {

@@ -120,6 +120,7 @@ export function hideReply(network: XNetwork): Endpoint {
     method: "PUT",
     path: "/2/tweets/:id/hidden",
     operations: () => ["hide"],
+    scope: "tweet.moderate.write",
     bucket: "hide",
     perUser: 50,
     handle: (call) => hide(network, call),

@@ -4,7 +4,7 @@ import type { Call, Moment, Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { LimitRule, Spending } from "#src/world/limits.ts";
-import { statusProblem } from "#src/x/errors.ts";
+import { SCOPE_MISSING, statusProblem } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 
 const QUARTER_HOUR_MS = 900_000;
@@ -21,6 +21,8 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
+  /** Scope that the access token must have for this X endpoint. */
+  readonly scope?: string;
   /** Name of the counter for the X endpoint's rate limit. */
   readonly bucket: string;
   /** Maximum number of calls of the X endpoint per user and 15 minutes. */
@@ -74,10 +76,13 @@ export function toRoute(network: XNetwork, endpoint: Endpoint): Route {
     operations,
     ...(reads === undefined ? {} : { reads }),
     handle: (call, moment) => {
-      const id = network.tokens.accountOf(bearerToken(call) ?? "", moment.now);
-      const account = id === undefined ? undefined : network.world.accounts.byId("x", id);
-      if (account === undefined) {
+      const access = network.tokens.accessOf(bearerToken(call) ?? "", moment.now);
+      const account = access && network.world.accounts.byId("x", access.account);
+      if (access === undefined || account === undefined) {
         return statusProblem(401);
+      }
+      if (endpoint.scope !== undefined && !access.scopes.includes(endpoint.scope)) {
+        return SCOPE_MISSING;
       }
       const spending = network.world.limits.spend(rulesOf(endpoint, account), moment.now);
       const headers = rateHeaders(spending);

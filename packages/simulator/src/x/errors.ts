@@ -44,6 +44,14 @@ export const DUPLICATE = forbidden("You are not allowed to create a Tweet with d
 
 export const NOT_PERMITTED = forbidden("You are not permitted to perform this action.");
 
+/** The error of the X API for a token without the scope of the endpoint. */
+export const SCOPE_MISSING = problem(
+  403,
+  "Forbidden",
+  "You are not permitted to perform this action.",
+  `${PROBLEMS}/not-authorized-for-resource`,
+);
+
 /**
  * The refusal of a reply to an author who did not mention or quote the account, in the words of a
  * report of 2026-05 (github.com/gptme/gptme-contrib/pull/811).

@@ -4,7 +4,6 @@ import { redeemForm } from "#src/oauth/redeem-form.ts";
 import type { Route } from "#src/platform.ts";
 import { oauthError } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
-import { SCOPE } from "#src/x/tokens.ts";
 import type { TokenPair } from "#src/x/tokens.ts";
 
 const INVALID_TOKEN = oauthError(400, "invalid_request", "Value passed for the token was invalid.");
@@ -55,7 +54,7 @@ function redeem(
   now: number,
 ): TokenPair | undefined {
   const approval = redeemForm(codes, form, clientId, now);
-  return approval && tokens.issue(approval.account, now);
+  return approval && tokens.issue(approval, now);
 }
 
 function pairReply(pair: TokenPair | undefined, refusal: Reply): Reply {
@@ -66,7 +65,7 @@ function pairReply(pair: TokenPair | undefined, refusal: Reply): Reply {
     token_type: "bearer",
     expires_in: pair.expiresInSeconds,
     access_token: pair.accessToken,
-    scope: SCOPE,
+    scope: pair.scopes.join(" "),
     refresh_token: pair.refreshToken,
   };
   return { status: 200, body };

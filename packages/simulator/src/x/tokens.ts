@@ -6,8 +6,15 @@ import type { Secrets } from "#src/world/secrets.ts";
 const ACCESS_LIFETIME_MS = 7_200_000;
 const TOKEN_CHARACTERS = 91;
 
-export const SCOPE =
-  "tweet.write tweet.read users.read media.write tweet.moderate.write offline.access";
+/** Permissions that the app has on X. */
+export const SCOPES: readonly string[] = [
+  "tweet.write",
+  "tweet.read",
+  "users.read",
+  "media.write",
+  "tweet.moderate.write",
+  "offline.access",
+];
 
 interface Token {
   readonly kind: "access" | "refresh";
@@ -17,15 +24,25 @@ interface Token {
    * revokes all tokens of that authorization.
    */
   readonly grant: string;
+  /** Absent in stores of earlier versions, whose tokens have all scopes. */
+  readonly scopes?: readonly string[];
   readonly expiresAt: number | null;
   /** False after the X token was exchanged for a new token or was revoked. */
   readonly valid: boolean;
 }
 
+/** The account of an X token and the token's scopes. */
+export type Access = Required<Pick<Token, "account" | "scopes">>;
+
 export interface TokenPair {
   readonly accessToken: string;
   readonly refreshToken: string;
   readonly expiresInSeconds: number;
+  readonly scopes: readonly string[];
+}
+
+function toAccess({ account, scopes = SCOPES }: Token): Access {
+  return { account, scopes };
 }
 
 /**
@@ -42,15 +59,15 @@ export class Tokens {
   }
 
   /** Issues an X access token and refresh token for a new authorization. */
-  issue(account: string, now: number): TokenPair {
-    return this.#pair(account, randomUUID(), now);
+  issue(access: Access, now: number): TokenPair {
+    return this.#pair(access, randomUUID(), now);
   }
 
-  /** Id of the X account of a valid access token; undefined for any other text. */
-  accountOf(accessToken: string, now: number): string | undefined {
+  /** The account and scopes of a valid X access token; undefined for any other text. */
+  accessOf(accessToken: string, now: number): Access | undefined {
     const token = this.#rows.get(accessToken);
     return token?.kind === "access" && token.valid && now < (token.expiresAt ?? Infinity)
-      ? token.account
+      ? toAccess(token)
       : undefined;
   }
 
@@ -69,7 +86,7 @@ export class Tokens {
       return undefined;
     }
     this.#rows.put(refreshToken, { ...token, valid: false });
-    return this.#pair(token.account, token.grant, now);
+    return this.#pair(toAccess(token), token.grant, now);
   }
 
   /** Revokes all X tokens of the authorization to which the given token belongs. */
@@ -82,12 +99,13 @@ export class Tokens {
     }
   }
 
-  #pair(account: string, grant: string, now: number): TokenPair {
+  #pair({ account, scopes }: Access, grant: string, now: number): TokenPair {
     const accessToken = this.#secrets.issueToken(TOKEN_CHARACTERS);
     const refreshToken = this.#secrets.issueToken(TOKEN_CHARACTERS);
     const expiresAt = now + ACCESS_LIFETIME_MS;
-    this.#rows.put(accessToken, { kind: "access", account, grant, expiresAt, valid: true });
-    this.#rows.put(refreshToken, { kind: "refresh", account, grant, expiresAt: null, valid: true });
-    return { accessToken, refreshToken, expiresInSeconds: ACCESS_LIFETIME_MS / 1000 };
+    const row = { account, grant, scopes, valid: true };
+    this.#rows.put(accessToken, { kind: "access", ...row, expiresAt });
+    this.#rows.put(refreshToken, { kind: "refresh", ...row, expiresAt: null });
+    return { accessToken, refreshToken, expiresInSeconds: ACCESS_LIFETIME_MS / 1000, scopes };
   }
 }

@@ -17,7 +17,7 @@ import { createNetwork } from "#src/x/network.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { oauthRoutes } from "#src/x/oauth.ts";
 import { userTimeline } from "#src/x/timeline.ts";
-import { SCOPE } from "#src/x/tokens.ts";
+import { SCOPES } from "#src/x/tokens.ts";
 
 const USERNAME = /^[A-Za-z0-9_]{1,15}$/;
 /**
@@ -30,7 +30,11 @@ function usernameFault(username: string): string | undefined {
   return USERNAME.test(username) ? undefined : "use 1 to 15 letters, digits and underscores";
 }
 
-function issueAccount({ world, tokens }: XNetwork, username: string | undefined): IssuedAccount {
+function issueAccount(
+  { world, tokens }: XNetwork,
+  username: string | undefined,
+  scopes = SCOPES,
+): IssuedAccount {
   const { accounts, clock, snowflakes } = world;
   const now = clock.now();
   const invented = inventName(
@@ -46,7 +50,9 @@ function issueAccount({ world, tokens }: XNetwork, username: string | undefined)
       username: name,
       displayName: invented.displayName,
     });
-  return { account, credentials: { ...tokens.issue(account.externalId, now) } };
+  const access = { account: account.externalId, scopes };
+  const { scopes: _scopes, ...credentials } = tokens.issue(access, now);
+  return { account, credentials };
 }
 
 function accountOf({ world, tokens }: XNetwork, call: Call): Account | undefined {
@@ -100,7 +106,7 @@ export function createX(world: World): Platform {
         path: "/i/oauth2/authorize",
         clientParameter: "client_id",
         scopeSeparator: " ",
-        scopes: SCOPE.split(" "),
+        scopes: SCOPES,
         pkce: "required",
         settings: world.settings,
         codes: network.codes,
@@ -109,7 +115,7 @@ export function createX(world: World): Platform {
       }),
     ],
     usernameFault,
-    issueAccount: (username) => issueAccount(network, username),
+    issueAccount: (username, scopes) => issueAccount(network, username, scopes),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path,
     errorReply: (status, _call, now) => errorReply(status, now),

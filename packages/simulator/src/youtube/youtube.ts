@@ -28,7 +28,11 @@ function usernameFault(username: string): string | undefined {
     : "use 3 to 30 letters, digits, periods, underscores and hyphens";
 }
 
-function issueAccount({ world, tokens }: YoutubeNetwork, username?: string): IssuedAccount {
+function issueAccount(
+  { world, tokens }: YoutubeNetwork,
+  username?: string,
+  scopes = ALL_SCOPES,
+): IssuedAccount {
   const { accounts, clock } = world;
   const invented = inventName(
     ({ words, number }) =>
@@ -43,11 +47,7 @@ function issueAccount({ world, tokens }: YoutubeNetwork, username?: string): Iss
       username: name,
       displayName: invented.displayName,
     });
-  const { scopes: _scopes, ...credentials } = tokens.issue(
-    account.externalId,
-    ALL_SCOPES,
-    clock.now(),
-  );
+  const { scopes: _scopes, ...credentials } = tokens.issue(account.externalId, scopes, clock.now());
   return { account, credentials };
 }
 
@@ -98,7 +98,7 @@ export function createYoutube(world: World): Platform {
       }),
     ],
     usernameFault,
-    issueAccount: (username) => issueAccount(network, username),
+    issueAccount: (username, scopes) => issueAccount(network, username, scopes),
     accountOf: (call) => accountOf(network, call),
     loggedPath: (path) => path,
     errorReply,

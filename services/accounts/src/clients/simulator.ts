@@ -13,6 +13,8 @@ export interface SimulatedAccountsRequest {
    */
   readonly username: string | undefined;
   readonly count: number;
+  /** Permissions of the tokens; undefined = all that the platform knows. */
+  readonly permissions: readonly string[] | undefined;
 }
 
 function readCredentials(body: unknown): readonly EnteredCredentials[] {
@@ -28,12 +30,12 @@ function readCredentials(body: unknown): readonly EnteredCredentials[] {
  */
 export async function createSimulatedAccounts(
   simulatorUrl: string,
-  { platform, username, count }: SimulatedAccountsRequest,
+  { platform, username, count, permissions }: SimulatedAccountsRequest,
 ): Promise<readonly EnteredCredentials[]> {
   const answer = await request(`${simulatorUrl}/_control/accounts`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ platform, count, ...(username === undefined ? {} : { username }) }),
+    body: JSON.stringify({ platform, username, count, permissions }),
     signal: AbortSignal.timeout(TIMEOUT_MS),
   }).catch((error: unknown) => {
     throw unavailable(error);

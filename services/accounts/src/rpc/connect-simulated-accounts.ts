@@ -37,7 +37,8 @@ export async function connectSimulatedAccounts(
   if (simulated === undefined) throw invalidRequest([{ code: "not_simulated", path: "/platform" }]);
   if (!isId(workspaceId) || (await countWorkspaces(deps.sql, [workspaceId])) === 0)
     throw notFound();
-  const wanted = { platform, username, count };
+  const { permissions } = simulated.connector;
+  const wanted = { platform, username, count, permissions };
   const credentials = await createSimulatedAccounts(simulated.simulatorUrl, wanted);
   const calls = new Semaphore({ total: MAX_CONCURRENT_CALLS, maxWaiting: Infinity });
   const connections = await Promise.all(

@@ -1,4 +1,5 @@
 import type { Client } from "@connectrpc/connect";
+import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import type {
   Credential,
@@ -39,6 +40,18 @@ export async function fetchCredentials(
   if (credentials.length !== refs.length)
     throw new Error("the accounts service did not return exactly one credential per account");
   return credentials;
+}
+
+/** Reads an account from the accounts service; undefined if it is unknown, disconnected or of another workspace. */
+export async function findConnectedAccount(
+  { accounts: client }: AccountsClients,
+  account: AccountRef,
+): Promise<Account | undefined> {
+  const { accounts } = await client.batchGetAccounts(
+    { refs: [toRef(account)] },
+    { timeoutMs: TIMEOUT_MS },
+  );
+  return accounts.find(({ status }) => status !== "disconnected");
 }
 
 /**

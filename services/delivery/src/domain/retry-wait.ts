@@ -26,7 +26,7 @@ export function nextRetryMs(
   return Math.round(baseMs * (1 - JITTER + 2 * JITTER * random));
 }
 
-const RETRYABLE: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
+const RETRYABLE: ReadonlySet<string> = new Set<TargetErrorCode>([
   "media_fetch_failed",
   "platform_quota",
   "rate_limited",
@@ -35,7 +35,7 @@ const RETRYABLE: ReadonlySet<TargetErrorCode> = new Set<TargetErrorCode>([
   "internal_error",
 ]);
 
-/** Whether a target that failed with this error code can succeed when the user retries it without another change. */
-export function isRetryable(code: TargetErrorCode): boolean {
+/** Whether what failed with this error code can succeed when the user requests it again without another change. */
+export function isRetryable(code: string): boolean {
   return RETRYABLE.has(code);
 }

@@ -8,20 +8,37 @@ import type { Bus } from "@postrider/shared/bus";
 import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
+import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
+import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
 import { createEngagementHandlers, ENGAGEMENT_GROUP } from "#src/engagement/consumers/index.ts";
+import { finishRuns } from "#src/engagement/db/automation-runs.ts";
+import {
+  startClaimCommentActions,
+  type ActionClaims,
+} from "#src/engagement/jobs/claim-comment-actions.ts";
+import { startCountAutomations } from "#src/engagement/jobs/count-automations.ts";
 import { startCountMetrics } from "#src/engagement/jobs/count-metrics.ts";
+import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
+import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
 import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
 import { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
+import type { AutomationRpcDeps } from "#src/engagement/rpc/automation-dependencies.ts";
+import { createAutomationRoutes } from "#src/engagement/rpc/automation-routes.ts";
+import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
+import type { CommentRpcDeps } from "#src/engagement/rpc/dependencies.ts";
 import { createEngagementRoutes } from "#src/engagement/rpc/routes.ts";
 
 /** Connections to Postgres that engagement has for itself, so that it never delays publishing. */
 const POOL_SIZE = 6;
+
+/** Deadline in milliseconds of reading comments from a platform for a caller. */
+const READ_TIMEOUT_MS = 10_000;
 
 interface EngagementOptions {
   readonly config: Config;
@@ -35,22 +52,45 @@ interface EngagementOptions {
 }
 
 /** The consumers and the jobs for comments, automations and metrics. */
-export type Engagement = AsyncDisposable;
+export interface Engagement extends AsyncDisposable {
+  /** Makes this process look for actions on comments, and for private replies, that are due. */
+  nudgeActions(): void;
+  /** Makes this process look for accounts that are due to be polled for new comments. */
+  nudgePolls(): void;
+}
 
 /** Starts the work on comments, automations and metrics. Disposing of it waits for the open platform calls. */
 export async function startEngagement(options: EngagementOptions): Promise<Engagement> {
   const sql = openPool(options.config);
-  const jobs = together(await startJobs(createEngagementDeps({ ...options, sql }), options));
+  const deps = createEngagementDeps({ ...options, sql });
+  const actions = startActions(deps);
+  const nudgeActions = () => actions.nudge();
+  const polls = startPollComments({ ...deps, onActions: nudgeActions });
+  const jobs = together([
+    polls,
+    actions,
+    startSkipStoppedRuns(deps),
+    startCountAutomations(deps),
+    startCleaningIdempotencyKeys(sql, deps.logger),
+    ...startMetricsJobs(deps),
+    ...(await startConsumers(deps, options)),
+  ]);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
-  return { [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]) };
+  return {
+    nudgeActions,
+    nudgePolls: () => polls.nudge(),
+    [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool]),
+  };
 }
 
-async function startJobs(
-  deps: EngagementDeps,
-  options: EngagementOptions,
-): Promise<readonly AsyncDisposable[]> {
-  const jobs = startMetricsJobs(deps);
-  return [...jobs, ...(await startConsumers(deps, options))];
+function startActions(deps: EngagementDeps): ActionClaims {
+  return startClaimCommentActions({
+    ...deps,
+    owner: newId(),
+    finishRuns,
+    clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
+    random: Math.random,
+  });
 }
 
 function startMetricsJobs(deps: EngagementDeps): readonly AsyncDisposable[] {
@@ -104,11 +144,21 @@ export interface EngagementRpc extends AsyncDisposable {
 }
 
 /** Creates the RPCs of engagement. Disposing of them ends what callers no longer wait for, and records it. */
-export function createEngagementRpc(deps: EngagementDeps): EngagementRpc {
+export function createEngagementRpc(
+  deps: EngagementDeps,
+  more: Pick<AutomationRpcDeps, "cursorKeys" | "nudgePolls"> & Pick<CommentRpcDeps, "nudgeActions">,
+): EngagementRpc {
   const { sql, connectors } = deps;
   const byHand = new RefreshesByHand(deps);
+  const all = [
+    createAutomationRoutes({ ...deps, ...more }),
+    createCommentRoutes({ ...deps, ...more, readTimeoutMs: READ_TIMEOUT_MS }),
+    createEngagementRoutes({ sql, connectors, byHand }),
+  ];
   return {
-    routes: createEngagementRoutes({ sql, connectors, byHand }),
+    routes: (router) => {
+      for (const routes of all) routes(router);
+    },
     handlers: Object.values(createEngagementHandlers(Object.keys(connectors.metrics))).flat(),
     [Symbol.asyncDispose]: () => byHand[Symbol.asyncDispose](),
   };

@@ -84,6 +84,7 @@ export const VIOLATION_CODES = [
   "too_many_rules",
   "too_many_subscriptions",
   "platform_unsupported",
+  "permission_missing",
   "outcome_unknown",
   // Error detail codes for malformed requests.
   "required",
@@ -94,6 +95,7 @@ export const VIOLATION_CODES = [
   "min_items",
   "max_items",
   "too_long",
+  "too_many_bytes",
   "too_short",
   "too_small",
   "too_large",

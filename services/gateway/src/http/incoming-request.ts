@@ -16,14 +16,19 @@ export function requestIdOf(header: string | string[] | undefined): string {
 export function normalizeTarget(target: string): string {
   const local = target.startsWith("/") ? target : target.replace(ORIGIN, "");
   if (!local.includes("%")) return local;
-  const end = local.indexOf("?");
-  const path = end === -1 ? local : local.slice(0, end);
-  return isDecodable(path) ? local : path.replaceAll("%", "%25") + local.slice(path.length);
+  const path = pathOf(local);
+  return isPathDecodable(path) ? local : path.replaceAll("%", "%25") + local.slice(path.length);
 }
 
-function isDecodable(path: string): boolean {
+function pathOf(target: string): string {
+  const end = target.indexOf("?");
+  return end === -1 ? target : target.slice(0, end);
+}
+
+/** Whether every escape in the path of a request target is well formed, and the path is valid UTF-8. */
+export function isPathDecodable(target: string): boolean {
   try {
-    decodeURIComponent(path);
+    decodeURIComponent(pathOf(target));
     return true;
   } catch {
     return false;

@@ -120,6 +120,8 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   too_many_subscriptions:
     "The workspace has too many webhook subscriptions[: at most {limit}]. Revoke one first.",
   platform_unsupported: "This feature does not exist on the account's platform.",
+  permission_missing:
+    "The account's connection lacks the permission for this. Connect the account again and grant everything asked for.",
   outcome_unknown:
     "It is not known whether this was published. Check on the platform, then ask the operator to resolve it.",
 
@@ -131,6 +133,8 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   min_items: "There are too few items[: {actual}, at least {limit} are needed].",
   max_items: "There are too many items[: {actual}, at most {limit} are allowed].",
   too_long: "This text is too long[: {actual} characters, at most {limit} are allowed].",
+  too_many_bytes:
+    "This text is too long[: {actual} bytes in UTF-8, at most {limit} are allowed]. Shorten it.",
   too_short: "This text is too short[: {actual} characters, at least {limit} are needed].",
   too_small: "This number is too small[: {actual}, at least {limit} is needed].",
   too_large: "This number is too large[: {actual}, at most {limit} is allowed].",

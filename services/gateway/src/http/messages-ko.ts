@@ -102,6 +102,8 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   too_many_rules: "예약 슬롯 규칙이 너무 많습니다[(최대 {limit}개)]. 먼저 하나를 삭제해 주세요.",
   too_many_subscriptions: "웹훅 구독이 너무 많습니다[(최대 {limit}개)]. 먼저 하나를 취소해 주세요.",
   platform_unsupported: "이 계정의 플랫폼에는 없는 기능입니다.",
+  permission_missing:
+    "계정 연결에 이 작업의 권한이 없습니다. 요청된 권한을 모두 허용해 계정을 다시 연결해 주세요.",
   outcome_unknown:
     "게시되었는지 알 수 없습니다. 플랫폼에서 확인한 뒤 운영자에게 처리를 요청해 주세요.",
 
@@ -113,6 +115,7 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   min_items: "항목이 너무 적습니다[({actual}개, 최소 {limit}개)].",
   max_items: "항목이 너무 많습니다[({actual}개, 최대 {limit}개)].",
   too_long: "글자 수가 너무 많습니다[({actual}자, 최대 {limit}자)].",
+  too_many_bytes: "글이 너무 깁니다[(UTF-8 {actual}바이트, 최대 {limit}바이트)]. 줄여 주세요.",
   too_short: "글자 수가 너무 적습니다[({actual}자, 최소 {limit}자)].",
   too_small: "값이 너무 작습니다[({actual}, 최소 {limit})].",
   too_large: "값이 너무 큽니다[({actual}, 최대 {limit})].",

@@ -3,6 +3,9 @@ import type { AccountService } from "@postrider/contracts/accounts/v1/account_se
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import type { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import type { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type { MetricsService } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import type { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
@@ -33,6 +36,9 @@ export interface ServerDeps {
     "batchGetMedia" | "createUpload" | "completeUpload" | "importMedia" | "deleteMedia"
   >;
   readonly webhooks: Client<typeof WebhookService>;
+  readonly comments: Client<typeof CommentService>;
+  readonly automations: Client<typeof AutomationService>;
+  readonly metrics: Client<typeof MetricsService>;
   readonly mediaBytes: MediaBytes;
   readonly links: MediaLinks;
   readonly health: Health;

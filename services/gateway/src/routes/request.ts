@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { invalidRequest, notFound, ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyRequest } from "fastify";
+import { isPathDecodable } from "#src/http/incoming-request.ts";
 import type { Caller } from "#src/routes/dependencies.ts";
 
 /**
@@ -10,6 +11,12 @@ import type { Caller } from "#src/routes/dependencies.ts";
  * not match because of the space.
  */
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/**
+ * Maximum length, in characters, of a platform's id of media or of a comment. The longest ids are record keys of
+ * Bluesky. Source: https://atproto.com/specs/record-key, 2026-11-20.
+ */
+export const MAX_PLATFORM_ID_LENGTH = 512;
 
 /** Returns the caller of a request on a route with a scope. Admission sets the caller before the handler runs. */
 export function callerOf(request: FastifyRequest): Caller {
@@ -24,6 +31,23 @@ export function callerOf(request: FastifyRequest): Caller {
 export function pathId(request: FastifyRequest<{ Params: { id: string } }>): string {
   const { id } = request.params;
   if (!isId(id)) throw notFound();
+  return id;
+}
+
+/**
+ * Returns a platform's id that stands in the path of a request. It can be any text except `.` and `..`, which would
+ * name another address of the platform.
+ *
+ * @param id The parameter of the path, decoded.
+ * @throws `not_found` for a text that no platform uses as an id. `invalid_request` for text that is not valid UTF-8 or
+ *   contains a NUL character.
+ */
+export function pathPlatformId(request: Pick<FastifyRequest, "originalUrl">, id: string): string {
+  if (!isPathDecodable(request.originalUrl))
+    throw invalidRequest([{ code: "invalid_utf8", path: "" }]);
+  if (id.includes("\0")) throw invalidRequest([{ code: "nul_character", path: "" }]);
+  const isPossible = id.length > 0 && id.length <= MAX_PLATFORM_ID_LENGTH && !/^\.\.?$/.test(id);
+  if (!isPossible) throw notFound();
   return id;
 }
 

@@ -18,6 +18,11 @@ export const NoQuery = Type.Object({}, { additionalProperties: false });
  */
 export const IdParams = Type.Object({ id: Type.String({ format: "uuid" }) });
 
+/** A page parameter whose cursor may contain a cursor of a platform, which is longer than one of ours. */
+export const CURSOR = Type.Optional(
+  Type.String({ minLength: 1, maxLength: 4000, description: "nextCursor of the previous page." }),
+);
+
 export const ErrorBody = Type.Object(
   {
     error: Type.Object({

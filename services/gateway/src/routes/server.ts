@@ -8,6 +8,8 @@ import { normalizeTarget, requestIdOf } from "#src/http/incoming-request.ts";
 import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
+import { registerAutomations } from "#src/routes/automations/routes.ts";
+import { registerComments } from "#src/routes/comments/routes.ts";
 import { registerConnect } from "#src/routes/connect/routes.ts";
 import type { Patience, ServerDeps } from "#src/routes/dependencies.ts";
 import { registerDescription } from "#src/routes/description/routes.ts";
@@ -64,6 +66,8 @@ function addApi(app: FastifyInstance, deps: ServerDeps): void {
   void app.register(
     (api, _options, done) => {
       registerAccounts(api, deps);
+      registerAutomations(api, deps);
+      registerComments(api, deps);
       registerMedia(api, deps);
       registerPlatforms(api, deps);
       registerPosts(api, deps);

@@ -2,6 +2,7 @@ import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 import { actionColumns } from "./comment-actions.ts";
+import { isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isDoubtful } from "./restore-doubts.ts";
 
 /** A claimed action, with the database's time at its claim. */
@@ -22,11 +23,6 @@ export interface ActionLimits {
   /** Number of actions of one platform in work, over all processes, from which no more are claimed. */
   readonly maxPerPlatform: number;
 }
-
-/** How long a claim skips an account whose due actions cannot be claimed, if it is not known when they can be. */
-const RECHECK_SECONDS = 1;
-/** How long a claim skips an account that an operator's pause stops. */
-const PAUSED_RECHECK_SECONDS = 5;
 
 /**
  * Returns the milliseconds until an action may be ready to be claimed, or until the deadline of a call that may be lost; 0 or
@@ -97,14 +93,6 @@ async function lockDueQueues(
   return rows.map(({ accountId }) => accountId);
 }
 
-/** SQL condition on a queue `q`: an operator paused its platform, account or workspace. */
-function isPaused(sql: ISql) {
-  return sql`
-    ((kind = 'platform' and key = q.platform)
-      or (kind = 'account' and key = q.account_id::text)
-      or (kind = 'workspace' and key = q.workspace_id::text))`;
-}
-
 /**
  * SQL condition: action `a`, whose call has not begun, has to wait for another action on its comment: for an open call that cannot
  * be told apart from its own, or for an earlier action that hides or shows the comment.
@@ -125,6 +113,37 @@ function isBehind(sql: ISql) {
     )`;
 }
 
+/**
+ * Selects the first ready actions of each account in `slots`, as many as the account has free places. A paused account is still
+ * searched for the replies of calls with unknown outcomes.
+ */
+function firstReady(sql: ISql) {
+  return sql`
+    select h.id
+    from slots s
+    cross join lateral (
+      select f.id, f.wake_at
+      from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
+        as of(status, calls)
+      cross join lateral (
+        select a.id, a.wake_at
+        from comment_actions a
+        cross join deployment d
+        where a.account_id = s.account_id
+        and a.status = of.status
+        and a.status in ('queued', 'working', 'unknown', 'reconciling')
+        and a.wake_at <= now()
+        and not ${isDoubtful(sql)}
+        and not (of.calls and ${isBehind(sql)})
+        order by a.wake_at
+        limit s.free
+      ) as f
+      where s.may_call or not of.calls
+      order by f.wake_at
+      limit s.free
+    ) as h`;
+}
+
 /** Claims ready actions of the accounts whose queues this transaction has locked. */
 async function claimOf(
   tx: TransactionSql,
@@ -132,7 +151,7 @@ async function claimOf(
   { owner, leaseMs, maxPerAccount }: ActionLimits,
 ): Promise<readonly ClaimedAction[]> {
   // An action that another transaction is changing is skipped. The conditions are repeated because Postgres checks them again
-  // under the lock. A paused account is still searched for the replies of calls with unknown outcomes.
+  // under the lock.
   return await tx<ClaimedAction[]>`
     with slots as materialized (
       select q.account_id,
@@ -148,31 +167,7 @@ async function claimOf(
       where q.account_id in ${tx(accountIds)}
       and coalesce(q.not_before <= now(), true)
     ),
-    heads as (
-      select h.id
-      from slots s
-      cross join lateral (
-        select f.id, f.wake_at
-        from (values ('unknown', false), ('reconciling', false), ('queued', true), ('working', true))
-          as of(status, calls)
-        cross join lateral (
-          select a.id, a.wake_at
-          from comment_actions a
-          cross join deployment d
-          where a.account_id = s.account_id
-          and a.status = of.status
-          and a.status in ('queued', 'working', 'unknown', 'reconciling')
-          and a.wake_at <= now()
-          and not ${isDoubtful(tx)}
-          and not (of.calls and ${isBehind(tx)})
-          order by a.wake_at
-          limit s.free
-        ) as f
-        where s.may_call or not of.calls
-        order by f.wake_at
-        limit s.free
-      ) as h
-    ),
+    heads as (${firstReady(tx)}),
     taken as (
       select a.id
       from heads h
@@ -190,40 +185,6 @@ async function claimOf(
     from taken k
     where a.id = k.id
     returning ${actionColumns(tx)}, now() as claimed_at`;
-}
-
-/** Writes to locked queues when their next action may be ready. */
-async function scheduleQueues(tx: TransactionSql, accountIds: readonly string[]): Promise<void> {
-  await tx`
-    update comment_action_queues q
-    set wake_at = case
-        when n.wake_at is not null then greatest(
-          n.wake_at,
-          q.not_before,
-          now() + interval '1 second' * case
-            when exists (select 1 from pauses where ${isPaused(tx)}) then ${PAUSED_RECHECK_SECONDS}::float8
-            else ${RECHECK_SECONDS}::float8
-          end
-        )
-      end
-    from (
-      select o.account_id, (
-          select min(f.wake_at)
-          from unnest(array['queued', 'working', 'unknown', 'reconciling']) as of(status)
-          cross join lateral (
-            select a.wake_at
-            from comment_actions a
-            where a.account_id = o.account_id
-            and a.status = of.status
-            and a.status in ('queued', 'working', 'unknown', 'reconciling')
-            order by a.wake_at
-            limit 1
-          ) as f
-        ) as wake_at
-      from comment_action_queues o
-      where o.account_id in ${tx(accountIds)}
-    ) as n
-    where q.account_id = n.account_id`;
 }
 
 /**

@@ -40,7 +40,7 @@ export async function updateRule(
       message = ${rule.message},
       status = ${rule.status},
       activated_at = ${rule.activatedAt},
-      skip_before = case when ${isStopped} then ${rule.updatedAt} else skip_before end,
+      skip_before = case when ${isStopped} then clock_timestamp() else skip_before end,
       updated_at = ${rule.updatedAt}
     where id = ${rule.id}`;
 }
@@ -106,16 +106,17 @@ export async function listRulesOfAccount(
 /** A rule that was paused or revoked while runs of it may have waited. */
 export interface StoppedRule {
   readonly id: string;
-  readonly skipBefore: Date;
+  /** When the rule was stopped, in microseconds, as Postgres writes a time. Earlier runs that still wait are skipped. */
+  readonly skipBefore: string;
 }
 
 /** Lists rules whose waiting runs are to be skipped, the longest stopped ones first. */
 export async function listStoppedRules(sql: ISql, limit: number): Promise<readonly StoppedRule[]> {
   return await sql<StoppedRule[]>`
-    select id, skip_before
-    from automation_rules
-    where skip_before is not null
-    order by skip_before
+    select id, skip_before::text as skip_before
+    from automation_rules r
+    where r.skip_before is not null
+    order by r.skip_before
     limit ${limit}`;
 }
 
@@ -125,13 +126,13 @@ export async function clearStoppedRule(sql: ISql, { id, skipBefore }: StoppedRul
     update automation_rules
     set skip_before = null
     where id = ${id}
-    and skip_before = ${skipBefore}
+    and skip_before = ${skipBefore}::text::timestamptz
     and not exists (
       select 1
       from automation_runs r
       where r.rule_id = automation_rules.id
       and r.status = 'prepared'
       and r.reason is null
-      and r.created_at < ${skipBefore}
+      and r.created_at < ${skipBefore}::text::timestamptz
     )`;
 }

@@ -29,25 +29,15 @@ function columns(sql: ISql) {
     pages, page_cursor, prepared, skipped, unmatched, created_at, updated_at`;
 }
 
-export async function insertBackfill(
-  tx: TransactionSql,
-  {
-    id,
-    workspaceId,
-    accountId,
-    ruleId,
-    mediaId,
-  }: Pick<BackfillRow, "id" | "workspaceId" | "accountId" | "ruleId" | "mediaId">,
-): Promise<BackfillRow> {
-  const [row] = await tx<BackfillRow[]>`
+export async function insertBackfill(tx: TransactionSql, job: BackfillRow): Promise<void> {
+  await tx`
     insert into backfills (
-      id, workspace_id, account_id, rule_id, media_id, status, pages, page_cursor, prepared, skipped, unmatched
+      id, workspace_id, account_id, rule_id, media_id, status, pages, page_cursor, prepared, skipped, unmatched,
+      created_at, updated_at
     ) values (
-      ${id}, ${workspaceId}, ${accountId}, ${ruleId}, ${mediaId}, 'ready', 0, null, 0, 0, 0
-    )
-    returning ${columns(tx)}`;
-  if (row === undefined) throw new Error("the preparation job was not written");
-  return row;
+      ${job.id}, ${job.workspaceId}, ${job.accountId}, ${job.ruleId}, ${job.mediaId}, ${job.status}, ${job.pages},
+      ${job.pageCursor}, ${job.prepared}, ${job.skipped}, ${job.unmatched}, ${job.createdAt}, ${job.updatedAt}
+    )`;
 }
 
 export async function findBackfill(

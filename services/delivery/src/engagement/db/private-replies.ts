@@ -36,7 +36,7 @@ export async function endStopped(
       where r.rule_id = ${id}
       and r.status = 'prepared'
       and r.reason is null
-      and r.created_at < ${skipBefore}
+      and r.created_at < ${skipBefore}::text::timestamptz
       and a.status = 'queued'
       and a.open_unknowns = 0
       order by r.created_at

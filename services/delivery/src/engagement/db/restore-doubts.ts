@@ -40,6 +40,29 @@ function isBehindOpenCall(sql: ISql) {
 }
 
 /**
+ * Selects ready actions that a restore made uncertain. Of several actions whose calls cannot be told apart, one at a time becomes
+ * uncertain. The next one waits until it has ended.
+ */
+function readyDoubtful(sql: ISql, isThorough: boolean) {
+  return sql`
+    select distinct on (a.account_id, a.comment_id, a.call_key) a.id
+    from comment_actions a
+    cross join deployment d
+    where a.status in ('queued', 'working', 'unknown', 'reconciling')
+    and a.wake_at <= now()
+    and ${isDoubtful(sql)}
+    and not ${isBehindOpenCall(sql)}
+    -- Postgres evaluates this once, before it reads an action.
+    and (
+      select r.restored_at is not null
+        and (${isThorough} or r.restored_at > now() - ${RECENT_MINUTES} * interval '1 minute')
+      from deployment r
+    )
+    order by a.account_id, a.comment_id, a.call_key, a.id
+    limit ${BATCH}`;
+}
+
+/**
  * Sets the status `unknown` for each ready action that a restore from a backup made uncertain: a call that the restored data does
  * not contain may have carried it out. The platform is searched only when every call that was open at the restore has ended. The
  * raised fence stops a worker that still holds the action from beginning a call.
@@ -48,25 +71,8 @@ function isBehindOpenCall(sql: ISql) {
  * @param isThorough Whether to look also long after the restore, which reads all open actions.
  */
 export async function doubtActions(sql: ISql, callMs: number, isThorough: boolean): Promise<void> {
-  // Of several actions whose calls cannot be told apart, one at a time becomes uncertain. The next one waits until it has ended.
   await sql`
-    with doubtful as (
-      select distinct on (a.account_id, a.comment_id, a.call_key) a.id
-      from comment_actions a
-      cross join deployment d
-      where a.status in ('queued', 'working', 'unknown', 'reconciling')
-      and a.wake_at <= now()
-      and ${isDoubtful(sql)}
-      and not ${isBehindOpenCall(sql)}
-      -- Postgres evaluates this once, before it reads an action.
-      and (
-        select r.restored_at is not null
-          and (${isThorough} or r.restored_at > now() - ${RECENT_MINUTES} * interval '1 minute')
-        from deployment r
-      )
-      order by a.account_id, a.comment_id, a.call_key, a.id
-      limit ${BATCH}
-    ),
+    with doubtful as (${readyDoubtful(sql, isThorough)}),
     locked as (
       select a.id
       from doubtful k

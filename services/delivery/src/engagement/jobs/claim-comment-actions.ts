@@ -9,11 +9,8 @@ import {
   type ClaimedAction,
 } from "#src/engagement/db/action-claims.ts";
 import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
-import {
-  actionLeaseMs,
-  type ActionContext,
-  type ActionDeps,
-} from "#src/engagement/operations/action-context.ts";
+import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
+import type { ActionContext, ActionDeps } from "#src/engagement/operations/action-context.ts";
 import { ActionRecorder } from "#src/engagement/operations/action-recorder.ts";
 import type { EngagementDeps, FinishRuns } from "#src/engagement/operations/dependencies.ts";
 import { workActions } from "#src/engagement/operations/work-actions.ts";

@@ -6,6 +6,7 @@ import { causeOf } from "@postrider/shared/telemetry/cause";
 import { holdQueues, wakeQueues } from "#src/engagement/db/action-queues.ts";
 import { lockActions, updateActions } from "#src/engagement/db/action-states.ts";
 import type { ActionDecision, ActionEvent } from "#src/engagement/domain/action-decision.ts";
+import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import {
   isEnded,
   type CommentAction,
@@ -14,7 +15,6 @@ import {
 import { decideAction } from "#src/engagement/domain/decide-action.ts";
 import { withoutPlatformText } from "#src/engagement/domain/storable-event.ts";
 import { commentActionCompleted } from "#src/events.ts";
-import { actionLeaseMs } from "./action-context.ts";
 import { countEnd, refusedResultsTotal } from "./action-metrics.ts";
 import type { EngagementDeps, FinishRuns } from "./dependencies.ts";
 

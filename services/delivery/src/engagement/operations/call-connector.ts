@@ -46,7 +46,11 @@ function toOutcome(outcome: Outcome): ActionOutcome {
       return { kind: "done", externalId: outcome.externalId };
     case "pending":
       return { kind: "unknown", message: "the platform has not finished the call" };
-    default:
+    case "refused":
+    case "retryable":
+    case "token_refused":
+    case "not_sent":
+    case "unknown":
       return outcome;
   }
 }

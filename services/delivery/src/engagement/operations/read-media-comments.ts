@@ -23,11 +23,14 @@ type MediaResult =
  */
 export async function readMediaComments(
   poll: Poll,
-  { media: first, commentCount }: MediaRead,
+  { media: first, commentCount: seenCount }: MediaRead,
   maxPages: number,
 ): Promise<MediaResult> {
   const { deps, account, privateReplies, rules } = poll;
   const floor = readFloor(first, oldestActivationOf(rules));
+  // The number of comments belongs to the beginning of a read. If that was in an earlier poll, the number is not known, and the
+  // next poll reads the comments that were written since.
+  const commentCount = first.readCursor === null ? seenCount : null;
   let media = first;
   for (let pages = 1; pages <= maxPages; pages++) {
     const page = await readPage(poll, media.mediaId, media.readCursor ?? undefined);

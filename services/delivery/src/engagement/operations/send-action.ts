@@ -51,7 +51,9 @@ export async function sendAction(
       const failure = { kind: "retryable", code: "platform_unavailable", message } as const;
       return { kind: "learned", event: { id, kind: "step_failed", fence, failure } };
     }
-    default:
+    case "learned":
+    case "release":
+    case "done":
       return end;
   }
 }

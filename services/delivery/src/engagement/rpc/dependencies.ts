@@ -1,6 +1,21 @@
 import type { Sql } from "@postrider/shared/postgres";
-import type { EngagementConnectors } from "#src/engagement/operations/dependencies.ts";
+import type { CursorKeys } from "@postrider/shared/secrets/list-cursor";
+import type {
+  EngagementConnectors,
+  EngagementDeps,
+} from "#src/engagement/operations/dependencies.ts";
 import type { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
+
+/** Dependencies of the RPCs about comments. */
+export interface CommentRpcDeps extends Pick<EngagementDeps, "sql" | "logger" | "accounts"> {
+  readonly connectors: Pick<EngagementDeps["connectors"], "comments">;
+  /** The keys with which the cursors of comments are signed. */
+  readonly cursorKeys: CursorKeys;
+  /** Deadline of a read from a platform in milliseconds. */
+  readonly readTimeoutMs: number;
+  /** Called when an action was stored. */
+  readonly nudgeActions: () => void;
+}
 
 /** What the RPCs about metrics need. */
 export interface MetricsRpcDeps {

@@ -5,11 +5,14 @@ import { EVENT_SCHEMAS } from "@postrider/rest/webhooks/events";
 import type { FastifyInstance } from "fastify";
 import { AccountList } from "#src/routes/accounts/schemas.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
+import { AUTOMATION_SCHEMAS } from "#src/routes/automations/schemas.ts";
+import { COMMENT_SCHEMAS } from "#src/routes/comments/schemas.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
 import { describeWebhooks } from "#src/routes/description/webhooks.ts";
 import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
 import { Platform, PlatformList } from "#src/routes/platforms/schemas.ts";
+import { METRICS_SCHEMAS } from "#src/routes/posts/metrics-schemas.ts";
 import { POST_REQUEST_SCHEMAS } from "#src/routes/posts/request-schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
 import { QUEUE_SLOT_SCHEMAS } from "#src/routes/queue-slots/schemas.ts";
@@ -27,9 +30,12 @@ const SCHEMAS = [
   ...MEDIA_SCHEMAS,
   ...POST_SCHEMAS,
   ...POST_REQUEST_SCHEMAS,
+  ...METRICS_SCHEMAS,
   ...QUOTA_SCHEMAS,
   ...QUEUE_SLOT_SCHEMAS,
   ...WEBHOOK_SCHEMAS,
+  ...COMMENT_SCHEMAS,
+  ...AUTOMATION_SCHEMAS,
   ...EVENT_SCHEMAS,
 ];
 

@@ -56,7 +56,7 @@ function toAttempt(attempt: Attempt) {
 }
 
 /** Converts a post to the form of the API, with its publishing targets, their attempts, and its media. */
-function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
+export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   return {
     ...toPostProperties(post),
     options: Object.fromEntries(

@@ -1,0 +1,404 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Answer, Api } from "./support/api.ts";
+import { openKey, publishOn, type CommentRecord, type Media } from "./support/engagement.ts";
+import { HOUR_MS, refusalOf } from "./support/posts.ts";
+import { joinSharedSystem, startSystem, type SharedSystem } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/**
+ * Tests automations through all services, once with sending blocked, as it is by default, and once with sending enabled
+ * by the operator. The tests of the gateway cover the validation of requests, those of the delivery service lost answers
+ * and crashes.
+ */
+
+const RULES = "/automations/partner-dm-rules";
+const RUNS = "/automations/partner-dm-runs";
+const JOBS = "/automations/partner-dm-backfills";
+const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
+const DAY_MS = 24 * HOUR_MS;
+
+interface Rule {
+  readonly id: string;
+  readonly status: string;
+  readonly mediaIds: readonly string[] | null;
+}
+
+interface Run {
+  readonly id: string;
+  readonly ruleId: string;
+  readonly commentId: string;
+  readonly mediaId: string;
+  readonly status: string;
+  readonly reason: string | null;
+}
+
+interface Counts {
+  readonly scanned: number;
+  readonly matched: number;
+  readonly prepared: number;
+  readonly skipped: number;
+}
+
+interface Item {
+  readonly comment: CommentRecord;
+  readonly outcome: string;
+  readonly reason: string | null;
+}
+
+interface Job {
+  readonly id: string;
+  readonly status: string;
+  readonly counts: Counts;
+  readonly results: readonly Item[];
+  readonly nextCursor: string | null;
+  readonly sending: string;
+}
+
+async function createRule(
+  { api }: Pick<Tenant, "api">,
+  accountId: string,
+  more: object = {},
+): Promise<Answer<Rule>> {
+  const fields = { name: "Prices", keywords: ["price"], message: "Our prices: …" };
+  const body = { accountId, ...fields, ...more };
+  return await api.call<Rule>("POST", RULES, { body });
+}
+
+async function setStatus({ api }: Pick<Tenant, "api">, id: string, status: string) {
+  return await api.call<Rule>("PATCH", `${RULES}/${id}`, { body: { status } });
+}
+
+/** Creates a rule for the account and activates it. */
+async function activeRule(tenant: Tenant, accountId: string, more: object = {}): Promise<string> {
+  const { body } = await createRule(tenant, accountId, more);
+  const answer = await setStatus(tenant, body.id, "active");
+  expect([answer.status, answer.body.status]).toEqual([200, "active"]);
+  return body.id;
+}
+
+async function runsOf({ api }: Pick<Tenant, "api">, query: string): Promise<readonly Run[]> {
+  const answer = await api.call<{ runs: readonly Run[] }>("GET", `${RUNS}?limit=100&${query}`);
+  expect(answer.status).toBe(200);
+  return answer.body.runs;
+}
+
+/** Waits until the rule has runs for exactly the given number of comments, and all of them have ended. */
+async function whenRuns(tenant: Tenant, ruleId: string, count: number): Promise<readonly Run[]> {
+  return await eventually(
+    async () => {
+      const runs = await runsOf(tenant, `ruleId=${ruleId}`);
+      const open = runs.filter(({ status, reason }) => status === "prepared" && reason === null);
+      if (runs.length !== count || open.length > 0)
+        throw new Error(`${runs.length} runs, ${open.length} of them open`);
+      return runs;
+    },
+    { timeoutMs: 20_000 },
+  );
+}
+
+function toPost({ platform, owner: account, id: mediaId }: Media) {
+  return { platform, account, mediaId };
+}
+
+async function comment(
+  { simulator }: Pick<SharedSystem, "simulator">,
+  media: Media,
+  text: string,
+  createdAt?: string,
+): Promise<string> {
+  const given = createdAt === undefined ? { text } : { text, createdAt };
+  return await simulator.addComment(toPost(media), given);
+}
+
+function daysAgo(days: number): string {
+  return new Date(Date.now() - days * DAY_MS).toISOString();
+}
+
+describe("with sending blocked:", () => {
+  let system: SharedSystem;
+  let tenant: Tenant;
+  let other: Tenant;
+  beforeAll(async () => {
+    system = await joinSharedSystem();
+    tenant = await openTenant(system);
+    other = await openTenant(system);
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  test.each(["instagram", "facebook"])(
+    "comments on %s that match an active rule have one prepared run each, and no author receives a private reply",
+    async (platform) => {
+      const media = await publishOn(tenant, platform);
+      await comment(system, media, "the price before the rule?");
+      const ruleId = await activeRule(tenant, media.accountId, { excludeKeywords: ["refund"] });
+      const matching = await comment(system, media, "What is the PRICE?");
+      const excluded = await comment(system, media, "price of a refund?");
+      await comment(system, media, "priceless");
+
+      const runs = await whenRuns(tenant, ruleId, 2);
+
+      const outcomes = runs.map(({ commentId, status, reason }) => [commentId, status, reason]);
+      expect(new Set(outcomes)).toEqual(
+        new Set([
+          [matching, "prepared", "sending_blocked"],
+          [excluded, "skipped", "excluded"],
+        ]),
+      );
+      expect(runs.every((run) => run.ruleId === ruleId && run.mediaId === media.id)).toBe(true);
+      const filtered = await runsOf(tenant, `ruleId=${ruleId}&status=prepared`);
+      expect(filtered.map(({ commentId }) => commentId)).toEqual([matching]);
+      expect(await system.simulator.privateReplies(platform, media.owner)).toEqual([]);
+      await setStatus(tenant, ruleId, "revoked");
+    },
+  );
+
+  test("a rule is created as a draft, goes through its states, and can no longer be changed when it is revoked", async () => {
+    const accountId = await tenant.connect("instagram");
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const fields = { accountId, name: "Prices", keywords: ["price"], message: "Here" };
+    const create = () => tenant.api.call<Rule>("POST", RULES, { body: fields, headers });
+    const [rule, again] = [await create(), await create()];
+    const { id } = rule.body;
+    expect(rule.status).toBe(201);
+    expect(rule.headers.get("location")).toBe(`/api/v1${RULES}/${id}`);
+    expect(rule.body).toEqual({
+      id,
+      ...fields,
+      mediaIds: null,
+      match: "any",
+      excludeKeywords: [],
+      status: "draft",
+      createdAt: expect.any(String) as string,
+      updatedAt: expect.any(String) as string,
+    });
+    expect([again.headers.get("idempotent-replayed"), again.body]).toEqual(["true", rule.body]);
+
+    const outcomes: string[] = [];
+    const steps = ["draft", "paused", "active", "active", "paused", "draft", "active", "revoked"];
+    for (const status of [...steps, "revoked", "active"]) {
+      const answer = await setStatus(tenant, id, status);
+      outcomes.push(answer.status === 200 ? answer.body.status : refusalOf(answer));
+    }
+    const refused = "409 invalid_transition";
+    expect(outcomes).toEqual([
+      "draft",
+      refused,
+      "active",
+      "active",
+      "paused",
+      refused,
+      "active",
+      "revoked",
+      "revoked",
+      refused,
+    ]);
+    const renamed = await tenant.api.call("PATCH", `${RULES}/${id}`, { body: { name: "Other" } });
+    expect(refusalOf(renamed)).toBe(refused);
+    const { body: list } = await tenant.api.call<{ rules: readonly Rule[] }>("GET", RULES);
+    expect(list.rules.map((each) => each.id)).not.toContain(id);
+  });
+
+  test("the fields of a rule are replaced one by one", async () => {
+    const accountId = await tenant.connect("facebook");
+    const { body: rule } = await createRule(tenant, accountId, { mediaIds: ["1", "2"] });
+    const change = async (body: object) =>
+      (await tenant.api.call<Rule>("PATCH", `${RULES}/${rule.id}`, { body })).body;
+
+    const keywords = ["cost", "가격"];
+    const changed = { ...rule, name: "Costs", keywords, match: "all", message: "Our costs" };
+    const { updatedAt: _, ...expected } = { ...changed, updatedAt: "" };
+    expect(
+      await change({ name: "Costs", keywords, match: "all", message: "Our costs" }),
+    ).toMatchObject(expected);
+    expect(await change({ mediaIds: null })).toMatchObject({ ...expected, mediaIds: null });
+    expect(await change({ mediaIds: ["3"] })).toMatchObject({ ...expected, mediaIds: ["3"] });
+  });
+
+  test("accounts of platforms without automations, and accounts of other workspaces, cannot have a rule", async () => {
+    for (const platform of ["x", "bluesky", "youtube", "telegram", "tiktok"]) {
+      const answer = await createRule(tenant, await tenant.connect(platform));
+      expect([platform, refusalOf(answer)]).toEqual([
+        platform,
+        "422 validation_failed platform_unsupported",
+      ]);
+    }
+    const theirs = await other.connect("instagram");
+    for (const accountId of [theirs, UNKNOWN_ID])
+      expect(refusalOf(await createRule(tenant, accountId))).toBe("404 not_found");
+  });
+
+  test("past comments are previewed and prepared page by page, with counts that add up, and no author receives a private reply", async () => {
+    const media = await publishOn(tenant, "instagram");
+    const total = 120;
+    for (let index = 0; index < total; index += 1) {
+      const text = ["what price?", "price and refund", "nice"][index % 3] ?? "";
+      await comment(system, media, `${text} ${index}`, daysAgo(3 - index / total));
+    }
+    await comment(system, media, "old price", daysAgo(8));
+    const excludeKeywords = ["refund"];
+    const { body: rule } = await createRule(tenant, media.accountId, { excludeKeywords });
+    const query = new URLSearchParams({ ruleId: rule.id, mediaId: media.id }).toString();
+
+    const preview = await tenant.api.call<{ comments: readonly Item[]; nextCursor: string | null }>(
+      "GET",
+      `${JOBS}/preview?${query}`,
+    );
+    expect(preview.status).toBe(200);
+    expect(
+      preview.body.comments.slice(0, 3).map(({ outcome, reason }) => [outcome, reason]),
+    ).toEqual([
+      ["no_match", null],
+      ["skip", "excluded"],
+      ["prepare", null],
+    ]);
+    const next = await tenant.api.call<{ comments: readonly Item[] }>(
+      "GET",
+      `${JOBS}/preview?${query}&cursor=${preview.body.nextCursor}`,
+    );
+    const seen = [...preview.body.comments, ...next.body.comments].map((item) => item.comment.id);
+    expect(new Set(seen).size).toBe(seen.length);
+
+    const headers = { "idempotency-key": crypto.randomUUID() };
+    const body = { ruleId: rule.id, mediaId: media.id };
+    const request = () => tenant.api.call<Job>("POST", JOBS, { body, headers });
+    const [created, replayed] = [await request(), await request()];
+    const path = `${JOBS}/${created.body.id}`;
+    expect([created.status, created.headers.get("location")]).toEqual([202, `/api/v1${path}`]);
+    expect([replayed.headers.get("idempotent-replayed"), replayed.body.id]).toEqual([
+      "true",
+      created.body.id,
+    ]);
+    expect(created.body).toMatchObject({ status: "ready", sending: "blocked" });
+
+    const change = async (action: string) =>
+      await tenant.api.call<Job>("PATCH", path, { body: { action } });
+    expect((await change("pause")).body.status).toBe("paused");
+    expect(refusalOf(await change("prepare_next_page"))).toBe("409 invalid_transition");
+    expect(refusalOf(await change("pause"))).toBe("409 invalid_transition");
+    expect((await change("resume")).body.status).toBe("ready");
+    let job = created.body;
+    while (job.status !== "completed") {
+      const answer = await change("prepare_next_page");
+      expect(answer.status).toBe(200);
+      job = answer.body;
+      expect(job.counts.matched).toBe(job.counts.prepared + job.counts.skipped);
+      expect(job.counts.matched).toBeLessThanOrEqual(job.counts.scanned);
+    }
+    expect(job.counts).toEqual({ scanned: 121, matched: 81, prepared: 40, skipped: 41 });
+    expect(refusalOf(await change("prepare_next_page"))).toBe("409 invalid_transition");
+
+    const results: Item[] = [];
+    let cursor: string | null = null;
+    do {
+      const more: string = cursor === null ? "" : `&cursor=${cursor}`;
+      const page: Answer<Job> = await tenant.api.call<Job>("GET", `${path}?limit=50${more}`);
+      results.push(...page.body.results);
+      cursor = page.body.nextCursor;
+    } while (cursor !== null);
+    expect(results).toHaveLength(121);
+    const times = results.map((item) => Date.parse(item.comment.createdAt));
+    expect(times).toEqual(times.toSorted((a, b) => b - a));
+    expect(results.at(-1)).toMatchObject({ outcome: "skipped", reason: "too_old" });
+    const { body: jobs } = await tenant.api.call<{ backfills: readonly object[] }>("GET", JOBS);
+    expect(jobs.backfills[0]).toMatchObject({
+      id: job.id,
+      status: "completed",
+      counts: job.counts,
+    });
+    expect(jobs.backfills[0]).not.toHaveProperty("results");
+    expect(await runsOf(tenant, `ruleId=${rule.id}`)).toEqual([]);
+    expect(await system.simulator.privateReplies("instagram", media.owner)).toEqual([]);
+  });
+
+  test("another workspace finds neither the rules nor the jobs of this one", async () => {
+    const media = await publishOn(tenant, "instagram");
+    const { body: rule } = await createRule(tenant, media.accountId);
+    const body = { ruleId: rule.id, mediaId: media.id };
+    const { body: job } = await tenant.api.call<Job>("POST", JOBS, { body });
+    const query = new URLSearchParams(body).toString();
+
+    for (const [method, path, options] of [
+      ["PATCH", `${RULES}/${rule.id}`, { body: { name: "Mine" } }],
+      ["GET", `${RUNS}?ruleId=${rule.id}`, {}],
+      ["GET", `${JOBS}/preview?${query}`, {}],
+      ["POST", JOBS, { body }],
+      ["GET", `${JOBS}/${job.id}`, {}],
+      ["PATCH", `${JOBS}/${job.id}`, { body: { action: "pause" } }],
+    ] as const)
+      expect([path, refusalOf(await other.api.call(method, path, options))]).toEqual([
+        path,
+        "404 not_found",
+      ]);
+    const foreignMedia = await publishOn(other, "instagram");
+    const theirs = { ruleId: rule.id, mediaId: foreignMedia.id };
+    expect(refusalOf(await tenant.api.call("POST", JOBS, { body: theirs }))).toBe("404 not_found");
+  });
+
+  test("an API key that may read automations may not change them", async () => {
+    const accountId = await tenant.connect("instagram");
+    const reader: Api = await openKey(system, tenant.id, "automations:read");
+    const { body: rule } = await createRule(tenant, accountId);
+
+    for (const path of [RULES, RUNS, JOBS])
+      expect((await reader.call("GET", path)).status).toBe(200);
+    const refused = "403 insufficient_scope automations:write";
+    expect(refusalOf(await createRule({ api: reader }, accountId))).toBe(refused);
+    expect(refusalOf(await setStatus({ api: reader }, rule.id, "active"))).toBe(refused);
+  });
+});
+
+describe("with sending enabled by the operator:", () => {
+  let system: SharedSystem;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    system = await startSystem("postgres", { env: { AUTOMATION_SENDING: "enabled" } });
+    tenant = await openTenant(system);
+  });
+  afterAll(() => system[Symbol.asyncDispose]());
+
+  test.each(["instagram", "facebook"])(
+    "the author of each matching comment on %s receives one private reply, although two rules match",
+    async (platform) => {
+      const media = await publishOn(tenant, platform);
+      const first = await activeRule(tenant, media.accountId);
+      const second = await activeRule(tenant, media.accountId, { message: "From the second" });
+      const ids = [
+        await comment(system, media, "price 1?"),
+        await comment(system, media, "price 2?"),
+      ];
+      await comment(system, media, "price of long ago", daysAgo(9));
+
+      const runs = [...(await whenRuns(tenant, first, 2)), ...(await whenRuns(tenant, second, 2))];
+
+      for (const id of ids) {
+        const outcomes = runs.filter(({ commentId }) => commentId === id);
+        expect(new Set(outcomes.map(({ status, reason }) => `${status} ${reason}`))).toEqual(
+          new Set(["sent null", "skipped already_replied"]),
+        );
+      }
+      const replies = await system.simulator.privateReplies(platform, media.owner);
+      expect(replies.map(({ commentId }) => commentId).toSorted()).toEqual(ids.toSorted());
+      for (const id of [first, second]) await setStatus(tenant, id, "revoked");
+    },
+  );
+
+  test("a paused rule sends nothing, and preparing past comments never sends anything", async () => {
+    const media = await publishOn(tenant, "instagram");
+    const ruleId = await activeRule(tenant, media.accountId);
+    expect((await setStatus(tenant, ruleId, "paused")).status).toBe(200);
+    await comment(system, media, "price while paused?");
+    const body = { ruleId, mediaId: media.id };
+    const job = await tenant.api.call<Job>("POST", JOBS, { body });
+    expect(job.body).toMatchObject({ status: "completed", counts: { prepared: 1 } });
+
+    // A second rule shows that comments were polled after the comment was written.
+    const witness = await activeRule(tenant, media.accountId, { keywords: ["witness"] });
+    await comment(system, media, "witness");
+    await whenRuns(tenant, witness, 1);
+
+    expect(await runsOf(tenant, `ruleId=${ruleId}`)).toEqual([]);
+    const replies = await system.simulator.privateReplies("instagram", media.owner);
+    expect(replies).toHaveLength(1);
+  });
+});

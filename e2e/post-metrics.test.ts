@@ -1,0 +1,133 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Answer } from "./support/api.ts";
+import { openKey, publishOn, type Media } from "./support/engagement.ts";
+import { create, HOUR_MS, inMs, refusalOf, whenTargets } from "./support/posts.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
+import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
+
+/**
+ * Tests the metrics of posts through all services. The tests of the connectors cover what each platform counts, those of
+ * the delivery service the counters and the schedule.
+ */
+
+type Metrics = Readonly<Record<string, number | string | null>>;
+
+interface Refreshed {
+  readonly post: {
+    readonly id: string;
+    readonly targets: readonly { readonly accountId: string; readonly metrics: Metrics | null }[];
+  };
+  readonly refresh: Readonly<Record<string, number>>;
+}
+
+const NONE = { eligible: 0, ready: 0, notFound: 0, error: 0, deferred: 0, stale: 0, failed: 0 };
+const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
+
+let system: SharedSystem;
+let tenant: Tenant;
+beforeAll(async () => {
+  system = await joinSharedSystem();
+  tenant = await openTenant(system);
+});
+afterAll(() => system[Symbol.asyncDispose]());
+
+async function refresh(postId: string, { api } = tenant): Promise<Answer<Refreshed>> {
+  return await api.call<Refreshed>("POST", `/posts/${postId}/metrics/refresh`);
+}
+
+async function setMetrics(media: Media, values: Readonly<Record<string, number>>): Promise<void> {
+  const { platform, owner: account, id: mediaId } = media;
+  await system.simulator.setMetrics({ platform, account, mediaId }, values);
+}
+
+test.each(["instagram", "facebook", "x", "youtube", "bluesky"])(
+  "a refresh returns the metrics of a post on %s, the post shows them later, and a second refresh is deferred",
+  async (platform) => {
+    const media = await publishOn(tenant, platform);
+    await setMetrics(media, { likes: 12 });
+
+    const answer = await refresh(media.postId);
+
+    expect([answer.status, answer.body.refresh]).toEqual([200, { ...NONE, eligible: 1, ready: 1 }]);
+    const { body: post } = await tenant.api.call("GET", `/posts/${media.postId}`);
+    const [target] = answer.body.post.targets;
+    expect(Object.keys(target?.metrics ?? {}).toSorted()).toEqual(
+      "comments impressions likes reach refreshedAt saves shares views".split(" "),
+    );
+    expect(target?.metrics).toMatchObject({ likes: 12, refreshedAt: expect.any(String) as string });
+    expect(answer.body.post).toMatchObject({
+      id: media.postId,
+      content: (post as Metrics)["content"],
+    });
+    await eventually(async () => {
+      const later = await tenant.api.call<Refreshed["post"]>("GET", `/posts/${media.postId}`);
+      expect(later.body.targets[0]?.metrics).toEqual(target?.metrics);
+    });
+
+    const second = await refresh(media.postId);
+    expect(second.body.refresh).toEqual({ ...NONE, eligible: 1, deferred: 1 });
+    expect(second.body.post.targets[0]?.metrics).toEqual(target?.metrics);
+  },
+);
+
+test("the counters of a refresh add up over targets with different outcomes, and platforms without metrics do not count", async () => {
+  const platforms = ["bluesky", "x", "telegram", "bluesky"];
+  const accounts = await Promise.all(platforms.map((platform) => tenant.connect(platform)));
+  const [, failing = "", , gone = ""] = accounts;
+  const { id } = await create(tenant.api, { content: "Counted", accountIds: accounts });
+  await whenTargets(tenant.api, id, "published");
+  await tenant.addFault(failing, { operation: "metrics", mode: "status", status: 500, times: 20 });
+  await disconnect(system, gone);
+
+  const { status, body } = await refresh(id);
+
+  expect(status).toBe(200);
+  const { eligible, ...others } = body.refresh;
+  expect(eligible).toBe(3);
+  expect(Object.values(others).reduce((sum, each) => sum + each, 0)).toBe(3);
+  expect(body.refresh).toMatchObject({ ready: 1, failed: 1, error: 1 });
+  const shown = new Map(body.post.targets.map((each) => [each.accountId, each.metrics !== null]));
+  expect(accounts.map((account) => shown.get(account))).toEqual([true, false, false, false]);
+});
+
+test("a post that is gone from its platform counts as not found", async () => {
+  const media = await publishOn(tenant, "bluesky");
+  await tenant.addFault(media.accountId, { operation: "metrics", mode: "refuse", times: 1 });
+  const { body } = await refresh(media.postId);
+  expect(body.refresh["eligible"]).toBe(1);
+  expect((body.refresh["notFound"] ?? 0) + (body.refresh["error"] ?? 0)).toBe(1);
+});
+
+test("a refresh of a draft, a scheduled post and a failed post answers zeros", async () => {
+  const accountIds = [await tenant.connect("bluesky")];
+  const draft = await create(tenant.api, { content: "Draft", accountIds, isDraft: true });
+  const scheduledAt = inMs(48 * HOUR_MS);
+  const scheduled = await create(tenant.api, { content: "Scheduled", accountIds, scheduledAt });
+  for (const { id } of [draft, scheduled]) {
+    const { status, body } = await refresh(id);
+    expect([status, body.post.id, body.refresh]).toEqual([200, id, NONE]);
+  }
+});
+
+test("the metrics of unknown posts and of posts of other workspaces are not found", async () => {
+  const other = await openTenant(system);
+  const media = await publishOn(tenant, "bluesky");
+  const calls = () => system.simulator.countCalls("bluesky", "metrics", media.owner);
+  const before = await calls();
+
+  expect(refusalOf(await refresh(media.postId, other))).toBe("404 not_found");
+  expect(refusalOf(await refresh(UNKNOWN_ID))).toBe("404 not_found");
+  expect(refusalOf(await refresh("nonsense"))).toBe("404 not_found");
+  expect(await calls()).toBe(before);
+});
+
+test("a refresh of metrics needs the scope posts:read only", async () => {
+  const media = await publishOn(tenant, "bluesky");
+  const path = `/posts/${media.postId}/metrics/refresh`;
+  const reader = await openKey(system, tenant.id, "posts:read");
+  const writer = await openKey(system, tenant.id, "posts:write");
+
+  expect(refusalOf(await writer.call("POST", path))).toBe("403 insufficient_scope posts:read");
+  expect((await reader.call("POST", path)).status).toBe(200);
+});

@@ -1,0 +1,195 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { actionsOn, commentsOn, publishOn, type Media } from "../engagement.ts";
+import type { System } from "../system.ts";
+import type { Tenant } from "../tenant.ts";
+import type { Fixtures } from "./matrix.ts";
+
+const NOT_FOUND = "404 not_found";
+const INVALID_CURSOR = "400 invalid_cursor";
+const RULES = "/automations/partner-dm-rules";
+const RUNS = "/automations/partner-dm-runs";
+const JOBS = "/automations/partner-dm-backfills";
+/** More comments than fit on a page that a job prepares, so that a job is not complete after its first page. */
+const COMMENTS = 60;
+
+/** The comments, automations and jobs of a workspace. */
+export interface EngagementBelongings {
+  readonly media: Media;
+  readonly commentId: string;
+  readonly action: string;
+  readonly rules: Readonly<Record<"draft" | "paused" | "revoked", string>>;
+  readonly runs: readonly string[];
+  readonly job: string;
+  readonly cursors: Readonly<
+    Record<"comments" | "rules" | "runs" | "jobs" | "results" | "preview", string>
+  >;
+}
+
+/** Creates the comments of a workspace, and everything that the API can make of them. */
+export async function makeEngagement(
+  { simulator }: Pick<System, "simulator">,
+  tenant: Tenant,
+  mark: string,
+): Promise<EngagementBelongings> {
+  const { api } = tenant;
+  const media = await publishOn(tenant, "instagram", { content: `commented ${mark}` });
+  const comment = (text: string) => {
+    const { platform, owner: account, id: mediaId } = media;
+    return simulator.addComment({ platform, account, mediaId }, { text: `${text} ${mark}` });
+  };
+  const post = async (path: string, body: object) =>
+    (await api.call<{ id: string }>("POST", path, { body })).body.id;
+  const makeRule = (name: string) => {
+    const texts = { name: `${name} ${mark}`, keywords: ["price"], message: `message ${mark}` };
+    return post(RULES, { accountId: media.accountId, ...texts });
+  };
+  const setStatus = (id: string, status: string) =>
+    api.call("PATCH", `${RULES}/${id}`, { body: { status } });
+  const cursorOf = async (path: string) =>
+    (await api.call<{ nextCursor: string }>("GET", path)).body.nextCursor;
+
+  const rules = {
+    draft: await makeRule("draft"),
+    paused: await makeRule("paused"),
+    revoked: await makeRule("revoked"),
+  };
+  await setStatus(rules.revoked, "revoked");
+  await setStatus(rules.paused, "active");
+  for (const text of ["price one", "price two"]) await comment(text);
+  const runs = await eventually(async () => {
+    const { body } = await api.call<{ runs: { id: string }[] }>("GET", RUNS);
+    if (body.runs.length < 2) throw new Error(`there are ${body.runs.length} runs`);
+    return body.runs.map(({ id }) => id);
+  });
+  // Only active rules are polled, and the tests compare the database before and after requests.
+  await setStatus(rules.paused, "paused");
+
+  const commentId = await comment("no");
+  for (let index = 0; index < COMMENTS; index += 1) await comment(`no ${index}`);
+  const action = await post(actionsOn(media, commentId), { type: "reply", text: `reply ${mark}` });
+  await eventually(async () => {
+    const { body } = await api.call<{ status: string }>("GET", `/comment-actions/${action}`);
+    if (body.status !== "succeeded") throw new Error(`the action is ${body.status}`);
+  });
+  const target = { ruleId: rules.paused, mediaId: media.id };
+  const job = await post(JOBS, target);
+  await post(JOBS, target);
+  const preview = `${JOBS}/preview?${new URLSearchParams(target).toString()}`;
+  const cursors = {
+    comments: await cursorOf(`${commentsOn(media)}?limit=1`),
+    rules: await cursorOf(`${RULES}?limit=1`),
+    runs: await cursorOf(`${RUNS}?limit=1`),
+    jobs: await cursorOf(`${JOBS}?limit=1`),
+    results: await cursorOf(`${JOBS}/${job}?limit=1`),
+    preview: await cursorOf(preview),
+  };
+  return { media, commentId, action, rules, runs, job, cursors };
+}
+
+/** Returns the ids and cursors of everything that `makeEngagement` created. */
+export function engagementHandlesOf(belongings: EngagementBelongings): readonly string[] {
+  const { media, commentId, action, rules, runs, job, cursors } = belongings;
+  return [
+    media.accountId,
+    media.postId,
+    media.id,
+    commentId,
+    action,
+    ...Object.values(rules),
+    ...runs,
+    job,
+    ...Object.values(cursors),
+  ];
+}
+
+/** Returns test requests for the operations on comments, automations and metrics. */
+export function engagementFixtures(
+  ours: EngagementBelongings,
+  theirs: EngagementBelongings,
+): Fixtures {
+  const refuse = (place: string, ids: readonly string[], refusal = NOT_FOUND) => ({
+    [place]: { ids, refusal },
+  });
+  const cursor = (name: keyof EngagementBelongings["cursors"]) =>
+    refuse("query:cursor", [theirs.cursors[name]], INVALID_CURSOR);
+  const { id: mediaId, accountId } = ours.media;
+  const account = refuse("path:id", [theirs.media.accountId]);
+  const media = refuse("path:mediaId", [theirs.media.id]);
+  const rules = Object.values(theirs.rules);
+  const onMedia = { path: { id: accountId, mediaId } };
+  const onComment = { path: { ...onMedia.path, commentId: ours.commentId } };
+  const onRule = { path: { id: ours.rules.draft } };
+  const onJob = { path: { id: ours.job } };
+  const target = { ruleId: ours.rules.paused, mediaId };
+  const newRule = {
+    accountId,
+    name: "New",
+    keywords: ["new"],
+    message: "New",
+    mediaIds: [mediaId],
+  };
+  // A rule stores platforms' ids without reading them, and reads comments of its own account only.
+  const unread = refuse("body:/mediaIds", []);
+  return {
+    refreshPostMetrics: {
+      requests: [{ path: { id: ours.media.postId } }],
+      foreign: refuse("path:id", [theirs.media.postId]),
+    },
+    listComments: {
+      requests: [onMedia],
+      foreign: { ...account, ...media, ...cursor("comments") },
+    },
+    requestCommentAction: {
+      requests: [{ ...onComment, body: { type: "reply", text: "Ours" } }],
+      foreign: { ...account, ...media, ...refuse("path:commentId", [theirs.commentId]) },
+    },
+    getCommentAction: {
+      requests: [{ path: { id: ours.action } }],
+      foreign: refuse("path:id", [theirs.action]),
+    },
+    listAutomationRules: { requests: [{}], foreign: cursor("rules") },
+    createAutomationRule: {
+      requests: [{ body: newRule }],
+      foreign: { ...refuse("body:/accountId", [theirs.media.accountId]), ...unread },
+    },
+    updateAutomationRule: {
+      requests: [
+        { ...onRule, body: { name: "Changed" } },
+        { ...onRule, body: { status: "revoked" } },
+      ],
+      foreign: { ...refuse("path:id", rules), ...unread },
+    },
+    listAutomationRuns: {
+      requests: [{ query: { ruleId: ours.rules.paused } }],
+      foreign: { ...refuse("query:ruleId", rules), ...cursor("runs") },
+    },
+    previewBackfill: {
+      requests: [{ query: target }],
+      foreign: {
+        ...refuse("query:ruleId", rules),
+        ...refuse("query:mediaId", [theirs.media.id]),
+        ...cursor("preview"),
+      },
+    },
+    listBackfills: { requests: [{}], foreign: cursor("jobs") },
+    createBackfill: {
+      requests: [{ body: target }],
+      foreign: {
+        ...refuse("body:/ruleId", rules),
+        ...refuse("body:/mediaId", [theirs.media.id]),
+      },
+    },
+    getBackfill: {
+      requests: [onJob],
+      foreign: { ...refuse("path:id", [theirs.job]), ...cursor("results") },
+    },
+    updateBackfill: {
+      requests: [
+        { ...onJob, body: { action: "pause" } },
+        { ...onJob, body: { action: "resume" } },
+        { ...onJob, body: { action: "prepare_next_page" } },
+      ],
+      foreign: refuse("path:id", [theirs.job]),
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { create } from "@bufbuild/protobuf";
+import { CommentActionSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { expect, test } from "vitest";
+import { toCommentAction, toCommentAuthor } from "#src/comments/mapping.ts";
+
+const AT = { seconds: 1_795_000_000n, nanos: 5_000_000 };
+const ACTION = {
+  id: "01936a5e-7d2b-7000-8000-000000000001",
+  accountId: "01936a5e-7d2b-7000-8000-000000000002",
+  mediaId: "media",
+  commentId: "comment",
+  type: "reply",
+  text: "Thank you",
+  status: "failed",
+  createdAt: AT,
+  finishedAt: AT,
+};
+
+test("an author of whom the platform gives nothing has null properties", () => {
+  expect(toCommentAuthor(undefined)).toEqual({ id: null, username: null });
+});
+
+test("a failed comment action shows the message of the platform", () => {
+  const error = { code: "content_rejected", message: "(#100) too long", retryable: false };
+  const action = create(CommentActionSchema, { ...ACTION, error });
+
+  expect(toCommentAction(action, "en")).toEqual({
+    id: ACTION.id,
+    accountId: ACTION.accountId,
+    mediaId: "media",
+    commentId: "comment",
+    type: "reply",
+    text: "Thank you",
+    status: "failed",
+    error,
+    createdAt: "2026-11-18T11:06:40.005Z",
+    finishedAt: "2026-11-18T11:06:40.005Z",
+  });
+});
+
+test.each([
+  [
+    "en",
+    "outcome_unknown",
+    "It is not known whether the platform carried this out. Look at the comment on the platform before you request it again.",
+  ],
+  ["en", "internal_error", "Something went wrong on our side. Try again."],
+  ["ko", "internal_error", "서비스에 문제가 생겼습니다. 다시 시도해 주세요."],
+] as const)(
+  "a failed comment action without a message of the platform has the message in %s for %s",
+  (locale, code, message) => {
+    const error = { code, message: "", retryable: false };
+    const action = create(CommentActionSchema, { ...ACTION, error });
+    expect(toCommentAction(action, locale).error).toEqual({ code, message, retryable: false });
+  },
+);
+
+test("a pending comment action that hides a comment has neither text nor error nor end", () => {
+  const { text: _, finishedAt: __, ...rest } = ACTION;
+  const action = create(CommentActionSchema, { ...rest, type: "hide", status: "pending" });
+  expect(toCommentAction(action, "en")).toMatchObject({
+    text: null,
+    error: null,
+    finishedAt: null,
+  });
+});

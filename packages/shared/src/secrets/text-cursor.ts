@@ -1,0 +1,27 @@
+import { ServiceError } from "#src/errors.ts";
+import { findSignedBody, toSignedText, type CursorKeys } from "./cursor-signature.ts";
+
+/**
+ * Encodes a text, for example the cursor of a platform, as an opaque, signed cursor.
+ *
+ * @param scope Name of the list, the workspace and the filters of the list, each as text. The name differs from those of lists
+ *   whose cursors are positions.
+ */
+export function encodeTextCursor(keys: CursorKeys, scope: readonly string[], text: string): string {
+  return toSignedText(keys, scope, Buffer.from(text, "utf8"));
+}
+
+/**
+ * Decodes the cursor of a request that `encodeTextCursor` made for the same scope.
+ *
+ * @throws ServiceError `invalid_cursor` for every other text.
+ */
+export function requireTextCursor(
+  keys: CursorKeys,
+  scope: readonly string[],
+  cursor: string,
+): string {
+  const body = findSignedBody(keys, scope, cursor);
+  if (body === undefined) throw new ServiceError("invalid", "invalid_cursor");
+  return body.toString("utf8");
+}

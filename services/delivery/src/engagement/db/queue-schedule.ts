@@ -1,0 +1,71 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+
+/** How long a claim skips an account whose due actions cannot be claimed, if it is not known when they can be. */
+const RECHECK_SECONDS = 1;
+/** How long a claim skips an account that an operator's pause stops. */
+const PAUSED_RECHECK_SECONDS = 10;
+
+/** SQL condition on a queue `q`: an operator paused its platform, account or workspace. */
+export function isPaused(sql: ISql) {
+  return sql`
+    ((kind = 'platform' and key = q.platform)
+      or (kind = 'account' and key = q.account_id::text)
+      or (kind = 'workspace' and key = q.workspace_id::text))`;
+}
+
+/** SQL subquery: when the first action of queue `q` in one of these statuses is ready; null if there is none. */
+function firstWake(sql: ISql, statuses: readonly string[]) {
+  return sql`
+    (
+      select min(f.wake_at)
+      from unnest(${statuses as string[]}::text[]) as of(status)
+      cross join lateral (
+        select a.wake_at
+        from comment_actions a
+        where a.account_id = q.account_id
+        and a.status = of.status
+        and a.status in ('queued', 'working', 'unknown', 'reconciling')
+        order by a.wake_at
+        limit 1
+      ) as f
+    )`;
+}
+
+/**
+ * SQL expression: when the next claim looks for actions that are ready at `wakeAt`, which may be null. Actions that are ready, but
+ * that this claim left, are looked for again after `recheckSeconds`.
+ */
+function nextLook(sql: ISql, wakeAt: ReturnType<ISql>, recheckSeconds: number) {
+  return sql`
+    case
+      when ${wakeAt} > now() then ${wakeAt}
+      when ${wakeAt} is not null then now() + ${recheckSeconds}::float8 * interval '1 second'
+    end`;
+}
+
+/** Writes to locked queues when their next action may be ready. */
+export async function scheduleQueues(
+  tx: TransactionSql,
+  accountIds: readonly string[],
+): Promise<void> {
+  await tx`
+    update comment_action_queues q
+    set wake_at = case
+        when n.wake_at is not null then greatest(n.wake_at, q.not_before)
+      end
+    from (
+      select w.account_id, least(${nextLook(tx, tx`w.look_at`, RECHECK_SECONDS)}, case
+          when w.is_paused then case when w.call_at is not null then greatest(w.call_at, now() + ${PAUSED_RECHECK_SECONDS}::float8 * interval '1 second') end
+          else ${nextLook(tx, tx`w.call_at`, RECHECK_SECONDS)}
+        end) as wake_at
+      from (
+        select q.account_id,
+          ${firstWake(tx, ["queued", "working"])} as call_at,
+          ${firstWake(tx, ["unknown", "reconciling"])} as look_at,
+          exists (select 1 from pauses where ${isPaused(tx)}) as is_paused
+        from comment_action_queues q
+        where q.account_id in ${tx(accountIds)}
+      ) as w
+    ) as n
+    where q.account_id = n.account_id`;
+}

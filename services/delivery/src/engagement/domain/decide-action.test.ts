@@ -1,0 +1,446 @@
+import { expect, test } from "vitest";
+import type { ActionOutcome, Learned } from "./action-decision.ts";
+import type { CommentAction } from "./comment-action.ts";
+import { decideAction } from "./decide-action.ts";
+
+const NOW = new Date("2026-11-23T12:00:00Z");
+const POLICY = { retryMs: [60_000, 300_000], leaseMs: 180_000 };
+
+const at = (ms: number) => new Date(NOW.getTime() + ms);
+
+const QUEUED: CommentAction = {
+  id: "0198c2f0-0000-7000-8000-000000000001",
+  workspaceId: "0198c2f0-0000-7000-8000-000000000002",
+  accountId: "0198c2f0-0000-7000-8000-000000000003",
+  platform: "instagram",
+  mediaId: "media",
+  commentId: "comment",
+  type: "reply",
+  text: "Thanks!",
+  runId: null,
+  sendBefore: at(24 * 3_600_000),
+  status: "queued",
+  wakeAt: NOW,
+  fence: 3,
+  crashCount: 0,
+  retryCount: 0,
+  callNumber: 0,
+  calledAt: null,
+  callUntil: null,
+  firstUnknownAt: null,
+  openUnknowns: 0,
+  resendCount: 0,
+  looks: 0,
+  isLimited: false,
+  version: 1,
+  externalId: null,
+  furtherIds: [],
+  errorCode: null,
+  errorMessage: null,
+  cause: null,
+  createdAt: at(-1_000),
+  finishedAt: null,
+};
+const WORKING: CommentAction = { ...QUEUED, status: "working" };
+const CALLING: CommentAction = {
+  ...QUEUED,
+  status: "calling",
+  callNumber: 1,
+  calledAt: at(-100),
+  callUntil: at(59_900),
+};
+const UNKNOWN: CommentAction = {
+  ...CALLING,
+  status: "unknown",
+  openUnknowns: 1,
+  firstUnknownAt: at(-100),
+  errorCode: "outcome_unknown",
+  errorMessage: "no answer",
+};
+const LOOKING: CommentAction = { ...UNKNOWN, status: "reconciling" };
+const PRIVATE = { type: "private_reply", runId: "0198c2f0-0000-7000-8000-000000000004" } as const;
+
+/** Returns what changes in an action; undefined if nothing does. */
+function changesOf(action: CommentAction, learned: Learned) {
+  const decision = decideAction({ action, now: NOW, random: 0.5 }, learned, POLICY);
+  if (decision === undefined) return undefined;
+  const { action: next, ...effects } = decision;
+  const entries = Object.entries(next).filter(
+    ([name, value]) =>
+      JSON.stringify(value) !== JSON.stringify(action[name as keyof CommentAction]) &&
+      name !== "version",
+  );
+  expect(next.version).toBe(action.version + 1);
+  return { ...Object.fromEntries(entries), ...effects };
+}
+
+const called = (outcome: ActionOutcome, callNumber = 1): Learned => ({
+  kind: "called",
+  callNumber,
+  outcome,
+});
+const looked = (verdict: Extract<Learned, { kind: "looked" }>["verdict"]): Learned => ({
+  kind: "looked",
+  fence: 3,
+  verdict,
+});
+const NO_ANSWER = { kind: "unknown", message: "no answer" } as const;
+const DUPLICATE = {
+  kind: "refused",
+  code: "duplicate_on_platform",
+  message: "sent already",
+} as const;
+const FAILED = { status: "failed", finishedAt: NOW };
+const SUCCEEDED = { status: "succeeded", finishedAt: NOW };
+
+test.each<[string, CommentAction, Learned, object | undefined]>([
+  [
+    "a carried out call ends its action with the id of the reply",
+    CALLING,
+    called({ kind: "done", externalId: "r1" }),
+    { ...SUCCEEDED, externalId: "r1" },
+  ],
+  [
+    "a reply whose call had no answer is searched for when the call can no longer arrive",
+    CALLING,
+    called(NO_ANSWER),
+    {
+      status: "unknown",
+      wakeAt: at(59_900),
+      openUnknowns: 1,
+      firstUnknownAt: at(-100),
+      errorCode: "outcome_unknown",
+      errorMessage: "no answer",
+    },
+  ],
+  [
+    "a rate limit that may have followed a reply holds the account, and the search is free of charge",
+    CALLING,
+    called({ ...NO_ANSWER, limitedForMs: 120_000 }),
+    {
+      status: "unknown",
+      wakeAt: at(59_900),
+      openUnknowns: 1,
+      isLimited: true,
+      firstUnknownAt: at(-100),
+      errorCode: "outcome_unknown",
+      errorMessage: "no answer",
+      holdUntil: at(120_000),
+    },
+  ],
+  [
+    "hiding whose call had no answer is repeated when the call can no longer arrive",
+    { ...CALLING, type: "hide", text: null, callUntil: at(90_000) },
+    called(NO_ANSWER),
+    {
+      status: "queued",
+      wakeAt: at(90_000),
+      retryCount: 1,
+      errorCode: "platform_unavailable",
+      errorMessage: "no answer",
+    },
+  ],
+  [
+    "a refused call ends its action with the code of the refusal",
+    CALLING,
+    called({ kind: "refused", code: "content_rejected", message: "too long" }),
+    { ...FAILED, errorCode: "content_rejected", errorMessage: "too long" },
+  ],
+  [
+    "a rate limit costs no retry and holds the account",
+    CALLING,
+    called({
+      kind: "retryable",
+      code: "rate_limited",
+      message: "slow down",
+      isLimit: true,
+      retryAfterMs: 600_000,
+    }),
+    {
+      status: "queued",
+      wakeAt: at(600_000),
+      errorCode: "rate_limited",
+      errorMessage: "slow down",
+      holdUntil: at(600_000),
+    },
+  ],
+  [
+    "a temporary failure is retried after the configured wait, and not before the call can no longer arrive",
+    CALLING,
+    called({ kind: "retryable", code: "platform_unavailable", message: "busy" }),
+    {
+      status: "queued",
+      wakeAt: at(60_000),
+      retryCount: 1,
+      errorCode: "platform_unavailable",
+      errorMessage: "busy",
+    },
+  ],
+  [
+    "a temporary failure after the last retry ends the action",
+    { ...CALLING, retryCount: 2 },
+    called({ kind: "retryable", code: "platform_unavailable", message: "busy" }),
+    { ...FAILED, errorCode: "platform_unavailable", errorMessage: "busy" },
+  ],
+  [
+    "the worker of a call with a refused access token keeps the action",
+    CALLING,
+    called({ kind: "token_refused", message: "expired" }),
+    { status: "working", wakeAt: at(180_000), isContinued: true },
+  ],
+  [
+    "a call that was not sent is due at once",
+    CALLING,
+    called({ kind: "not_sent" }),
+    { status: "queued" },
+  ],
+  [
+    "a private reply that the platform has already, though no call of ours preceded, fails",
+    { ...CALLING, ...PRIVATE },
+    called(DUPLICATE),
+    { ...FAILED, errorCode: "duplicate_on_platform", errorMessage: "sent already" },
+  ],
+  [
+    "a private reply that the platform has already after a call without an answer has succeeded",
+    { ...CALLING, ...PRIVATE, openUnknowns: 1, resendCount: 1 },
+    called(DUPLICATE),
+    { ...SUCCEEDED, openUnknowns: 0 },
+  ],
+  [
+    "a reply that the platform refuses as a duplicate after another call is searched for",
+    { ...CALLING, resendCount: 1 },
+    called(DUPLICATE),
+    {
+      status: "unknown",
+      wakeAt: at(59_900),
+      openUnknowns: 1,
+      firstUnknownAt: at(-100),
+      errorCode: "outcome_unknown",
+      errorMessage: "sent already",
+    },
+  ],
+  [
+    "a refusal of a repeated call does not tell what became of the first one",
+    { ...CALLING, ...PRIVATE, openUnknowns: 1, resendCount: 1 },
+    called({ kind: "refused", code: "content_rejected", message: "blocked" }),
+    {
+      ...FAILED,
+      errorCode: "outcome_unknown",
+      errorMessage: "content_rejected: blocked",
+    },
+  ],
+  [
+    "a call whose worker stopped is unknown after its deadline",
+    { ...CALLING, callUntil: at(-1) },
+    { kind: "call_lost", callNumber: 1 },
+    {
+      status: "unknown",
+      openUnknowns: 1,
+      firstUnknownAt: at(-100),
+      errorCode: "outcome_unknown",
+      errorMessage: "the worker stopped during the call of the platform",
+    },
+  ],
+  [
+    "a call is not lost before its deadline",
+    CALLING,
+    { kind: "call_lost", callNumber: 1 },
+    undefined,
+  ],
+  [
+    "a lost mark that was recorded ends as not sent",
+    CALLING,
+    { kind: "mark_lost", fence: 3, callNumber: 1 },
+    { status: "queued", wakeAt: at(1_000) },
+  ],
+  [
+    "a lost mark that was not recorded releases the action",
+    WORKING,
+    { kind: "mark_lost", fence: 3, callNumber: 1 },
+    { status: "queued", wakeAt: at(1_000) },
+  ],
+  [
+    "a reply that a search found has succeeded",
+    LOOKING,
+    looked({ kind: "present", externalId: "r1", permalink: null }),
+    { ...SUCCEEDED, externalId: "r1", openUnknowns: 0, errorCode: null, errorMessage: null },
+  ],
+  [
+    "a reply that is proved to be absent is sent once more",
+    LOOKING,
+    looked({ kind: "absent" }),
+    {
+      status: "queued",
+      openUnknowns: 0,
+      resendCount: 1,
+      firstUnknownAt: null,
+      errorCode: null,
+      errorMessage: null,
+    },
+  ],
+  [
+    "a reply that is absent after its second unknown call fails",
+    { ...LOOKING, resendCount: 1 },
+    looked({ kind: "absent" }),
+    {
+      ...FAILED,
+      errorMessage: "it could not be determined whether the platform carried out the action",
+    },
+  ],
+  [
+    "a reply that is absent after a rate limit is sent again without being counted",
+    { ...LOOKING, resendCount: 1, isLimited: true },
+    looked({ kind: "absent" }),
+    {
+      status: "queued",
+      openUnknowns: 0,
+      firstUnknownAt: null,
+      errorCode: null,
+      errorMessage: null,
+    },
+  ],
+  [
+    "a reply that is absent too late is missed",
+    { ...LOOKING, sendBefore: NOW },
+    looked({ kind: "absent" }),
+    {
+      ...FAILED,
+      openUnknowns: 0,
+      firstUnknownAt: null,
+      errorCode: "missed",
+      errorMessage: "the action was not carried out, and it is too late to call the platform",
+    },
+  ],
+  [
+    "a private reply that can be repeated is sent again at once",
+    { ...LOOKING, ...PRIVATE },
+    looked({ kind: "repeat" }),
+    { status: "queued", resendCount: 1 },
+  ],
+  [
+    "a second repetition of a private reply waits",
+    { ...LOOKING, ...PRIVATE, resendCount: 1 },
+    looked({ kind: "repeat" }),
+    { status: "queued", wakeAt: at(60_000), resendCount: 2 },
+  ],
+  [
+    "a private reply is not repeated for ever",
+    { ...LOOKING, ...PRIVATE, resendCount: 3 },
+    looked({ kind: "repeat" }),
+    {
+      ...FAILED,
+      errorMessage: "it could not be determined whether the platform carried out the action",
+    },
+  ],
+  [
+    "a complete search without a result is counted",
+    LOOKING,
+    looked({ kind: "look_again", afterMs: 30_000 }),
+    { status: "unknown", wakeAt: at(30_000), looks: 1 },
+  ],
+  [
+    "an incomplete search is repeated for a day",
+    { ...LOOKING, firstUnknownAt: at(-24 * 3_600_000) },
+    looked({ kind: "look_again", afterMs: 30_000, isIncomplete: true }),
+    { status: "unknown", wakeAt: at(30_000) },
+  ],
+  [
+    "a platform that cannot be read for over a day leaves the outcome unknown",
+    { ...LOOKING, firstUnknownAt: at(-24 * 3_600_000 - 1) },
+    looked({ kind: "look_again", afterMs: 30_000, isIncomplete: true }),
+    {
+      ...FAILED,
+      errorMessage: "it could not be determined whether the platform carried out the action",
+    },
+  ],
+  [
+    "a platform that cannot tell leaves the outcome unknown",
+    LOOKING,
+    looked({ kind: "cannot_tell", message: "no list" }),
+    { ...FAILED, errorMessage: "no list" },
+  ],
+  [
+    "an action that is given up while an earlier call is unknown has an unknown outcome",
+    LOOKING,
+    { kind: "given_up", fence: 3, code: "account_disconnected", message: "gone" },
+    { ...FAILED, errorMessage: "account_disconnected: gone" },
+  ],
+  [
+    "a worker that lost the action cannot give it up",
+    WORKING,
+    { kind: "given_up", fence: 2, code: "missed", message: "" },
+    undefined,
+  ],
+  [
+    "a worker that lost the action cannot report a search",
+    LOOKING,
+    { ...looked({ kind: "absent" }), fence: 2 } as Learned,
+    undefined,
+  ],
+  [
+    "a late success counts while the platform is searched",
+    LOOKING,
+    called({ kind: "done", externalId: "r1" }),
+    { ...SUCCEEDED, externalId: "r1", openUnknowns: 0, errorCode: null, errorMessage: null },
+  ],
+  [
+    "a late success counts after the action failed",
+    { ...UNKNOWN, ...FAILED, status: "failed" },
+    called({ kind: "done", externalId: "r1" }),
+    {
+      status: "succeeded",
+      externalId: "r1",
+      openUnknowns: 0,
+      errorCode: null,
+      errorMessage: null,
+    },
+  ],
+  [
+    "a second success stores its own id",
+    { ...CALLING, status: "succeeded", finishedAt: NOW, externalId: "r1" },
+    called({ kind: "done", externalId: "r2" }),
+    { furtherIds: ["r2"] },
+  ],
+  [
+    "a repeated success changes nothing",
+    { ...CALLING, status: "succeeded", finishedAt: NOW, externalId: "r1" },
+    called({ kind: "done", externalId: "r1" }),
+    undefined,
+  ],
+  [
+    "a late answer that the call was not sent ends the search",
+    LOOKING,
+    called({ kind: "not_sent" }),
+    { status: "queued", openUnknowns: 0, errorCode: null, errorMessage: null },
+  ],
+  [
+    "a late refusal ends the search",
+    LOOKING,
+    called({ kind: "refused", code: "content_rejected", message: "too long" }),
+    { ...FAILED, openUnknowns: 0, errorCode: "content_rejected", errorMessage: "too long" },
+  ],
+  [
+    "a late refusal of an earlier call changes nothing",
+    { ...LOOKING, callNumber: 2 },
+    called({ kind: "refused", code: "content_rejected", message: "too long" }),
+    undefined,
+  ],
+  [
+    "a failure before the call is retried",
+    WORKING,
+    {
+      kind: "step_failed",
+      fence: 3,
+      failure: { kind: "retryable", code: "platform_unavailable", message: "no token" },
+    },
+    {
+      status: "queued",
+      wakeAt: at(60_000),
+      retryCount: 1,
+      errorCode: "platform_unavailable",
+      errorMessage: "no token",
+    },
+  ],
+])("%s", (_title, action, learned, expected) => {
+  expect(changesOf(action, learned)).toEqual(expected);
+});

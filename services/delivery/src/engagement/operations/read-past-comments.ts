@@ -1,0 +1,84 @@
+import { isPlatformId } from "@postrider/platforms/registry";
+import { conflict, notFound, unavailable } from "@postrider/shared/errors";
+import { readClock } from "@postrider/shared/postgres/clock";
+import { listAnswered } from "#src/engagement/db/private-replies.ts";
+import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
+import { planBackfill, type PlannedItem } from "#src/engagement/domain/plan-backfill.ts";
+import { isOwnComment } from "#src/engagement/domain/plan-runs.ts";
+import { toStorableComment } from "#src/engagement/domain/storable-comment.ts";
+import type { EngagementDeps } from "./dependencies.ts";
+import { PlatformCalls } from "./platform-calls.ts";
+import { withReadDeadline } from "./read-platform.ts";
+
+/** Number of past comments per page. */
+export const PAST_PAGE_SIZE = 50;
+/** How long a request waits for the platform in milliseconds, before it is answered with `upstream_timeout`. */
+const DEADLINE_MS = 10_000;
+const DEFAULT_RETRY_MS = 30_000;
+
+type Deps = Pick<EngagementDeps, "sql" | "logger" | "accounts" | "connectors">;
+
+/** A page of past comments with what a rule would do with each. */
+export interface PastPage {
+  readonly kind: "page";
+  readonly items: readonly PlannedItem[];
+  /** The platform's cursor of the next page; undefined on the last page. */
+  readonly next: string | undefined;
+  /** When the page was read, by the clock of the database. */
+  readonly readAt: Date;
+}
+
+/** The media do not exist or belong to another account, or the platform refuses to list their comments for good. */
+export type PastRefusal = { readonly kind: "missing" } | { readonly kind: "refused" };
+
+/**
+ * Reads a page of past comments, and says what a rule would do with each. Stores nothing and sends nothing.
+ *
+ * @throws ServiceError `account_reconnect_required`, `not_found` for a disconnected account, `unavailable`, `upstream_timeout`.
+ */
+export async function readPastComments(
+  deps: Deps,
+  rule: AutomationRule,
+  { mediaId, after }: { readonly mediaId: string; readonly after: string | undefined },
+): Promise<PastPage | PastRefusal> {
+  const { accountId, platform } = rule;
+  const comments = isPlatformId(platform) ? deps.connectors.comments[platform] : undefined;
+  const replies = isPlatformId(platform) ? deps.connectors.privateReplies[platform] : undefined;
+  if (comments === undefined || replies === undefined) throw unavailable();
+  const calls = await PlatformCalls.open(deps, rule, DEADLINE_MS);
+  const query = { mediaId, limit: PAST_PAGE_SIZE, after };
+  const page = await withReadDeadline(DEADLINE_MS, (signal) =>
+    calls.make((access) => comments.listComments(access, query, signal)),
+  );
+  if (page.kind === "missing") return page;
+  if (page.kind !== "page") return toRefusal(page, rule);
+  const read = page.comments.map(toStorableComment);
+  const now = await readClock(deps.sql);
+  const items = planBackfill(rule, read, {
+    mediaId,
+    now,
+    windowMs: replies.windowMs,
+    answeredIds: await listAnswered(
+      deps.sql,
+      accountId,
+      read.map(({ id }) => id),
+    ),
+    isOwn: (comment) => isOwnComment(comment, calls.identity),
+  });
+  return { kind: "page", items, next: page.next, readAt: now };
+}
+
+/** Returns why the platform refuses for good, or throws the error for another failure. */
+function toRefusal(
+  failure: { readonly kind: string; readonly code?: string; readonly retryAfterMs?: number },
+  { accountId, platform }: AutomationRule,
+): PastRefusal {
+  const { kind, code } = failure;
+  if (kind === "unusable" && code === "account_disconnected") throw notFound();
+  if (kind === "unusable" || code === "permission_missing") {
+    const reason = code ?? "account_reconnect_required";
+    throw conflict("account_reconnect_required", [{ code: reason, accountId, platform }]);
+  }
+  if (kind === "refused") return { kind };
+  throw unavailable(undefined, failure.retryAfterMs ?? DEFAULT_RETRY_MS);
+}

@@ -1,0 +1,118 @@
+import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
+import type { CommentsConnector, Missing } from "@postrider/platforms/comments/connector";
+import type { Failure } from "@postrider/platforms/publishing/outcome";
+import type { AccountAccess } from "@postrider/platforms/publishing/publication";
+import { isPlatformId } from "@postrider/platforms/registry";
+import { conflict, notFound, ServiceError, unavailable } from "@postrider/shared/errors";
+import { findConnectedAccount, type AccountRef } from "#src/clients/accounts.ts";
+import { withAccess, type Unavailable, type Unusable } from "./account-access.ts";
+import type { EngagementDeps } from "./dependencies.ts";
+
+export type ReadDeps = Pick<EngagementDeps, "accounts" | "logger">;
+
+/** An account on a platform with comments. */
+export interface CommentedAccount {
+  readonly ref: AccountRef;
+  readonly account: Account;
+  readonly connector: CommentsConnector;
+}
+
+/** How long a client waits before it repeats a request that the platform refused, in milliseconds. */
+const REFUSED_RETRY_MS = 60_000;
+/** How long a client waits before it repeats a request that the platform did not answer, in milliseconds. */
+const NO_ANSWER_RETRY_MS = 5_000;
+
+/**
+ * Runs a read that waits for a platform, for at most `timeoutMs`.
+ *
+ * @param read Its signal is aborted at the deadline.
+ * @throws `upstream_timeout` at the deadline.
+ */
+export async function withReadDeadline<T>(
+  timeoutMs: number,
+  read: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    reject(new ServiceError("timeout", "upstream_timeout"));
+    controller.abort();
+  }, timeoutMs);
+  try {
+    return await Promise.race([read(controller.signal), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/**
+ * Returns an account with the connector of its platform's comments.
+ *
+ * @throws `not_found` for an account that is unknown, of another workspace or disconnected, and for a platform without comments.
+ */
+export async function getCommentedAccount(
+  {
+    accounts,
+    connectors,
+  }: Pick<EngagementDeps, "accounts"> & {
+    readonly connectors: Pick<EngagementDeps["connectors"], "comments">;
+  },
+  ref: AccountRef,
+): Promise<CommentedAccount> {
+  const account = await findConnectedAccount(accounts, ref);
+  if (account === undefined || !isPlatformId(account.platform)) throw notFound();
+  const connector = connectors.comments[account.platform];
+  if (connector === undefined) throw notFound();
+  return { ref, account, connector };
+}
+
+type Read<T extends { readonly kind: string }> = T | Missing | Failure;
+
+/**
+ * Reads from the platform of an account.
+ *
+ * @throws `not_found` if the platform does not have it or it belongs to another account; `account_reconnect_required`, whose detail
+ *   names a missing permission; `unavailable` for other failures of the platform.
+ */
+export async function readFromPlatform<T extends { readonly kind: string }>(
+  deps: ReadDeps,
+  { ref, account }: Pick<CommentedAccount, "ref" | "account">,
+  read: (access: AccountAccess) => Promise<Read<T>>,
+): Promise<T> {
+  const result = await withAccess(deps, ref, read);
+  if (isNoResult(result)) throw toError(result, account);
+  return result;
+}
+
+type NoResult = Missing | Exclude<Failure, { kind: "token_refused" }> | Unusable | Unavailable;
+
+const NO_RESULTS: ReadonlySet<string> = new Set<NoResult["kind"]>([
+  "missing",
+  "refused",
+  "retryable",
+  "unusable",
+  "unavailable",
+]);
+
+function isNoResult(result: { readonly kind: string }): result is NoResult {
+  return NO_RESULTS.has(result.kind);
+}
+
+function toError(answer: NoResult, { id: accountId, platform }: Account): ServiceError {
+  const reconnect = (code: string) =>
+    conflict("account_reconnect_required", [{ code, accountId, platform }]);
+  switch (answer.kind) {
+    case "missing":
+      return notFound();
+    case "unusable":
+      return answer.code === "account_disconnected" ? notFound() : reconnect(answer.code);
+    case "refused":
+      return answer.code === "permission_missing" || answer.code === "account_reconnect_required"
+        ? reconnect(answer.code)
+        : unavailable(new Error(answer.message), REFUSED_RETRY_MS);
+    case "retryable":
+      return unavailable(new Error(answer.message), answer.retryAfterMs ?? NO_ANSWER_RETRY_MS);
+    case "unavailable":
+      return unavailable(new Error(answer.message), NO_ANSWER_RETRY_MS);
+  }
+}

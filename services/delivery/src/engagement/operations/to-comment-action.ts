@@ -1,0 +1,47 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { CommentActionSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { isRetryable } from "#src/domain/retry-wait.ts";
+import { isEnded, type CommentAction } from "#src/engagement/domain/comment-action.ts";
+
+/** The parts of an action that its message contains. */
+export type ShownAction = Pick<
+  CommentAction,
+  | "id"
+  | "workspaceId"
+  | "accountId"
+  | "mediaId"
+  | "commentId"
+  | "type"
+  | "text"
+  | "status"
+  | "errorCode"
+  | "errorMessage"
+  | "version"
+  | "createdAt"
+  | "finishedAt"
+>;
+
+/** Builds the message of a manual action. Only an action that failed shows an error. */
+export function toCommentAction(action: ShownAction): MessageInitShape<typeof CommentActionSchema> {
+  const { id, workspaceId, accountId, mediaId, commentId, type, text, status } = action;
+  return {
+    id,
+    workspaceId,
+    accountId,
+    mediaId,
+    commentId,
+    type,
+    ...(text === null ? {} : { text }),
+    status: isEnded(status) ? status : "pending",
+    ...(status === "failed" ? { error: toError(action) } : {}),
+    createdAt: timestampFromDate(action.createdAt),
+    ...(action.finishedAt === null ? {} : { finishedAt: timestampFromDate(action.finishedAt) }),
+    version: BigInt(action.version),
+  };
+}
+
+function toError({ errorCode, errorMessage }: ShownAction) {
+  const code = errorCode ?? "internal_error";
+  return { code, message: errorMessage ?? "", retryable: isRetryable(code) };
+}

@@ -1,0 +1,57 @@
+import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import {
+  CreateBackfillResponseSchema,
+  type CreateBackfillRequest,
+} from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { notFound, unavailable } from "@postrider/shared/errors";
+import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
+import { insertResults } from "#src/engagement/db/backfill-results.ts";
+import { insertBackfill } from "#src/engagement/db/backfills.ts";
+import {
+  createJob,
+  toBackfill,
+  toBackfillItem,
+  toResults,
+} from "#src/engagement/operations/backfill-pages.ts";
+import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
+import type { AutomationRpcDeps } from "./automation-dependencies.ts";
+import { getLiveRule } from "./get-live-rule.ts";
+import { toKeyed } from "./keyed-request.ts";
+
+type Response = MessageInitShape<typeof CreateBackfillResponseSchema>;
+
+/**
+ * Creates a job that prepares past comments, with its first page. The page is read before anything is stored, so that a failure
+ * of the platform leaves nothing behind. Sends nothing.
+ */
+export async function createBackfill(
+  deps: AutomationRpcDeps,
+  request: CreateBackfillRequest,
+): Promise<Response> {
+  const { workspaceId, ruleId, mediaId } = request;
+  const rule = await getLiveRule(deps.sql, { workspaceId, ruleId, mediaId });
+  const keyed = toKeyed("CreateBackfill", request);
+  const earlier = keyed === undefined ? undefined : await findReplay(deps.sql, keyed);
+  if (earlier !== undefined) return toReplay(earlier);
+  const page = await readPastComments(deps, rule, { mediaId, after: undefined });
+  if (page.kind === "missing") throw notFound();
+  if (page.kind === "refused") throw unavailable();
+  const job = createJob(rule, mediaId, page);
+  const results = page.items.map(toBackfillItem);
+  const response = { backfill: toBackfill(job), results, replayed: false };
+  return await deps.sql.begin(async (tx): Promise<Response> => {
+    if (keyed !== undefined) {
+      const message = create(CreateBackfillResponseSchema, response);
+      const stored = toBinary(CreateBackfillResponseSchema, message);
+      const replay = await takeKeyOrReplay(tx, keyed, stored);
+      if (replay !== undefined) return toReplay(replay);
+    }
+    await insertBackfill(tx, job);
+    await insertResults(tx, { id: job.id, workspaceId, from: 0 }, toResults(page.items));
+    return response;
+  });
+}
+
+function toReplay(stored: Uint8Array): Response {
+  return { ...fromBinary(CreateBackfillResponseSchema, stored), replayed: true };
+}

@@ -1,0 +1,23 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  GetBackfillRequest,
+  GetBackfillResponseSchema,
+} from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { findBackfill } from "#src/engagement/db/backfills.ts";
+import { toBackfill } from "#src/engagement/operations/backfill-pages.ts";
+import type { AutomationRpcDeps } from "./automation-dependencies.ts";
+import { readResults } from "./backfill-results.ts";
+import { assertIds } from "./parse-automation-rule.ts";
+
+/** Returns a preparation job with a page of its results. */
+export async function getBackfill(
+  deps: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
+  request: GetBackfillRequest,
+): Promise<MessageInitShape<typeof GetBackfillResponseSchema>> {
+  const { workspaceId, backfillId } = request;
+  assertIds(workspaceId, backfillId);
+  const job = await findBackfill(deps.sql, workspaceId, backfillId);
+  if (job === undefined) throw notFound();
+  return { backfill: toBackfill(job), ...(await readResults(deps, job, request)) };
+}

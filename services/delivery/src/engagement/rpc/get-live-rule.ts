@@ -1,0 +1,23 @@
+import { notFound } from "@postrider/shared/errors";
+import type { ISql } from "@postrider/shared/postgres";
+import { findRule } from "#src/engagement/db/automation-rules.ts";
+import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
+import { assertIds } from "./parse-automation-rule.ts";
+
+const MAX_MEDIA_ID_LENGTH = 128;
+
+/**
+ * Returns the rule that past comments are compared with, whatever its status but revoked.
+ * @throws `not_found` for an unknown or revoked rule, and for a text that cannot be the id of media.
+ */
+export async function getLiveRule(
+  sql: ISql,
+  request: { readonly workspaceId: string; readonly ruleId: string; readonly mediaId: string },
+): Promise<AutomationRule> {
+  const { workspaceId, ruleId, mediaId } = request;
+  assertIds(workspaceId, ruleId);
+  if (mediaId === "" || mediaId.length > MAX_MEDIA_ID_LENGTH) throw notFound();
+  const rule = await findRule(sql, workspaceId, ruleId);
+  if (rule === undefined || rule.status === "revoked") throw notFound();
+  return rule;
+}

@@ -1,0 +1,74 @@
+import { invalidRequest, notFound, type Violation } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { foldText } from "#src/engagement/domain/fold-text.ts";
+import type { MatchMode } from "#src/engagement/domain/match-comment.ts";
+
+const MAX_NAME_LENGTH = 100;
+const MAX_KEYWORDS = 50;
+const MAX_KEYWORD_LENGTH = 100;
+const MAX_MEDIA = 100;
+const MAX_MEDIA_ID_LENGTH = 128;
+const MAX_MESSAGE_BYTES = 1_000;
+
+/**
+ * Checks the ids in a request about automations.
+ * @throws `not_found` for texts that are not ids.
+ */
+export function assertIds(...ids: readonly string[]): void {
+  if (!ids.every(isId)) throw notFound();
+}
+
+/** Throws `invalid_request` with every fault of the given fields of a rule. Absent fields are not checked. */
+export function assertRule(fields: {
+  readonly name?: string | undefined;
+  readonly mediaIds?: readonly string[] | null | undefined;
+  readonly keywords?: readonly string[] | undefined;
+  readonly match?: string | undefined;
+  readonly excludeKeywords?: readonly string[] | undefined;
+  readonly message?: string | undefined;
+}): void {
+  const { name, mediaIds, keywords, match, excludeKeywords, message } = fields;
+  const faults = [
+    ...faultOf("/name", name, (text) => text.trim() !== "" && text.length <= MAX_NAME_LENGTH),
+    ...(mediaIds === null ? [] : faultOf("/mediaIds", mediaIds, areMediaIds)),
+    ...faultOf("/keywords", keywords, (words) => words.length > 0 && words.length <= MAX_KEYWORDS),
+    ...faultsOfWords("/keywords", keywords),
+    ...faultOf("/match", match, isMatchMode),
+    ...faultOf("/excludeKeywords", excludeKeywords, (words) => words.length <= MAX_KEYWORDS),
+    ...faultsOfWords("/excludeKeywords", excludeKeywords),
+    ...(message === undefined ? [] : faultsOfMessage(message)),
+  ];
+  if (faults.length > 0) throw invalidRequest(faults);
+}
+
+export function isMatchMode(text: string): text is MatchMode {
+  return text === "any" || text === "all" || text === "exact";
+}
+
+function faultOf<T>(
+  path: string,
+  value: T | undefined,
+  isValid: (value: T) => boolean,
+): readonly Violation[] {
+  return value === undefined || isValid(value) ? [] : [{ code: "invalid", path }];
+}
+
+function areMediaIds(ids: readonly string[]): boolean {
+  const areShort = ids.every((id) => id !== "" && id.length <= MAX_MEDIA_ID_LENGTH);
+  return areShort && ids.length <= MAX_MEDIA && new Set(ids).size === ids.length;
+}
+
+function faultsOfWords(path: string, words: readonly string[] | undefined): readonly Violation[] {
+  return (words ?? []).flatMap((word, index) =>
+    word.length <= MAX_KEYWORD_LENGTH && foldText(word) !== ""
+      ? []
+      : [{ code: "invalid", path: `${path}/${index}` }],
+  );
+}
+
+function faultsOfMessage(message: string): readonly Violation[] {
+  const bytes = Buffer.byteLength(message);
+  if (bytes > MAX_MESSAGE_BYTES)
+    return [{ code: "invalid", path: "/message", limit: MAX_MESSAGE_BYTES, actual: bytes }];
+  return message.trim() === "" ? [{ code: "invalid", path: "/message" }] : [];
+}

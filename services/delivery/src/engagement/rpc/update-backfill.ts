@@ -1,0 +1,101 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  UpdateBackfillRequest,
+  UpdateBackfillResponseSchema,
+} from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { findRule } from "#src/engagement/db/automation-rules.ts";
+import {
+  lockBackfill,
+  setBackfillStatus,
+  type BackfillRow,
+  type BackfillStatus,
+} from "#src/engagement/db/backfills.ts";
+import { storePage, toBackfill } from "#src/engagement/operations/backfill-pages.ts";
+import {
+  readPastComments,
+  type PastPage,
+  type PastRefusal,
+} from "#src/engagement/operations/read-past-comments.ts";
+import type { AutomationRpcDeps } from "./automation-dependencies.ts";
+import { MAX_RESULTS, readResults } from "./backfill-results.ts";
+import { assertIds } from "./parse-automation-rule.ts";
+
+/**
+ * How long a page may be in preparation, in milliseconds: longer than a request waits for the platform. Afterwards the page can be
+ * prepared again, because the process that was preparing it has crashed.
+ */
+const PREPARING_MS = 30_000;
+
+/** Prepares the next page of a job, pauses the job or resumes it. Sends nothing. */
+export async function updateBackfill(
+  deps: AutomationRpcDeps,
+  { workspaceId, backfillId, action }: UpdateBackfillRequest,
+): Promise<MessageInitShape<typeof UpdateBackfillResponseSchema>> {
+  assertIds(workspaceId, backfillId);
+  const change = CHANGES[action];
+  if (change === undefined) throw invalidRequest([{ code: "invalid", path: "/action" }]);
+  const changed = await deps.sql.begin(async (tx) => {
+    const job = await lockBackfill(tx, workspaceId, backfillId);
+    if (job === undefined) throw notFound();
+    return await change(tx, job);
+  });
+  const job = action === "prepare_next_page" ? await preparePage(deps, changed) : changed;
+  const results = await readResults(deps, job, { limit: MAX_RESULTS, cursor: "" });
+  return { backfill: toBackfill(job), ...results };
+}
+
+type Change = (tx: TransactionSql, job: BackfillRow) => Promise<BackfillRow>;
+
+function changeFrom(
+  from: readonly BackfillStatus[],
+  to: BackfillStatus,
+  preparingMs?: number,
+): Change {
+  return async (tx, { id, status }) => {
+    if (!from.includes(status)) throw conflict("invalid_transition");
+    return await setBackfillStatus(tx, id, to, preparingMs);
+  };
+}
+
+const CHANGES: Readonly<Record<string, Change>> = {
+  prepare_next_page: changeFrom(["ready"], "preparing", PREPARING_MS),
+  pause: changeFrom(["preparing", "ready"], "paused"),
+  resume: changeFrom(["paused"], "ready"),
+};
+
+/** Reads and stores the next page of a job that this request has set to `preparing`. */
+async function preparePage(deps: AutomationRpcDeps, job: BackfillRow): Promise<BackfillRow> {
+  const { workspaceId, ruleId, mediaId, pageCursor } = job;
+  failpoint("delivery.backfill-preparing");
+  try {
+    const rule = await findRule(deps.sql, workspaceId, ruleId);
+    if (rule === undefined || rule.status === "revoked") throw conflict("invalid_transition");
+    const page = await readPastComments(deps, rule, { mediaId, after: pageCursor ?? undefined });
+    return await endPage(deps, job, page);
+  } catch (error) {
+    await endPage(deps, job, undefined);
+    throw error;
+  }
+}
+
+/**
+ * Stores what became of a page: its results, a refusal for good, or nothing, after which it can be prepared again. A page that
+ * another request has stored in the meantime is not stored twice.
+ */
+async function endPage(
+  { sql }: Pick<AutomationRpcDeps, "sql">,
+  { id, workspaceId, pages }: BackfillRow,
+  page: PastPage | PastRefusal | undefined,
+): Promise<BackfillRow> {
+  return await sql.begin(async (tx) => {
+    const job = await lockBackfill(tx, workspaceId, id);
+    if (job === undefined) throw notFound();
+    if (job.pages !== pages) return job;
+    if (page?.kind === "page") return await storePage(tx, job, page);
+    if (page !== undefined) return await setBackfillStatus(tx, id, "failed");
+    return job.status === "preparing" ? await setBackfillStatus(tx, id, "ready") : job;
+  });
+}

@@ -1,0 +1,366 @@
+import { fromJsonString } from "@bufbuild/protobuf";
+import { CommentActionCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { openDatabase } from "../fixture.ts";
+import {
+  CommentWorld,
+  readActions,
+  request,
+  requestPrivateReply,
+  startActionWorker,
+  untilAllEnded,
+  untilStatus,
+} from "./fixture.ts";
+
+let database: TestDatabase;
+let world: CommentWorld;
+
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  world = new CommentWorld();
+  await database.migrationSql`truncate comment_actions, comment_action_queues, automation_rules, outbox, pauses`;
+});
+
+const sql = () => database.sql;
+const NO_ANSWER = { kind: "unknown", message: "no answer" } as const;
+
+async function readEvents() {
+  const rows = await sql()<{ key: string; payload: string; type: string }[]>`
+    select key, payload, type
+    from outbox
+    order by id`;
+  return rows.map(({ key, payload, type }) => ({
+    key,
+    type,
+    event: fromJsonString(CommentActionCompletedSchema, payload),
+  }));
+}
+
+test("a reply, a hiding and a showing are carried out, and each end is an event of the account", async () => {
+  const account = world.addAccount();
+  await using _worker = startActionWorker(database, world);
+  const reply = await request(sql(), account);
+  const hide = await request(sql(), account, { type: "hide" });
+  const unhide = await request(sql(), account, { type: "unhide" });
+
+  const actions = await untilAllEnded(sql());
+
+  expect(actions).toEqual(
+    [
+      { id: reply, status: "succeeded", errorCode: null, externalId: "made-1", callNumber: 1 },
+      {
+        id: hide,
+        status: "succeeded",
+        errorCode: null,
+        externalId: expect.anything(),
+        callNumber: 1,
+      },
+      {
+        id: unhide,
+        status: "succeeded",
+        errorCode: null,
+        externalId: expect.anything(),
+        callNumber: 1,
+      },
+    ].map((action, index) => (index === 0 ? action : { ...action, externalId: null })),
+  );
+  const events = await readEvents();
+  expect(events.map(({ key }) => key)).toEqual([account.id, account.id, account.id]);
+  expect(events.map(({ event }) => event.actionId).toSorted()).toEqual([reply, hide, unhide]);
+  expect(events[0]?.event).toMatchObject({ workspaceId: account.workspaceId, version: 3n });
+});
+
+test("hiding and showing a comment happen in the order of their requests, however long the first one takes", async () => {
+  const account = world.addAccount();
+  world.reactions = [
+    () => ({ kind: "retryable", code: "platform_unavailable", message: "busy" }),
+    () => NO_ANSWER,
+  ];
+  await request(sql(), account, { type: "hide" });
+  await request(sql(), account, { type: "unhide" });
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 300 } });
+
+  await untilAllEnded(sql());
+
+  expect(world.calls.map(({ kind }) => kind)).toEqual(["hide", "hide", "hide", "unhide"]);
+});
+
+test("a reply whose answer was lost is found on the platform and not sent again", async () => {
+  const account = world.addAccount();
+  world.reactions = [
+    (make) => {
+      make();
+      return NO_ANSWER;
+    },
+  ];
+  await request(sql(), account);
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 200 } });
+
+  const [action] = await untilAllEnded(sql());
+
+  expect(action).toMatchObject({ status: "succeeded", externalId: "made-1", callNumber: 1 });
+  expect(world.visible).toHaveLength(1);
+});
+
+test("no process searches for a reply before its call can no longer arrive", async () => {
+  const account = world.addAccount();
+  world.reactions = [() => NO_ANSWER];
+  const id = await request(sql(), account);
+  await using _one = startActionWorker(database, world, { settings: { visibleCallMs: 400 } });
+  await using _two = startActionWorker(database, world, { settings: { visibleCallMs: 400 } });
+  await untilAllEnded(sql());
+
+  const [row] = await sql()<{ calledAt: Date }[]>`
+    select called_at
+    from comment_actions
+    where id = ${id}`;
+  const [look] = world.looks;
+  expect(look?.now.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
+  expect(world.visible).toHaveLength(1);
+  expect(row?.calledAt.getTime()).toBeGreaterThanOrEqual(look?.callUntil.getTime() ?? Infinity);
+});
+
+test("a second call with an unknown outcome whose reply is absent ends as outcome_unknown", async () => {
+  const account = world.addAccount();
+  world.reactions = [() => NO_ANSWER, () => NO_ANSWER];
+  await request(sql(), account);
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 100 } });
+
+  const [action] = await untilAllEnded(sql());
+
+  expect(action).toMatchObject({ status: "failed", errorCode: "outcome_unknown", callNumber: 2 });
+  expect(world.calls).toHaveLength(2);
+});
+
+test("two replies with the same text to one comment wait for each other, and neither adopts the other's reply", async () => {
+  const account = world.addAccount();
+  const lost = (make: () => string) => {
+    make();
+    return NO_ANSWER;
+  };
+  world.reactions = [lost, lost];
+  await request(sql(), account);
+  await request(sql(), account, { text: " Thanks! " });
+  await using _one = startActionWorker(database, world, { settings: { visibleCallMs: 100 } });
+  await using _two = startActionWorker(database, world, { settings: { visibleCallMs: 100 } });
+
+  const actions = await untilAllEnded(sql());
+
+  expect(actions.map(({ status }) => status)).toEqual(["succeeded", "succeeded"]);
+  expect(new Set(actions.map(({ externalId }) => externalId))).toEqual(
+    new Set(["made-1", "made-2"]),
+  );
+  expect(world.calls).toHaveLength(2);
+});
+
+test("an access token that the platform refuses is renewed once, under a second mark", async () => {
+  const account = world.addAccount();
+  world.reactions = [() => ({ kind: "token_refused", message: "expired" })];
+  await request(sql(), account);
+  await using _worker = startActionWorker(database, world);
+
+  const [action] = await untilAllEnded(sql());
+
+  expect(action).toMatchObject({ status: "succeeded", callNumber: 2 });
+  expect(world.calls.map(({ token }) => token)).toEqual(["first-token", "second-token"]);
+});
+
+test("an account whose renewed access token is refused too has to be reconnected", async () => {
+  const account = world.addAccount();
+  const refuse = () => ({ kind: "token_refused", message: "expired" }) as const;
+  world.reactions = [refuse, refuse];
+  await request(sql(), account);
+  await using _worker = startActionWorker(database, world);
+
+  const [action] = await untilAllEnded(sql());
+
+  expect(action).toMatchObject({ status: "failed", errorCode: "account_reconnect_required" });
+  expect(world.reconnects).toEqual([account.id]);
+});
+
+test.each(["disconnected", "reconnect_required"])(
+  "an action of an account that is %s meanwhile fails without a call",
+  async (status) => {
+    const account = world.addAccount({ status });
+    await request(sql(), account);
+    await using _worker = startActionWorker(database, world);
+
+    const [action] = await untilAllEnded(sql());
+
+    const code = status === "disconnected" ? "account_disconnected" : "account_reconnect_required";
+    expect(action).toMatchObject({ status: "failed", errorCode: code, callNumber: 0 });
+    expect(world.calls).toEqual([]);
+  },
+);
+
+test("a reply whose account is disconnected before its lost call is searched for has an unknown outcome", async () => {
+  const account = world.addAccount();
+  world.reactions = [
+    () => {
+      account.status = "disconnected";
+      return NO_ANSWER;
+    },
+  ];
+  await request(sql(), account);
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 100 } });
+
+  const [action] = await untilAllEnded(sql());
+
+  expect(action).toMatchObject({ status: "failed", errorCode: "outcome_unknown", callNumber: 1 });
+});
+
+test("hiding a comment that does not exist any more fails as content_rejected", async () => {
+  const account = world.addAccount();
+  world.reactions = [() => ({ kind: "missing" })];
+  await request(sql(), account, { type: "hide" });
+  await using _worker = startActionWorker(database, world);
+
+  const [action] = await untilAllEnded(sql());
+
+  expect(action).toMatchObject({ status: "failed", errorCode: "content_rejected" });
+});
+
+test("a rate limit holds all actions of its account, costs no retry, and holds no other account", async () => {
+  const account = world.addAccount();
+  const other = world.addAccount();
+  const limit = {
+    kind: "retryable",
+    code: "rate_limited",
+    message: "slow down",
+    isLimit: true,
+    retryAfterMs: 3_600_000,
+  } as const;
+  world.reactions = [() => limit];
+  const first = await request(sql(), account);
+  await using worker = startActionWorker(database, world);
+  await eventually(async () => (await readActions(sql()))[0]?.errorCode === "rate_limited");
+  const second = await request(sql(), account, { commentId: "comment-2" });
+  const third = await request(sql(), other);
+  worker.claims.nudge();
+  await untilStatus(sql(), third, "succeeded");
+
+  expect(await readActions(sql())).toMatchObject([
+    { id: first, status: "queued", errorCode: "rate_limited" },
+    { id: second, status: "queued", callNumber: 0 },
+    { id: third, status: "succeeded" },
+  ]);
+  const [queue] = await sql()<{ retryCount: number; isHeld: boolean }[]>`
+    select a.retry_count, q.not_before > now() + interval '59 minutes' as is_held
+    from comment_actions a
+    join comment_action_queues q using (account_id)
+    where a.id = ${first}`;
+  expect(queue).toEqual({ retryCount: 0, isHeld: true });
+});
+
+test.each(["platform", "account", "workspace"] as const)(
+  "an operator's pause of the %s stops calls, but not the search for a lost reply",
+  async (kind) => {
+    const account = world.addAccount();
+    const lost = (make: () => string) => {
+      make();
+      return NO_ANSWER;
+    };
+    world.reactions = [lost];
+    const sent = await request(sql(), account);
+    await using worker = startActionWorker(database, world, { settings: { visibleCallMs: 200 } });
+    await untilStatus(sql(), sent, "unknown");
+    const key = { platform: account.platform, account: account.id, workspace: account.workspaceId };
+    await sql()`insert into pauses (kind, key) values (${kind}, ${key[kind]})`;
+    const waiting = await request(sql(), account, { commentId: "comment-2" });
+    worker.claims.nudge();
+    await untilStatus(sql(), sent, "succeeded");
+
+    expect(world.calls).toHaveLength(1);
+    await sql()`delete from pauses`;
+    // A paused account is looked at every 10 s, and now it is time.
+    await sql()`update comment_action_queues set wake_at = now()`;
+    await untilStatus(sql(), waiting, "succeeded");
+  },
+);
+
+test("a worker whose data belongs to another deployment sends nothing", async () => {
+  const account = world.addAccount();
+  await request(sql(), account);
+  await using _foreign = startActionWorker(database, world, { deploymentId: "copy" });
+  let claimed = 0;
+  await using _second = startActionWorker(database, world, {
+    deploymentId: "copy",
+    wrapSql: (pool) => {
+      claimed += 1;
+      return pool;
+    },
+  });
+  // Several polls of the workers.
+  const isQueued = async () =>
+    (await readActions(sql())).every(({ status }) => status === "queued");
+  const until = Date.now() + 1_200;
+  await eventually(async () => {
+    expect(await isQueued()).toBe(true);
+    return Date.now() > until;
+  });
+
+  expect(claimed).toBe(1);
+  expect(world.calls).toEqual([]);
+});
+
+test("two private replies to one comment are stored once, also at the same time", async () => {
+  const account = world.addAccount();
+  const stored = await Promise.all(
+    Array.from({ length: 6 }, () => requestPrivateReply(sql(), account)),
+  );
+  expect(stored.filter((id) => id !== undefined)).toHaveLength(1);
+
+  await using _worker = startActionWorker(database, world);
+  await untilAllEnded(sql());
+
+  expect(world.calls.map(({ kind }) => kind)).toEqual(["private_reply"]);
+  expect(world.ended).toMatchObject([{ result: { kind: "sent" }, accountId: account.id }]);
+  expect(await readEvents()).toEqual([]);
+});
+
+test("a private reply that the platform refuses as a duplicate succeeded if an earlier call had no answer", async () => {
+  const account = world.addAccount();
+  const duplicate = { kind: "refused", code: "duplicate_on_platform", message: "twice" } as const;
+  world.reactions = [() => NO_ANSWER, () => duplicate];
+  world.verdicts = [() => ({ kind: "repeat" })];
+  await requestPrivateReply(sql(), account);
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 100 } });
+  expect(await untilAllEnded(sql())).toMatchObject([{ status: "succeeded", callNumber: 2 }]);
+
+  world.reactions = [() => duplicate];
+  await requestPrivateReply(sql(), account, { commentId: "comment-2" });
+  const [, second] = await untilAllEnded(sql());
+
+  expect(second).toMatchObject({ status: "failed", errorCode: "duplicate_on_platform" });
+  expect(world.ended.map(({ result }) => result.kind)).toEqual(["sent", "failed"]);
+});
+
+test("with sending blocked, a private reply ends without a call", async () => {
+  const account = world.addAccount();
+  await requestPrivateReply(sql(), account);
+  await using _worker = startActionWorker(database, world, {
+    settings: { isSendingEnabled: false },
+  });
+
+  const [action] = await untilAllEnded(sql());
+
+  expect(action).toMatchObject({ status: "failed", errorCode: "sending_blocked", callNumber: 0 });
+  expect(world.calls).toEqual([]);
+  expect(world.ended).toMatchObject([{ result: { kind: "failed", code: "sending_blocked" } }]);
+});
+
+test("a private reply is not sent after its time", async () => {
+  const account = world.addAccount();
+  await requestPrivateReply(sql(), account, { sendBefore: new Date(Date.now() - 1) });
+  await using _worker = startActionWorker(database, world);
+
+  const [action] = await untilAllEnded(sql());
+
+  expect(action).toMatchObject({ status: "failed", errorCode: "missed", callNumber: 0 });
+  expect(world.calls).toEqual([]);
+});

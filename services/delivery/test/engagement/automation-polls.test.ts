@@ -1,0 +1,284 @@
+import { limitReached, platformUnavailable } from "@postrider/platforms/publishing/outcome";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { claimAccounts } from "#src/engagement/db/automation-accounts.ts";
+import { pollAccount } from "#src/engagement/operations/poll-account.ts";
+import {
+  createActiveRule,
+  listRunTexts,
+  startAutomations,
+  type Automations,
+} from "./automation-fixture.ts";
+
+let automations: Automations;
+beforeEach(async () => {
+  automations = await startAutomations();
+});
+afterEach(() => automations[Symbol.asyncDispose]());
+
+async function listAnswered(workspaceId: string): Promise<readonly string[]> {
+  const texts = await listRunTexts(automations, workspaceId);
+  return texts.map((text) => text.replace(" prepared", "")).toSorted();
+}
+
+/** Returns the calls since the last question. */
+function takeCalls(): readonly string[] {
+  return automations.platform.calls.splice(0);
+}
+
+/** Seconds until the account of a workspace is polled next. */
+async function readWaitSeconds(workspaceId: string): Promise<number> {
+  const [row] = await automations.sql<{ seconds: number }[]>`
+    select round(extract(epoch from poll_at - now()))::int as seconds
+    from automation_accounts
+    where workspace_id = ${workspaceId}`;
+  return row?.seconds ?? Number.NaN;
+}
+
+async function makeDue(): Promise<void> {
+  await automations.sql`update automation_accounts set poll_at = now()`;
+}
+
+async function claim() {
+  return await claimAccounts(automations.sql, {
+    platform: "instagram",
+    limit: 10,
+    leaseMs: 20_000,
+  });
+}
+
+test("only media whose number of comments has changed are read again", async () => {
+  const { platform } = automations;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  const quiet = platform.addMedia();
+  platform.addMedia();
+  platform.comment(quiet, "old", { createdAt: new Date(0) });
+  platform.comment(mediaId, "link");
+  await automations.poll();
+  expect(takeCalls()).toEqual(["media newest", `comments ${quiet}`, `comments ${mediaId}`]);
+  await automations.poll();
+  expect(takeCalls()).toEqual(["media newest"]);
+  platform.comment(mediaId, "link");
+  await automations.poll();
+  expect(takeCalls()).toEqual(["media newest", `comments ${mediaId}`]);
+  expect(await listAnswered(workspaceId)).toHaveLength(2);
+});
+
+test("a read ends at what is known, and does not go back before the activation", async () => {
+  const { platform } = automations;
+  platform.pageSize = 10;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  for (let count = 0; count < 100; count++)
+    platform.comment(mediaId, "link", { createdAt: new Date(count) });
+  platform.comment(mediaId, "link");
+  await automations.poll();
+  expect(takeCalls()).toEqual(["media newest", `comments ${mediaId}`]);
+  expect(await listAnswered(workspaceId)).toHaveLength(1);
+});
+
+test("comments that arrive while pages are read are neither lost nor answered twice", async () => {
+  const { platform, sql } = automations;
+  platform.pageSize = 3;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  const made: string[] = [];
+  const write = () => made.push(platform.comment(mediaId, "link").id);
+  for (let count = 0; count < 10; count++) write();
+  platform.beforePage = async () => {
+    if (made.length < 25) write();
+    return await Promise.resolve(undefined);
+  };
+  for (let polls = 0; polls < 12; polls++) await automations.poll();
+
+  expect(made).toHaveLength(25);
+  expect(await listAnswered(workspaceId)).toEqual(made.toSorted());
+  const [replies] = await sql`select count(*)::int as count from comment_actions`;
+  expect(replies).toEqual({ count: 25 });
+});
+
+test("a backlog is read over several polls, each with at most 20 pages, and new comments come after it", async () => {
+  const { platform } = automations;
+  platform.pageSize = 2;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  const made = Array.from({ length: 90 }, () => platform.comment(mediaId, "link").id);
+  await automations.poll();
+  expect(takeCalls()).toHaveLength(21);
+  expect(await listAnswered(workspaceId)).toHaveLength(40);
+  made.push(platform.comment(mediaId, "link").id);
+  for (let polls = 0; polls < 5; polls++) await automations.poll();
+  expect(await listAnswered(workspaceId)).toEqual(made.toSorted());
+});
+
+test("a deleted comment that hides a new one from the number delays it only", async () => {
+  const { platform, sql } = automations;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  platform.comment(mediaId, "nice");
+  await automations.poll();
+  platform.media.get(mediaId)?.pop();
+  const comment = platform.comment(mediaId, "link");
+  await automations.poll();
+  expect(await listAnswered(workspaceId)).toEqual([]);
+  await sql`update automation_media set read_at = now()`;
+  await automations.poll();
+  expect(await listAnswered(workspaceId)).toEqual([comment.id]);
+});
+
+test("older media are looked at in turn", async () => {
+  const { platform } = automations;
+  platform.mediaPageSize = 2;
+  const media = Array.from({ length: 7 }, () => platform.addMedia());
+  const { workspaceId } = await createActiveRule(automations);
+  const made = media.map((mediaId) => platform.comment(mediaId, "link").id);
+  await automations.poll();
+  expect(await listAnswered(workspaceId)).toHaveLength(4);
+  expect(takeCalls().filter((call) => call.startsWith("media"))).toEqual([
+    "media newest",
+    "media 2",
+  ]);
+  await automations.poll();
+  await automations.poll();
+  expect(await listAnswered(workspaceId)).toEqual(made.toSorted());
+  await automations.poll();
+  expect(takeCalls().filter((call) => call.startsWith("media"))).toEqual([
+    "media newest",
+    "media 4",
+    "media newest",
+    "media 6",
+    "media newest",
+    "media 2",
+  ]);
+});
+
+test("two processes never poll an account at the same time, and one whose lease has ended stores nothing", async () => {
+  const { platform, deps, sql } = automations;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  const comment = platform.comment(mediaId, "link");
+  const [first, ...others] = [...(await claim()), ...(await claim())];
+  expect(others).toEqual([]);
+  if (first === undefined) throw new Error("the account was not claimed");
+  platform.beforePage = async () => {
+    platform.beforePage = () => Promise.resolve(undefined);
+    await sql`update automation_accounts set lease_until = now()`;
+    await makeDue();
+    const [second] = await claim();
+    if (second === undefined) throw new Error("the account was not claimed again");
+    await pollAccount(deps, second);
+    return undefined;
+  };
+  await pollAccount(deps, first);
+
+  expect(await listAnswered(workspaceId)).toEqual([comment.id]);
+  const [account] = await sql`select fence::int as fence, failures from automation_accounts`;
+  expect(account).toEqual({ fence: 2, failures: 0 });
+});
+
+test("a process that crashes between two pages loses no comment and answers none twice", async () => {
+  const { platform, deps, sql } = automations;
+  platform.pageSize = 2;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  const made = Array.from({ length: 7 }, () => platform.comment(mediaId, "link").id);
+  const [claimed] = await claim();
+  if (claimed === undefined) throw new Error("the account was not claimed");
+  let pages = 0;
+  const crashed = Promise.withResolvers<never>();
+  platform.beforePage = async () => {
+    pages += 1;
+    if (pages === 3) return await crashed.promise;
+    return undefined;
+  };
+  void pollAccount(deps, claimed);
+  await expect.poll(() => pages).toBe(3);
+  platform.beforePage = () => Promise.resolve(undefined);
+  await sql`update automation_accounts set lease_until = now()`;
+  await automations.poll();
+
+  expect(await listAnswered(workspaceId)).toEqual(made.toSorted());
+});
+
+test("after failures the wait doubles up to 30 minutes, and a success ends it", async () => {
+  const { platform } = automations;
+  const { workspaceId } = await createActiveRule(automations);
+  const waits: number[] = [];
+  platform.beforeList = () => platformUnavailable("down");
+  for (let polls = 0; polls < 7; polls++) {
+    await automations.poll();
+    waits.push(await readWaitSeconds(workspaceId));
+  }
+  expect(waits).toEqual([120, 240, 480, 960, 1800, 1800, 1800]);
+  platform.beforeList = () => undefined;
+  await automations.poll();
+  expect(await readWaitSeconds(workspaceId)).toBe(60);
+});
+
+test("a limit of the platform holds the account for as long as the platform says, and no other account", async () => {
+  const { platform } = automations;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  const other = await createActiveRule(automations);
+  platform.comment(mediaId, "link");
+  let isFirst = true;
+  platform.beforePage = async () => {
+    const failed = isFirst ? limitReached("rate_limited", "slow down", 3_600_000) : undefined;
+    isFirst = false;
+    return await Promise.resolve(failed);
+  };
+  expect(await automations.poll()).toBe(2);
+
+  const waits = [await readWaitSeconds(workspaceId), await readWaitSeconds(other.workspaceId)];
+  expect(waits.toSorted((a, b) => a - b)).toEqual([60, 3_600]);
+});
+
+test("media whose comments cannot be read do not keep the others of the account from being read", async () => {
+  const { platform } = automations;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  const second = platform.addMedia();
+  platform.comment(second, "link");
+  const comment = platform.comment(mediaId, "link");
+  platform.beforePage = async (id) =>
+    await Promise.resolve(id === second ? platformUnavailable("broken") : undefined);
+  await automations.poll();
+  expect(await listAnswered(workspaceId)).toEqual([comment.id]);
+  expect(await readWaitSeconds(workspaceId)).toBe(60);
+});
+
+test("an account that must be connected again is looked at every 5 minutes without a call to its platform", async () => {
+  const { platform } = automations;
+  const { workspaceId, accountId } = await createActiveRule(automations);
+  platform.accounts.set(accountId, {
+    workspaceId,
+    platform: "instagram",
+    status: "reconnect_required",
+  });
+  await automations.poll();
+  expect(takeCalls()).toEqual([]);
+  expect(await readWaitSeconds(workspaceId)).toBe(300);
+});
+
+test("an account is polled while it has an active rule, at once after each activation", async () => {
+  const { rpc, sql } = automations;
+  const { workspaceId, ruleId } = await createActiveRule(automations);
+  expect(await claim()).toHaveLength(1);
+  await sql`update automation_accounts set lease_until = now()`;
+  await rpc.updateAutomationRule({ workspaceId, ruleId, status: "paused" });
+  await automations.poll();
+  expect(takeCalls()).toEqual([]);
+  expect(await sql`select poll_at = 'infinity' as is_idle from automation_accounts`).toEqual([
+    { isIdle: true },
+  ]);
+  await rpc.updateAutomationRule({ workspaceId, ruleId, status: "active" });
+  expect(await claim()).toHaveLength(1);
+});
+
+test("a rule that is activated while the poll of a paused account ends is polled", async () => {
+  const { platform, rpc, sql, deps } = automations;
+  const { workspaceId, ruleId, mediaId } = await createActiveRule(automations);
+  platform.comment(mediaId, "link");
+  const [claimed] = await claim();
+  if (claimed === undefined) throw new Error("the account was not claimed");
+  platform.beforePage = async () => {
+    await rpc.updateAutomationRule({ workspaceId, ruleId, status: "paused" });
+    await rpc.updateAutomationRule({ workspaceId, ruleId, status: "active" });
+    return undefined;
+  };
+  await pollAccount(deps, claimed);
+  expect(await sql`select poll_at = 'infinity' as is_idle from automation_accounts`).toEqual([
+    { isIdle: false },
+  ]);
+});

@@ -1,0 +1,15 @@
+import type { FastifyInstance } from "fastify";
+import { registerBackfillRoutes } from "#src/routes/automations/backfill-routes.ts";
+import { registerRuleRoutes } from "#src/routes/automations/rule-routes.ts";
+import { registerRunRoutes } from "#src/routes/automations/run-routes.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+
+/** Registers the operations on automations: rules, their runs, and jobs that prepare past comments. */
+export function registerAutomations(
+  api: FastifyInstance,
+  deps: Pick<ServerDeps, "automations">,
+): void {
+  registerRuleRoutes(api, deps);
+  registerRunRoutes(api, deps);
+  registerBackfillRoutes(api, deps);
+}

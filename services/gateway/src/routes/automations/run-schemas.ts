@@ -1,0 +1,14 @@
+import { AutomationRun, RunStatus } from "@postrider/rest/automations/schemas";
+import { Id, nullable, ref } from "@postrider/rest/schemas";
+import { Type } from "typebox";
+import { PAGE } from "#src/routes/automations/page.ts";
+
+export const AutomationRunList = Type.Object(
+  { runs: Type.Array(ref(AutomationRun)), nextCursor: nullable(Type.String()) },
+  { $id: "AutomationRunList" },
+);
+
+export const ListAutomationRunsQuery = Type.Object(
+  { ...PAGE, ruleId: Type.Optional(Id), status: Type.Optional(RunStatus) },
+  { additionalProperties: false },
+);
