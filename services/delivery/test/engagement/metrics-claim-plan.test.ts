@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claimDueTargets } from "#src/engagement/db/metrics-claims.ts";
+import { toBucket } from "#src/engagement/domain/call-budget.ts";
 import { MetricsStage } from "./metrics-fixture.ts";
 
 const ACCOUNTS = 5_000;
@@ -29,7 +30,7 @@ test("a claim reads about as many rows as it returns, also while 100,000 targets
       platform: "x",
       maxAccounts: 20,
       maxTargets: 5,
-      bucket: { scope: "account", burst: 1, intervalMs: 1_000 },
+      bucket: toBucket({ budget: { scope: "account", calls: 4, windowMs: 1_000 }, maxPosts: 5 }),
       leaseMs: 60_000,
       aheadMs: 600_000,
       endMs: 7 * 86_400_000,

@@ -15,11 +15,10 @@ import { logger, type TestTarget } from "../fixture.ts";
 import { MetricsStage, ScriptedPlatform } from "./metrics-fixture.ts";
 
 let stage: MetricsStage;
+let x: ScriptedPlatform;
 beforeEach(async () => {
-  stage = await MetricsStage.open(
-    new ScriptedPlatform("x", { budget: { scope: "app", calls: 10, windowMs: 3_600_000 } }),
-    new ScriptedPlatform("bluesky"),
-  );
+  x = new ScriptedPlatform("x", { budget: { scope: "app", calls: 10, windowMs: 3_600_000 } });
+  stage = await MetricsStage.open(x, new ScriptedPlatform("bluesky"));
 });
 afterEach(() => stage[Symbol.asyncDispose]());
 
@@ -99,10 +98,10 @@ test("the metrics of a deleted post are deleted with their history, and a late r
 test("an answer about a post that was deleted meanwhile is dropped", async () => {
   const [target] = await stage.publish("x");
   if (target === undefined) throw new Error("no target");
-  stage.platforms[0]?.reactions.push(async (call) => {
+  x.reactions.push(async (call) => {
     await insertDeletion(target);
     await consume(deletion(target, "deleted"));
-    return stage.platforms[0]?.answer(call) ?? new Map();
+    return x.answer(call);
   });
   const response = await stage.serve().refresh([target]);
   expect(response.ready).toBe(0);

@@ -162,6 +162,22 @@ test("all processes together keep to the budget of an app, also when accounts wa
   expect(x.calls.length).toBe(2);
 });
 
+test("a budget that counts posts allows more calls with few posts, and never more posts", async () => {
+  const budget = { scope: "app", calls: 100, windowMs: 3_600_000, isPerPost: true } as const;
+  const x = await open({ maxPosts: 5, budget });
+  for (let account = 0; account < 5; account += 1) await stage.publishDue(1);
+  await stage.publishDue(20);
+  const processes = [stage.refresher(), stage.refresher()];
+  const sizes = () => x.calls.map(({ externalIds }) => externalIds.length);
+  for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));
+  // 10 posts may be asked for at once. A call is made while 5 of them are left, because it may need as many.
+  expect(sizes()).toEqual([1, 1, 1, 1, 1, 5]);
+  await stage.sql`update metrics_apps set budget_until = budget_until - interval '40 minutes'`;
+  for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));
+  expect(sizes().reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(100);
+  expect(sizes().slice(6)).toEqual([5, 5]);
+});
+
 test("an account with more due posts than its budget allows waits, and others do not", async () => {
   const x = await open({ maxPosts: 1, budget: { scope: "account", ...HOUR } });
   const [first] = await stage.publishDue(3);

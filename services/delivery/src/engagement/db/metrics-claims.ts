@@ -57,10 +57,10 @@ function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
   return sql`
     select case
       when limited_until > now() then 0
-      else greatest(0, floor(
+      else greatest(0, floor((
         ${bucket.burst}::float8
           - extract(epoch from greatest(budget_until - now(), interval '0')) * 1000 / ${bucket.intervalMs}::float8
-      ))::int
+      ) / ${bucket.unitsPerCall}::float8))::int
     end as calls
     from metrics_apps
     where platform = ${platform}
@@ -152,12 +152,12 @@ function takeAccounts(sql: ISql, { bucket, leaseMs }: MetricsClaim) {
 function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
   return sql`
     update metrics_apps app
-    set budget_until = greatest(app.budget_until, now()) + call.count * ${milliseconds(sql, bucket.intervalMs)}
+    set budget_until = greatest(app.budget_until, now()) + used.units * ${milliseconds(sql, bucket.intervalMs)}
     from (
-      select count(distinct account_id) as count
+      select case when ${bucket.isPerPost} then count(*) else count(distinct account_id) end as units
       from claimed
       where not is_expired
-    ) as call
+    ) as used
     where app.platform = ${platform}
-    and call.count > 0`;
+    and used.units > 0`;
 }
