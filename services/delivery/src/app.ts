@@ -7,7 +7,11 @@ import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import type { Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
-import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
+import {
+  listenService,
+  openDatabaseProcess,
+  type DatabaseProcess,
+} from "@postrider/shared/process/service";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -40,7 +44,7 @@ export async function startApp(config: Config): Promise<App> {
   const { sql, logger, health } = base;
   const parts: Parts = {};
   for (const [name, check] of listChecks(config, parts)) health.checks.set(name, check);
-  const routes = createAllRoutes(config, sql, parts);
+  const routes = createAllRoutes(config, base, parts);
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
@@ -82,7 +86,11 @@ function listChecks({ role }: Config, parts: Parts): readonly (readonly [string,
 }
 
 /** Returns the RPCs of all parts of the service. Every process serves all of them, whatever part it works for. */
-function createAllRoutes(config: Config, sql: Sql, parts: Parts) {
+function createAllRoutes(
+  config: Config,
+  { sql, logger }: Pick<DatabaseProcess, "sql" | "logger">,
+  parts: Parts,
+) {
   const [first, ...others] = config.identity.keys.map(({ text }) => text);
   const publishing = createRoutes({
     sql,
@@ -92,6 +100,7 @@ function createAllRoutes(config: Config, sql: Sql, parts: Parts) {
   });
   const webhooks = createWebhookRoutes({
     sql,
+    logger,
     outbound: config.outbound,
     sealingKeys: config.handleKeys,
     cursorKeys: deriveCursorKeys("delivery", [first ?? "", ...others]),
