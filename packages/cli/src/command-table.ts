@@ -11,6 +11,7 @@ import { recoveryCommands } from "#src/commands/recovery.ts";
 import { setupCommands } from "#src/commands/setup.ts";
 import { storageCommands } from "#src/commands/storage.ts";
 import { targetCommands } from "#src/commands/target.ts";
+import { webhookCommands } from "#src/commands/webhooks.ts";
 import { workspaceCommands } from "#src/commands/workspace.ts";
 import { UsageError } from "#src/failures.ts";
 
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
   ...setupCommands,
   ...storageCommands,
   ...targetCommands,
+  ...webhookCommands,
 ];
 
 /**

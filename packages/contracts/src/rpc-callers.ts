@@ -42,6 +42,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.delivery.v1.WebhookService/CreateWebhook": ["gateway"],
   "postrider.delivery.v1.WebhookService/ListWebhookDeliveries": ["gateway"],
   "postrider.delivery.v1.WebhookService/ListWebhooks": ["gateway"],
+  "postrider.delivery.v1.WebhookService/ResealWebhookSecrets": ["operator"],
   "postrider.delivery.v1.WebhookService/RetryWebhookDelivery": ["gateway"],
   "postrider.delivery.v1.WebhookService/RevokeWebhook": ["gateway"],
   "postrider.delivery.v1.WebhookService/UpdateWebhook": ["gateway"],

@@ -17,6 +17,13 @@ const folder = join(root, "node_modules/.cache/postrider");
 /** Lowest Go 1.x that downloads by itself the newer Go version that a module requires. */
 const lowestMinor = 21;
 
+const BUILD_FLAGS = ["-trimpath", "-ldflags=-s -w"];
+/**
+ * Option of the build in CI, where each run builds the server: without debug data and optimizations it takes 79 instead of
+ * 108 s of CPU time, and the tests are as fast. Benchmarks need the optimized server.
+ */
+const CI_FLAGS = ["-gcflags=all=-N -l -dwarf=false"];
+
 /** The environment in which Go runs. */
 export type GoEnvironment = Readonly<Record<string, string | undefined>>;
 
@@ -66,7 +73,8 @@ async function build(go: string, env: GoEnvironment, program: string): Promise<v
   const unfinished = `${program}-unfinished-${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   try {
-    await run(go, ["install", "-trimpath", "-ldflags=-s -w", `${module}@${version}`], {
+    const flags = env.CI === "true" ? [...BUILD_FLAGS, ...CI_FLAGS] : BUILD_FLAGS;
+    await run(go, ["install", ...flags, `${module}@${version}`], {
       env: { ...env, GOBIN: unfinished },
       maxBuffer: 16_000_000,
     });

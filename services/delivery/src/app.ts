@@ -8,7 +8,11 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import type { Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import type { Loop } from "@postrider/shared/process/loop";
-import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
+import {
+  listenService,
+  openDatabaseProcess,
+  type DatabaseProcess,
+} from "@postrider/shared/process/service";
 import { deriveCursorKeys, type CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -61,7 +65,7 @@ export async function startApp(config: Config): Promise<App> {
     nudgeActions: () => parts.engagement?.nudgeActions(),
     nudgePolls: () => parts.engagement?.nudgePolls(),
   });
-  const routes = createAllRoutes(config, sql, parts, rpc);
+  const routes = createAllRoutes(config, base, parts, rpc);
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
@@ -103,7 +107,12 @@ function listChecks({ role }: Config, parts: Parts): readonly (readonly [string,
 }
 
 /** Returns the RPCs of all parts of the service. Every process serves all of them, whatever part it works for. */
-function createAllRoutes(config: Config, sql: Sql, parts: Parts, engagement: EngagementRpc) {
+function createAllRoutes(
+  config: Config,
+  { sql, logger }: Pick<DatabaseProcess, "sql" | "logger">,
+  parts: Parts,
+  engagement: EngagementRpc,
+) {
   const publishing = createRoutes({
     sql,
     deploymentId: config.deploymentId,
@@ -112,6 +121,7 @@ function createAllRoutes(config: Config, sql: Sql, parts: Parts, engagement: Eng
   });
   const webhooks = createWebhookRoutes({
     sql,
+    logger,
     outbound: config.outbound,
     sealingKeys: config.handleKeys,
     cursorKeys: readCursorKeys(config),

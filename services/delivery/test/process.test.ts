@@ -15,7 +15,7 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { ACCEPT_ANYONE, createTestIdentities } from "@postrider/shared/testing/identities";
 import { eventually } from "@postrider/shared/testing/poll";
 import { startSimulator } from "@postrider/simulator/simulator";
-import { expect, test, vi } from "vitest";
+import { afterAll, expect, test, vi } from "vitest";
 import {
   lastDeletion,
   logger,
@@ -136,6 +136,23 @@ class Stage implements AsyncDisposable {
     return ((await answer.json()) as { accessJwt: string }).accessJwt;
   }
 
+  /** Returns the only process of the stage that runs; starts one if none does. */
+  running(): ChildProcess {
+    const [child] = this.#live();
+    return child ?? this.start();
+  }
+
+  #live(): readonly ChildProcess[] {
+    return [...this.#children].filter(
+      ({ exitCode, signalCode }) => exitCode === null && signalCode === null,
+    );
+  }
+
+  /** Kills all processes except the given one. */
+  async keepOnly(kept: ChildProcess): Promise<void> {
+    for (const child of this.#live()) if (child !== kept) await kill(child);
+  }
+
   start(role = "publishing"): ChildProcess {
     const child = spawn(process.execPath, [MAIN], {
       stdio: "ignore",
@@ -196,16 +213,8 @@ class Stage implements AsyncDisposable {
     return (await this.listVisible(target)).length;
   }
 
-  async kill(): Promise<void> {
-    for (const child of this.#children) {
-      if (child.exitCode !== null || child.signalCode !== null) continue;
-      child.kill("SIGKILL");
-      await exited(child);
-    }
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.kill();
+    for (const child of this.#live()) await kill(child);
     await this.#resources.disposeAsync();
     rmSync(this.failpoints, { recursive: true, force: true });
   }
@@ -215,20 +224,43 @@ async function exited(child: ChildProcess): Promise<void> {
   await eventually(() => child.exitCode !== null || child.signalCode !== null, SLOW_START);
 }
 
-// Each test has its own database, simulator and processes, so the tests run concurrently.
-test.concurrent("a delivery process publishes a target that was requested over the bus, and exits with 0 on SIGTERM", async () => {
-  await using stage = await Stage.open();
-  const child = stage.start();
-  const target = await stage.addTarget("x");
-
-  await stage.request(target);
-
-  await untilStatus(stage.sql, target, "published", SLOW_START);
-  expect(await stage.countVisible(target)).toBe(1);
-  child.kill("SIGTERM");
+async function kill(child: ChildProcess): Promise<void> {
+  child.kill("SIGKILL");
   await exited(child);
-  expect(child.exitCode).toBe(0);
-});
+}
+
+/** Stages on which no test runs. */
+const free: Stage[] = [];
+afterAll(() => Promise.all(free.map((stage) => stage[Symbol.asyncDispose]())));
+
+/**
+ * Runs a test on a stage that no other test uses meanwhile, so that tests run concurrently. The next test continues with the
+ * process that this one leaves, which saves a start: a test has targets of its own, and leaves at most one process.
+ */
+async function onStage(use: (stage: Stage) => Promise<void>): Promise<void> {
+  const stage = free.pop() ?? (await Stage.open());
+  try {
+    await use(stage);
+    free.push(stage);
+  } catch (error) {
+    await stage[Symbol.asyncDispose]();
+    throw error;
+  }
+}
+
+test.concurrent("a delivery process publishes a target that was requested over the bus, and exits with 0 on SIGTERM", () =>
+  onStage(async (stage) => {
+    const child = stage.running();
+    const target = await stage.addTarget("x");
+
+    await stage.request(target);
+
+    await untilStatus(stage.sql, target, "published", SLOW_START);
+    expect(await stage.countVisible(target)).toBe(1);
+    child.kill("SIGTERM");
+    await exited(child);
+    expect(child.exitCode).toBe(0);
+  }));
 
 test.concurrent.each<[string, Platform]>([
   ["delivery.in-consumer", "bluesky"],
@@ -242,30 +274,30 @@ test.concurrent.each<[string, Platform]>([
   ["delivery.after-call", "telegram"],
 ])(
   "after a delivery process is killed at the failpoint %s, its target on %s is never sent twice",
-  async (name, platform) => {
-    await using stage = await Stage.open();
-    const target = await stage.addTarget(platform);
-    stage.arm(name, "kill");
-    const dying = stage.start();
-    await stage.request(target);
-    await exited(dying);
-    expect(dying.signalCode).toBe("SIGKILL");
+  (name, platform) =>
+    onStage(async (stage) => {
+      const target = await stage.addTarget(platform);
+      stage.arm(name, "kill");
+      const dying = stage.running();
+      await stage.request(target);
+      await exited(dying);
+      expect(dying.signalCode).toBe("SIGKILL");
 
-    stage.start();
+      stage.start();
 
-    const isEnded = async () =>
-      ["published", "failed"].includes((await readTask(stage.sql, target)).status);
-    await eventually(isEnded, SLOW_START);
-    // Telegram cannot be searched for posts. So it stays unknown whether the publishing call was made before the process died,
-    // and the call is not repeated.
-    const isLost =
-      platform === "telegram" && ["delivery.after-mark", "delivery.after-call"].includes(name);
-    expect(await readTask(stage.sql, target)).toMatchObject(
-      isLost ? { status: "failed", errorCode: "outcome_unknown" } : { status: "published" },
-    );
-    const count = isLost && name === "delivery.after-mark" ? 0 : 1;
-    expect(await stage.countVisible(target)).toBe(count);
-  },
+      const isEnded = async () =>
+        ["published", "failed"].includes((await readTask(stage.sql, target)).status);
+      await eventually(isEnded, SLOW_START);
+      // Telegram cannot be searched for posts. So it stays unknown whether the publishing call was made before the process died,
+      // and the call is not repeated.
+      const isLost =
+        platform === "telegram" && ["delivery.after-mark", "delivery.after-call"].includes(name);
+      expect(await readTask(stage.sql, target)).toMatchObject(
+        isLost ? { status: "failed", errorCode: "outcome_unknown" } : { status: "published" },
+      );
+      const count = isLost && name === "delivery.after-mark" ? 0 : 1;
+      expect(await stage.countVisible(target)).toBe(count);
+    }),
 );
 
 test.concurrent.each<[string, Platform]>([
@@ -275,94 +307,96 @@ test.concurrent.each<[string, Platform]>([
   ["delivery.after-deletion", "bluesky"],
 ])(
   "after a delivery process is killed at the failpoint %s, the next process completes the interrupted deletion on %s",
-  async (name, platform) => {
-    await using stage = await Stage.open();
-    const target = await stage.addTarget(platform);
-    const dying = stage.start();
-    await stage.request(target);
-    await untilStatus(stage.sql, target, "published", SLOW_START);
-    const { externalId } = await readTask(stage.sql, target);
-    stage.arm(name, "kill");
-    await stage.append(toDeletionRecord(target, externalId ?? ""));
-    await exited(dying);
-    expect(dying.signalCode).toBe("SIGKILL");
-    expect(await lastDeletion(stage.sql, target)).toBeUndefined();
+  (name, platform) =>
+    onStage(async (stage) => {
+      const target = await stage.addTarget(platform);
+      const dying = stage.running();
+      await stage.request(target);
+      await untilStatus(stage.sql, target, "published", SLOW_START);
+      const { externalId } = await readTask(stage.sql, target);
+      stage.arm(name, "kill");
+      await stage.append(toDeletionRecord(target, externalId ?? ""));
+      await exited(dying);
+      expect(dying.signalCode).toBe("SIGKILL");
+      expect(await lastDeletion(stage.sql, target)).toBeUndefined();
 
-    stage.start();
+      stage.start();
 
-    await eventually(async () => {
-      const rows = await stage.sql<{ status: string }[]>`
+      await eventually(async () => {
+        const rows = await stage.sql<{ status: string }[]>`
         select status from deletion_tasks where target_id = ${target.targetId}`;
-      return rows[0]?.status === "deleted";
-    }, SLOW_START);
-    expect(await stage.countVisible(target)).toBe(0);
-  },
+        return rows[0]?.status === "deleted";
+      }, SLOW_START);
+      expect(await stage.countVisible(target)).toBe(0);
+    }),
 );
 
 test.concurrent.each<Platform>(["x", "telegram"])(
   "a delivery process that is suspended after recording a publishing call does not send it late, and the target on %s is published once",
-  async (platform) => {
-    await using stage = await Stage.open();
-    const target = await stage.addTarget(platform);
-    stage.arm("delivery.after-mark", "stop");
-    const stopped = stage.start();
-    await stage.request(target);
-    await untilStatus(stage.sql, target, "calling", SLOW_START);
-    stage.start();
-    await eventually(
-      async () => (await readTask(stage.sql, target)).status !== "calling",
-      SLOW_START,
-    );
+  (platform) =>
+    onStage(async (stage) => {
+      const target = await stage.addTarget(platform);
+      stage.arm("delivery.after-mark", "stop");
+      const stopped = stage.running();
+      await stage.request(target);
+      await untilStatus(stage.sql, target, "calling", SLOW_START);
+      const other = stage.start();
+      await eventually(
+        async () => (await readTask(stage.sql, target)).status !== "calling",
+        SLOW_START,
+      );
 
-    stopped.kill("SIGCONT");
+      stopped.kill("SIGCONT");
 
-    await untilStatus(stage.sql, target, "published", SLOW_START);
-    expect(await stage.countVisible(target)).toBe(1);
-  },
+      await untilStatus(stage.sql, target, "published", SLOW_START);
+      expect(await stage.countVisible(target)).toBe(1);
+      await stage.keepOnly(other);
+    }),
 );
 
 test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery.after-call"])(
   "media that a delivery process was publishing when it was killed at the failpoint %s is uploaded once and published once",
-  async (name) => {
-    await using stage = await Stage.open();
-    const video = mp4Media(9_000_000);
-    const target = await stage.addTarget("x", [video]);
-    stage.arm(name, "kill");
-    const dying = stage.start();
-    await stage.request(target);
-    await exited(dying);
-    expect(dying.signalCode).toBe("SIGKILL");
+  (name) =>
+    onStage(async (stage) => {
+      const video = mp4Media(9_000_000);
+      const target = await stage.addTarget("x", [video]);
+      stage.arm(name, "kill");
+      const dying = stage.running();
+      await stage.request(target);
+      await exited(dying);
+      expect(dying.signalCode).toBe("SIGKILL");
 
-    stage.start();
+      stage.start();
 
-    await untilStatus(stage.sql, target, "published", SLOW_START);
-    const visible = await stage.listVisible(target);
-    expect(visible.map(({ media }) => media)).toMatchObject([[{ sha256: video.sha256 }]]);
-    const account = stage.world.account(target).externalId;
-    const calls = await stage.control<{ path: string; account: string }[]>("requests?platform=x");
-    const uploads = calls
-      .filter((call) => call.account === account && call.path.startsWith("/2/media/upload/"))
-      .map(({ path }) => path.split("/").at(-1));
-    expect(uploads).toEqual(["initialize", "append", "append", "append", "finalize"]);
-  },
+      await untilStatus(stage.sql, target, "published", SLOW_START);
+      const visible = await stage.listVisible(target);
+      expect(visible.map(({ media }) => media)).toMatchObject([[{ sha256: video.sha256 }]]);
+      const account = stage.world.account(target).externalId;
+      const calls = await stage.control<{ path: string; account: string }[]>("requests?platform=x");
+      const uploads = calls
+        .filter((call) => call.account === account && call.path.startsWith("/2/media/upload/"))
+        .map(({ path }) => path.split("/").at(-1));
+      expect(uploads).toEqual(["initialize", "append", "append", "append", "finalize"]);
+    }),
 );
 
-test.concurrent("a platform's answer that arrived while the delivery process was suspended still publishes the target", async () => {
-  await using stage = await Stage.open();
-  const target = await stage.addTarget("telegram");
-  const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 1500 };
-  await stage.control("faults", rule);
-  const child = stage.start();
-  await stage.request(target);
-  await eventually(async () => (await stage.countVisible(target)) === 1, SLOW_START);
-  child.kill("SIGSTOP");
-  stage.start();
-  await untilStatus(stage.sql, target, "failed", SLOW_START);
+test.concurrent("a platform's answer that arrived while the delivery process was suspended still publishes the target", () =>
+  onStage(async (stage) => {
+    const target = await stage.addTarget("telegram");
+    const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 1500 };
+    await stage.control("faults", rule);
+    const child = stage.running();
+    await stage.request(target);
+    await eventually(async () => (await stage.countVisible(target)) === 1, SLOW_START);
+    child.kill("SIGSTOP");
+    const other = stage.start();
+    await untilStatus(stage.sql, target, "failed", SLOW_START);
 
-  child.kill("SIGCONT");
+    child.kill("SIGCONT");
 
-  await untilStatus(stage.sql, target, "published", SLOW_START);
-});
+    await untilStatus(stage.sql, target, "published", SLOW_START);
+    await stage.keepOnly(other);
+  }));
 
 test.concurrent("the metrics of a post are stored once although a delivery process is killed between the platform's answer and the record", async () => {
   await using stage = await Stage.open();

@@ -8,6 +8,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
 import type { WebhookRpcDeps } from "#src/webhooks/rpc/dependencies.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
+import { logger } from "../fixture.ts";
 
 /** The keys that encrypt signing secrets in tests. */
 export const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
@@ -29,6 +30,7 @@ export async function startWebhooks(more: Partial<WebhookRpcDeps> = {}): Promise
   await createPartitions(sql);
   const deps: WebhookRpcDeps = {
     sql,
+    logger,
     outbound: { allow: [] },
     sealingKeys: SEALING_KEYS,
     cursorKeys: deriveCursorKeys("delivery", ["secret"]),

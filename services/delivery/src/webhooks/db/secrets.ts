@@ -107,3 +107,55 @@ export async function listSecretKeys(sql: ISql): Promise<readonly string[]> {
     from webhook_secrets`;
   return rows.map(({ keyId }) => keyId);
 }
+
+/** Returns the condition that a signing secret is not encrypted with the newest key. */
+function isStale(sql: ISql, newestKeyId: string) {
+  return sql`split_part(sealed, '.', 2) <> ${newestKeyId}`;
+}
+
+/** Counts the signing secrets that are not encrypted with the newest key. */
+export async function countStaleSecrets(sql: ISql, newestKeyId: string): Promise<number> {
+  const rows = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from webhook_secrets
+    where ${isStale(sql, newestKeyId)}`;
+  return rows[0]?.count ?? 0;
+}
+
+/** Locks a page of signing secrets that are not encrypted with the newest key, in the order of their ids. */
+export async function lockStaleSecrets(
+  tx: TransactionSql,
+  newestKeyId: string,
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<readonly SealedSecret[]> {
+  // A rotation locks the secrets of a subscription in another order. Skipping locked rows prevents a deadlock; the next
+  // round finds what this one skipped.
+  return await tx<SealedSecret[]>`
+    select id, subscription_id, sealed
+    from webhook_secrets
+    where ${isStale(tx, newestKeyId)}
+    and id > ${after}
+    order by id
+    limit ${limit}
+    for no key update skip locked`;
+}
+
+/** Encrypts a signing secret with the newest key. */
+export function resealSecret(keys: readonly SealingKey[], secret: SealedSecret): SealedSecret {
+  const { id, subscriptionId } = secret;
+  const sealed = seal(keys, placeOf(id, subscriptionId), openSecret(keys, secret), newNonce());
+  return { ...secret, sealed };
+}
+
+/** Replaces stored signing secrets with the same secrets, encrypted in another way. */
+export async function replaceSealed(
+  tx: TransactionSql,
+  secrets: readonly SealedSecret[],
+): Promise<void> {
+  const rows = secrets.map(({ id, sealed }) => ({ id, sealed }));
+  await tx`
+    update webhook_secrets
+    set sealed = resealed.sealed
+    from jsonb_to_recordset(${tx.json(rows)}) as resealed (id uuid, sealed text)
+    where webhook_secrets.id = resealed.id`;
+}

@@ -2,10 +2,12 @@ import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
 import type { Sql } from "@postrider/shared/postgres";
 import type { CursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 
 /** Dependencies of the RPCs about webhook subscriptions. */
 export interface WebhookRpcDeps {
   readonly sql: Sql;
+  readonly logger: Logger;
   /** Rules for the endpoint addresses that customers may choose. */
   readonly outbound: OutboundRules;
   /** Keys that encrypt the signing secrets of webhook subscriptions, newest first. */

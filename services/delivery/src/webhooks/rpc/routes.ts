@@ -4,6 +4,7 @@ import { createWebhook } from "./create-webhook.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { listWebhookDeliveries } from "./list-webhook-deliveries.ts";
 import { listWebhooks } from "./list-webhooks.ts";
+import { resealWebhookSecrets } from "./reseal-webhook-secrets.ts";
 import { retryWebhookDelivery } from "./retry-webhook-delivery.ts";
 import { revokeWebhook } from "./revoke-webhook.ts";
 import { updateWebhook } from "./update-webhook.ts";
@@ -17,6 +18,7 @@ export function createWebhookRoutes(deps: WebhookRpcDeps): (router: ConnectRoute
       revokeWebhook: (request) => revokeWebhook(deps, request),
       listWebhookDeliveries: (request) => listWebhookDeliveries(deps, request),
       retryWebhookDelivery: (request) => retryWebhookDelivery(deps, request),
+      resealWebhookSecrets: (request) => resealWebhookSecrets(deps, request),
     } satisfies ServiceImpl<typeof WebhookService>);
   };
 }
