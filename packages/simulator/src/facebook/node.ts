@@ -56,11 +56,9 @@ function publicVideo(network: FacebookNetwork, id: string): FacebookVideo | unde
   return post === undefined ? undefined : network.videos.get(post.id);
 }
 
-function findView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
+/** A post, a video or a photo that the Page can read. */
+function findMediaView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
-  if (id === "me" || id === account.externalId) {
-    return pageView(account);
-  }
   const post = findPost(network, graphCall, asOf) ?? publicPost(network, id);
   if (post !== undefined) {
     const insights = insightsField(network, graphCall, post.id);
@@ -72,12 +70,17 @@ function findView(network: FacebookNetwork, graphCall: GraphCall): View | undefi
     return { ...videoView(network, video, asOf), insights };
   }
   const photo = network.photos.get(id);
-  if (photo?.page === account.externalId && existsAt(photo, asOf)) {
-    return photoView(photo);
+  return photo?.page === account.externalId && existsAt(photo, asOf) ? photoView(photo) : undefined;
+}
+
+function findView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
+  const { id, account, asOf } = graphCall;
+  if (id === "me" || id === account.externalId) {
+    return pageView(account);
   }
   const comment = findPublicComment(network, id);
   return comment === undefined || comment.createdAt > asOf
-    ? undefined
+    ? findMediaView(network, graphCall)
     : commentView(network, comment, graphCall);
 }
 
