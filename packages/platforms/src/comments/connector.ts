@@ -42,6 +42,12 @@ export interface CommentQuery {
   readonly limit: number;
   /** The platform's cursor from the previous page; undefined for the first page. */
   readonly after: string | undefined;
+  /**
+   * Ids of comments on these media that Postrider has hidden, the last hidden first. A platform that leaves hidden comments
+   * out of its lists (Instagram) is asked for them by their ids, and they stay in their place in the list. On other
+   * platforms the ids are not used.
+   */
+  readonly hiddenIds?: readonly string[];
 }
 
 export interface CommentRef {

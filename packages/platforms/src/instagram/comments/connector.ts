@@ -6,7 +6,8 @@ import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-acco
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { isOwnComment, listComments, readComment } from "./read-comments.ts";
+import { listComments } from "./list-comments.ts";
+import { isOwnComment, readComment } from "./read-comments.ts";
 
 /** Instagram answers with success when an account hides its own comment, and shows the comment all the same. */
 const OWN_COMMENT: Failure = {
