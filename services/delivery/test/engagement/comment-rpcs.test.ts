@@ -1,6 +1,5 @@
-import { ConnectError } from "@connectrpc/connect";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
-import { toServiceError } from "@postrider/shared/errors/connect";
+import { ServiceError } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { TestDatabase } from "@postrider/shared/testing/database";
@@ -59,8 +58,8 @@ async function refusalOf(call: Promise<unknown>) {
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (!(error instanceof ConnectError)) throw new Error("the call was not refused");
-  const { kind, reason, violations, retryAfterMs } = toServiceError(error);
+  if (!(error instanceof ServiceError)) throw new Error("the call was not refused");
+  const { kind, reason, violations, retryAfterMs } = error;
   const details = violations.map(({ code, path, accountId, platform }) => ({
     code,
     ...(path === undefined ? {} : { path }),
