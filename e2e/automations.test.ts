@@ -393,7 +393,7 @@ describe("with sending enabled by the operator:", () => {
     const media = await publishOn(tenant, "instagram");
     const ruleId = await activeRule(tenant, media.accountId);
     expect((await setStatus(tenant, ruleId, "paused")).status).toBe(200);
-    await comment(system, media, "price while paused?");
+    await comment(system, media, "price while paused?", daysAgo(0));
     const body = { ruleId, mediaId: media.id };
     const job = await tenant.api.call<Job>("POST", JOBS, { body });
     expect(job.body).toMatchObject({ status: "completed", counts: { prepared: 1 } });
