@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { actionsOn, publishOn } from "./support/engagement.ts";
 import { create, whenPost } from "./support/posts.ts";
 import { startReceiver, type Receiver } from "./support/receiver.ts";
 import { startSystem, type System } from "./support/system.ts";
@@ -142,6 +143,45 @@ test("a webhook event contains the object as the REST API returns it, and its si
   expect(() =>
     new Verifier(secret).verify(request?.body ?? "", request?.headers ?? {}),
   ).not.toThrow();
+  await revoke(id);
+});
+
+test("a subscription receives the end of an action on a comment and the end of an automation run, with the objects as the REST API returns them", async () => {
+  const types = ["comment_action.completed", "automation_run.completed"];
+  const { id } = await subscribe(`${receiver.url}/engagement`, types);
+  const media = await publishOn(tenant, "instagram");
+  const rule = await tenant.api.call<{ id: string }>("POST", "/automations/partner-dm-rules", {
+    body: {
+      accountId: media.accountId,
+      name: "Prices",
+      keywords: ["price"],
+      message: "Our prices: …",
+    },
+  });
+  await tenant.api.call("PATCH", `/automations/partner-dm-rules/${rule.body.id}`, {
+    body: { status: "active" },
+  });
+  const commentId = await system.simulator.addComment(
+    { platform: "instagram", account: media.owner, mediaId: media.id },
+    { text: "What is the price?" },
+  );
+  const requested = await tenant.api.call<{ id: string }>("POST", actionsOn(media, commentId), {
+    body: { type: "reply", text: "Ten" },
+    headers: { "idempotency-key": crypto.randomUUID() },
+  });
+  expect(requested.status).toBe(202);
+
+  const action = await receiver.whenEvent("/engagement", "comment_action.completed");
+  const run = await receiver.whenEvent("/engagement", "automation_run.completed");
+
+  const shown = await tenant.api.call("GET", `/comment-actions/${requested.body.id}`);
+  expect(action).toMatchObject({ workspaceId: tenant.id, data: shown.body });
+  const { body } = await tenant.api.call<{ runs: readonly object[] }>(
+    "GET",
+    `/automations/partner-dm-runs?ruleId=${rule.body.id}`,
+  );
+  expect(body.runs).toMatchObject([{ commentId, reason: "sending_blocked" }]);
+  expect(run.data).toEqual(body.runs[0]);
   await revoke(id);
 });
 

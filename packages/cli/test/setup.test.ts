@@ -125,6 +125,8 @@ test("`topics grant --dry-run` lists the rights of each service's Kafka user and
     "describe topic literal posts.events.v1",
     "read topic literal delivery.events.v1",
     "describe topic literal delivery.events.v1",
+    "read topic literal engagement.events.v1",
+    "describe topic literal engagement.events.v1",
     "read group prefixed posts.",
     "describe group prefixed posts.",
   ]);

@@ -124,7 +124,7 @@ export interface DailyLimitRules {
   };
 }
 
-/** What the platform's API allows an app to do with the comments of a post. */
+/** What Postrider can do with the comments on a post. */
 export interface CommentRules {
   readonly list: boolean;
   readonly listWindowDays?: number;

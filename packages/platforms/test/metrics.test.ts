@@ -153,6 +153,22 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     expect(operations.filter(({ operation }) => operation === "metrics")).toHaveLength(1);
   });
 
+  test(`the ${name} connector reads earlier counters while ${name} answers with stale data`, async () => {
+    const account = await createAccount(site);
+    const id = await publish(site, account);
+    await setMetrics(site, account, id, { likes: 1 });
+    await platform.control("POST", "clock", { advanceMs: 60_000 });
+    await setMetrics(site, account, id, { likes: 2 });
+    const likes = async () => {
+      const reading = (await read(site, account, [id])).get(id);
+      return reading?.kind === "metrics" ? reading.metrics.likes : undefined;
+    };
+    expect(await likes()).toBe(2);
+    const stale = { platform: name, mode: "stale_reads", delayMs: 30_000 };
+    await platform.control("POST", "faults", stale);
+    expect(await likes()).toBe(1);
+  });
+
   test.each([
     ["status", { status: 401 }, { kind: "token_refused" }],
     ["status", { status: 403 }, { kind: "refused" }],

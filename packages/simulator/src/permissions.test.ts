@@ -26,11 +26,15 @@ test.each([
     },
   },
   {
-    call: "the metrics of a Facebook post",
+    call: "to answer a comment on Facebook",
     platform: "facebook",
-    permission: "read_insights",
-    path: "/facebook/v25.0/1_1/insights?metric=post_impressions_unique",
-    refusal: { error: { code: 200, message: "(#200) Requires the read_insights permission" } },
+    permission: "pages_manage_engagement",
+    method: "POST",
+    json: { message: "Thank you" },
+    path: "/facebook/v25.0/1_1/comments",
+    refusal: {
+      error: { code: 200, message: "(#200) Requires the pages_manage_engagement permission" },
+    },
   },
   {
     call: "to hide a reply on X",

@@ -20,6 +20,8 @@ import {
   type Engagement,
   type EngagementRpc,
 } from "#src/engagement/app.ts";
+import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
+import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
 import { startPublishing, type Publishing } from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
@@ -29,6 +31,9 @@ import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
 import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
+
+/** How webhooks read what engagement owns; the two parts do not import each other. */
+const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
 /** The parts of the service that this process works for, once they have started. */
 interface Parts {
@@ -67,7 +72,8 @@ export async function startApp(config: Config): Promise<App> {
     config.role === "all" || config.role === part;
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });
-  if (worksFor("webhooks")) parts.webhooks = await startWebhooks(common);
+  if (worksFor("webhooks"))
+    parts.webhooks = await startWebhooks({ ...common, engagement: ENGAGEMENT_READER });
   if (worksFor("engagement")) parts.engagement = await startEngagement({ ...engagement, bus });
   return {
     logger,
@@ -125,9 +131,10 @@ function readCursorKeys({ identity }: Config): CursorKeys {
   return deriveCursorKeys("delivery", [first ?? "", ...others]);
 }
 
-/** The handlers of all consumers, for events that failed, were parked and are delivered again. */
+/** The handlers of all consumers, once each, for events that failed, were parked and are delivered again. */
 function listHandlers(engagement: EngagementRpc): readonly EventHandler[] {
-  return [...postsHandlers, ...Object.values(webhookHandlers).flat(), ...engagement.handlers];
+  const webhooks = Object.values(webhookHandlers).flat();
+  return [...new Set([...postsHandlers, ...webhooks, ...engagement.handlers])];
 }
 
 /** Fails unless the configuration has every key with which stored values are encrypted. */

@@ -4,7 +4,7 @@ import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_ser
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
-import { startConsumer } from "@postrider/shared/bus/consumer";
+import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -117,8 +117,13 @@ function createAppRoutes(options: {
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: config.missedAfterMs,
     cursorKeys: deriveCursorKeys("posts", cursorSecrets(config)),
-    parkedEvents: createParkedEventService({ sql, handlers: Object.values(eventHandlers).flat() }),
+    parkedEvents: createParkedEventService({ sql, handlers: listHandlers() }),
   });
+}
+
+/** The handlers of all topics, once each, for events that failed, were parked and are delivered again. */
+function listHandlers(): readonly EventHandler[] {
+  return [...new Set(Object.values(eventHandlers).flat())];
 }
 
 /**

@@ -17,7 +17,7 @@ function createConnectors(features: readonly PlatformFeature[], login: "facebook
     tiktok: { clientKey: "app", clientSecret: "secret", ...addresses },
     youtube: { ...app, ...addresses, oauthBaseUrl: addresses.baseUrl },
     telegram: { baseUrl: addresses.baseUrl, botToken: undefined },
-    bluesky: { baseUrl: addresses.baseUrl },
+    bluesky: { baseUrl: addresses.baseUrl, plcUrl: addresses.baseUrl },
   };
   return createAuthorizationConnectors(settings, undefined);
 }

@@ -35,7 +35,7 @@ export const facebook: PlatformRules = {
   dailyLimit: { count: null, reels: { count: 30, windowHours: 24, scope: "page" } },
   delete: { supported: true },
   metrics: { supported: true, names: ["views", "reach", "likes", "comments", "shares"] },
-  comments: { list: true, reply: true, hide: true, delete: true },
+  comments: { list: true, reply: true, hide: true, delete: false },
   dm: { supported: true, windowDays: 7, perComment: 1 },
   idempotency: "unpublished_then_publish",
   verifyLive: ["text.max", "media.max", "image.maxBytes", "video.maxBytes", "idempotency"],

@@ -54,7 +54,7 @@ export const instagram: PlatformRules = {
   },
   delete: { supported: true, condition: "facebook_login_only" },
   metrics: { supported: true, names: ["views", "reach", "likes", "comments", "shares", "saves"] },
-  comments: { list: true, reply: true, hide: true, delete: true },
+  comments: { list: true, reply: true, hide: true, delete: false },
   dm: { supported: true, windowDays: 7, perComment: 1 },
   idempotency: "publish_once_container",
   verifyLive: ["text.unit", "dailyLimit.count", "text.maxHashtags"],

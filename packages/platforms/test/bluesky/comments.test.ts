@@ -236,6 +236,16 @@ describe("replying on Bluesky", () => {
     });
   });
 
+  test("a Bluesky reply is not taken for a publication with the same text", async () => {
+    const owned = await publishPost();
+    const commentId = await comment(owned, "nice");
+    await bluesky.reply(owned.account, toReply(owned.mediaId, commentId, "thank you"), guard);
+    const publication = { ...owned.account, text: "thank you" };
+    expect(await publishing.findMatchingPost?.(publication, {}, unknownCall(), signal)).toEqual({
+      kind: "absent",
+    });
+  });
+
   test("a Bluesky reply to a comment that does not exist is refused without a call that writes", async () => {
     const owned = await publishPost();
     const request = toReply(owned.mediaId, "3lbmissing2222");
@@ -373,4 +383,16 @@ describe("hiding Bluesky comments", () => {
     await platform.addFault("hide", "status", answer);
     expect(await hide(owned, rude)).toMatchObject(result);
   });
+});
+
+test("the control API of the simulator shows the comments on a Bluesky post, its hidden comments and the account's replies", async () => {
+  const owned = await publishPost();
+  const commentId = await comment(owned, "nice");
+  await bluesky.reply(owned.account, toReply(owned.mediaId, commentId), guard);
+  await hide(owned, commentId);
+  const path = `comments?platform=bluesky&account=${owned.account.externalId}`;
+  expect(await platform.control("GET", path)).toMatchObject([
+    { id: commentId, mediaId: owned.mediaId, author: "eve", hidden: true },
+    { mediaId: commentId, author: owned.account.username, text: "thank you", hidden: false },
+  ]);
 });

@@ -356,6 +356,27 @@ describe("comments on instagram that are hidden", () => {
     expect((await readPage(site.comments, account, mediaId)).comments).toHaveLength(1);
   });
 
+  test("the Instagram connector reads comments by their ids, also hidden ones, and leaves out unknown ids and comments on other posts", async () => {
+    const account = await site.createAccount();
+    const mediaId = await site.publish(account);
+    const hidden = await addComment(platform, account, { mediaId, text: "Spam" });
+    const shown = await addComment(platform, account, { mediaId, text: "Nice" });
+    const change = { mediaId, commentId: hidden, hidden: true };
+    await site.comments.setHidden(account, change, signal);
+    const elsewhere = { mediaId: await site.publish(account, "Another post"), text: "Other" };
+    const other = await addComment(platform, account, elsewhere);
+    const read = async (commentIds: readonly string[]) =>
+      await site.comments.readComments?.(account, { mediaId, commentIds }, signal);
+
+    const comments = [
+      { id: hidden, text: "Spam", hidden: true },
+      { id: shown, text: "Nice", hidden: false },
+    ];
+    expect(await read([hidden, shown])).toMatchObject({ kind: "comments", comments });
+    expect(await read([hidden, "17", shown, other])).toMatchObject({ kind: "comments", comments });
+    expect(await read([other])).toEqual({ kind: "comments", comments: [] });
+  });
+
   test("the Instagram connector reports a reply to a hidden comment as refused", async () => {
     const account = await site.createAccount();
     const mediaId = await site.publish(account);

@@ -21,7 +21,12 @@ describe.each(LOGINS)("metrics on %s", (login) => {
   const all = { ...VALUES, impressions: null, saves: login === "facebook" ? null : 1 };
   /** The counters that can be read without the permission for insights. */
   const cheap = {
-    ...{ views: null, impressions: null, reach: null, likes: 7, comments: 3, saves: null },
+    views: null,
+    impressions: null,
+    reach: null,
+    likes: 7,
+    comments: 3,
+    saves: null,
     shares: login === "facebook" ? 2 : null,
   };
 

@@ -257,6 +257,19 @@ describe("replying on X", () => {
     });
   });
 
+  test("an X reply is not taken for a publication with the same text", async () => {
+    const owned = await publishPost();
+    await x.reply(owned.account, toReply(owned.mediaId, await summon(owned), "thank you"), guard);
+    const publication = { ...owned.account, text: "thank you" };
+    const call = unknownCall();
+    expect(await publishing.reconcile(publication, {}, call, signal)).toMatchObject({
+      kind: "look_again",
+    });
+    expect(await publishing.findMatchingPost?.(publication, {}, call, signal)).toMatchObject({
+      kind: "look_again",
+    });
+  });
+
   test("an X reply to which X added the author's name in front is recognized", async () => {
     const owned = await publishPost();
     const commentId = await summon(owned);
@@ -314,4 +327,16 @@ describe("hiding X comments", () => {
       expect(await hide(owned, rude)).toEqual({ kind: "done" });
     },
   );
+});
+
+test("the control API of the simulator shows the comments on a X post, its hidden comments and the account's replies", async () => {
+  const owned = await publishPost();
+  const commentId = await summon(owned);
+  await x.reply(owned.account, toReply(owned.mediaId, commentId), guard);
+  await hide(owned, commentId);
+  const path = `comments?platform=x&account=${owned.account.externalId}`;
+  expect(await platform.control("GET", path)).toMatchObject([
+    { id: commentId, mediaId: owned.mediaId, author: "eve", hidden: true },
+    { mediaId: commentId, author: owned.account.username, text: "thank you", hidden: false },
+  ]);
 });

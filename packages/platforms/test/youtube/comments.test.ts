@@ -341,3 +341,15 @@ describe("hiding YouTube comments", () => {
     expect(await hide(await publishVideo(), "unknown")).toEqual({ kind: "missing" });
   });
 });
+
+test("the control API of the simulator shows the comments on a YouTube post, its hidden comments and the account's replies", async () => {
+  const owned = await publishVideo();
+  const commentId = await comment(owned, "nice");
+  await youtube.reply(owned.account, toReply(owned.mediaId, commentId), guard);
+  await hide(owned, commentId);
+  const path = `comments?platform=youtube&account=${owned.account.externalId}`;
+  expect(await platform.control("GET", path)).toMatchObject([
+    { id: commentId, mediaId: owned.mediaId, author: "eve", hidden: true },
+    { mediaId: commentId, author: owned.account.username, text: "thank you", hidden: false },
+  ]);
+});

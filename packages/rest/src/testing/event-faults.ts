@@ -1,5 +1,7 @@
 import { Ajv, type ErrorObject } from "ajv";
 import { Account } from "#src/accounts/schemas.ts";
+import { AutomationRun } from "#src/automations/schemas.ts";
+import { COMMENT_ACTION_SCHEMAS } from "#src/comments/schemas.ts";
 import { ReadyMedia } from "#src/media/schemas.ts";
 import { PlatformIdSchema } from "#src/platform-id.ts";
 import { Metrics, PostSummary, PostTarget, TargetError } from "#src/posts/schemas.ts";
@@ -18,6 +20,8 @@ const SCHEMAS = [
   MonthlyQuota,
   DailyQuota,
   Webhook,
+  ...COMMENT_ACTION_SCHEMAS,
+  AutomationRun,
   ...EVENT_SCHEMAS,
 ];
 

@@ -1,5 +1,7 @@
 import { Type, type TSchema } from "typebox";
 import { Account } from "#src/accounts/schemas.ts";
+import { AutomationRun } from "#src/automations/schemas.ts";
+import { CommentAction } from "#src/comments/schemas.ts";
 import { ReadyMedia } from "#src/media/schemas.ts";
 import { PostSummary, PostTarget } from "#src/posts/schemas.ts";
 import { DailyQuota, MonthlyQuota } from "#src/quota/schemas.ts";
@@ -65,6 +67,8 @@ export const EVENT_DATA = {
   target: ref(WebhookTarget),
   account: ref(WebhookAccount),
   media: orGone(ReadyMedia),
+  commentAction: orGone(CommentAction),
+  automationRun: orGone(AutomationRun),
   quota: Type.Unsafe<object>({ anyOf: [ref(MonthlyQuota), ref(DailyQuota)] }),
   webhook: orGone(Webhook),
   test: Type.Object({ webhookId: Id }),

@@ -65,6 +65,15 @@ const EVENTS: Readonly<Record<DocumentedEventType, EventDescription>> = {
     description: "An uploaded or imported file was checked and can be used in posts.",
     data: EVENT_DATA.media,
   },
+  "comment_action.completed": {
+    description: "An action on a comment that a client requested succeeded or failed.",
+    data: EVENT_DATA.commentAction,
+  },
+  "automation_run.completed": {
+    description:
+      "What becomes of a comment under an automation rule is decided: the private reply was sent, or it is not sent.",
+    data: EVENT_DATA.automationRun,
+  },
   "quota.exhausted": {
     description: "Nothing is left of the monthly quota or of a daily limit; once per period.",
     data: EVENT_DATA.quota,

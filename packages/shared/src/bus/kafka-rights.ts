@@ -12,7 +12,13 @@ import { domainsOf, PRODUCERS, type Producer, type Topic } from "#src/bus/topics
 export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   accounts: [],
   // The webhooks of the delivery service also consume the service's own topics, which report targets.
-  delivery: ["accounts.events.v1", "delivery.events.v1", "media.events.v1", "posts.events.v1"],
+  delivery: [
+    "accounts.events.v1",
+    "delivery.events.v1",
+    "engagement.events.v1",
+    "media.events.v1",
+    "posts.events.v1",
+  ],
   media: [],
   posts: ["delivery.events.v1", "engagement.events.v1"],
 };

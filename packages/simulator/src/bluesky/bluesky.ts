@@ -8,6 +8,7 @@ import { atBothServers, directoryRoute } from "#src/bluesky/other-pds.ts";
 import { READ_METHODS } from "#src/bluesky/read-methods.ts";
 import { didOf } from "#src/bluesky/readers.ts";
 import { SESSION_METHODS } from "#src/bluesky/session-methods.ts";
+import { shownComments } from "#src/bluesky/shown-comments.ts";
 import { MAX_VIDEO_BYTES, VIDEO_METHODS } from "#src/bluesky/video-methods.ts";
 import { WRITE_METHODS } from "#src/bluesky/write-methods.ts";
 import { bearerToken, jsonObject } from "#src/http/call.ts";
@@ -146,5 +147,6 @@ export function createBluesky(world: World): Platform {
     refusal,
     notFound: () => statusError(501),
     newCommentId: (now) => network.tids.next(now),
+    commentsOf: (account) => shownComments(network, account),
   };
 }

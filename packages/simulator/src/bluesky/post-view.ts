@@ -57,7 +57,7 @@ export function findPost(
 export function recordPostView(
   network: BlueskyNetwork,
   { account, record }: FoundPost,
-  replyCount = 0,
+  { replyCount, asOf }: { readonly replyCount: number; readonly asOf: number },
 ): unknown {
   const { externalId: did, username: handle, displayName } = account;
   const uri = uriOf(record);
@@ -69,7 +69,7 @@ export function recordPostView(
     indexedAt: record.createdAt,
     metrics: {
       comments: replyCount,
-      ...network.world.reactions.metricsOf("bluesky", record.rkey),
+      ...network.world.reactions.metricsAt("bluesky", record.rkey, asOf),
     },
   });
 }
@@ -77,5 +77,5 @@ export function recordPostView(
 /** The view of the Bluesky post at a URI; empty when the post is deleted or not indexed yet. */
 export function viewOf(network: BlueskyNetwork, uri: string, asOf: number): unknown[] {
   const found = findPost(network, uri, asOf);
-  return found === undefined ? [] : [recordPostView(network, found)];
+  return found === undefined ? [] : [recordPostView(network, found, { replyCount: 0, asOf })];
 }

@@ -68,7 +68,10 @@ function membersOf(network: BlueskyNetwork, found: FoundPost, asOf: number): Mem
     .filter((comment) => comment.createdAt <= asOf)
     .map((comment) => commentMember(comment, found.record, countOf(commentUri(comment))));
   const own = (replies.get(uriOf(found.record)) ?? []).map((reply): Member => {
-    const post = recordPostView(network, reply, countOf(uriOf(reply.record)));
+    const post = recordPostView(network, reply, {
+      replyCount: countOf(uriOf(reply.record)),
+      asOf,
+    });
     const { createdAt } = reply.record;
     return { createdAt, view: { $type: THREAD_VIEW, post, replies: [] } };
   });
@@ -89,7 +92,7 @@ export function threadView(
     return undefined;
   }
   const members = membersOf(network, found, asOf);
-  const post = recordPostView(network, found, members.length);
+  const post = recordPostView(network, found, { replyCount: members.length, asOf });
   const replies = depth === 0 ? {} : { replies: members.map(({ view }) => view) };
   return { $type: THREAD_VIEW, post, ...replies };
 }

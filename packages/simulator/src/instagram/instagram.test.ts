@@ -65,6 +65,26 @@ const status = async (id: string) =>
 const advance = (advanceMs: number) => simulator.control("/clock", { advanceMs });
 const visible = async () => itemsOf(await simulator.control("/visible?platform=instagram"));
 
+/** Authorizes the app for the account with the given permissions, and returns the token of the account's Page. */
+async function tokenWith(scope: string): Promise<string> {
+  const client = { client_id: "app", redirect_uri: "https://app.test/callback" };
+  const asked = new URLSearchParams({
+    ...client,
+    response_type: "code",
+    state: "s".repeat(16),
+    scope,
+  });
+  const dialog = `${simulator.url}/instagram/v25.0/dialog/oauth?${asked.toString()}`;
+  const body = new URLSearchParams({ decision: "approve", username: account.username });
+  const approved = await fetch(dialog, { method: "POST", redirect: "manual", body });
+  const code = new URL(approved.headers.get("location") ?? "").searchParams.get("code") ?? "";
+  const query = new URLSearchParams({ ...client, client_secret: "secret", code });
+  const short = await call("GET", `oauth/access_token?${query.toString()}`);
+  token = textOf(short.body["access_token"]);
+  const pages = await call("GET", "me/accounts?fields=access_token");
+  return textOf(itemsOf(pages.body["data"])[0]?.["access_token"]);
+}
+
 async function push(uri: string, bytes: Buffer, headers: Fields = {}): Promise<Answer> {
   const response = await fetch(uri, {
     method: "POST",
@@ -329,6 +349,39 @@ test("the simulated Instagram returns the metrics of an image post and refuses a
   expect(faultOf(wrong)[0]).toBe(100);
 });
 
+test("the simulated Instagram reads several posts with one call, which fails when one of them does not exist", async () => {
+  const ids = [
+    idOf(await publish(idOf(await createImage()))),
+    idOf(await publish(idOf(await createImage()))),
+  ];
+  const fields = "fields=id,comments_count,insights.metric(views)";
+  const read = await call("GET", `?ids=${ids.join(",")}&${fields}`);
+  expect(Object.keys(read.body).toSorted()).toEqual(ids.toSorted());
+  expect(read.body[ids[0] ?? ""]).toMatchObject({ comments_count: 0 });
+  expect(faultOf(await call("GET", `?ids=${ids.join(",")},17&${fields}`))).toEqual([100, 33]);
+  const many = Array.from({ length: 51 }, () => ids[0]).join(",");
+  expect(faultOf(await call("GET", `?ids=${many}`))[0]).toBe(100);
+});
+
+test("the simulated Instagram requires the permissions for insights, comments and messages", async () => {
+  const mediaId = idOf(await publish(idOf(await createImage())));
+  const given = { platform: "instagram", account: account.username, mediaId };
+  const { id } = await simulator.control("/comments", { ...given, author: "eve", text: "Hi" });
+  token = await tokenWith("instagram_basic,pages_show_list");
+  const paths = [
+    `${mediaId}?fields=insights.metric(views)`,
+    `?ids=${mediaId}&fields=insights.metric(views)`,
+    `${mediaId}/comments`,
+    `${textOf(id)}/replies`,
+    textOf(id),
+  ];
+  for (const path of paths) {
+    expect(faultOf(await call("GET", path))).toEqual([200, undefined]);
+  }
+  expect(faultOf(await call("POST", "me/messages", {}))).toEqual([200, undefined]);
+  expect((await call("GET", `${mediaId}?fields=like_count`)).status).toBe(200);
+});
+
 describe("Instagram comments", () => {
   async function comment(text: string): Promise<{ mediaId: string; id: string }> {
     const mediaId = idOf(await publish(idOf(await createImage())));
@@ -356,6 +409,7 @@ describe("Instagram comments", () => {
         recipient: JSON.stringify({ comment_id: commentId }),
         message: JSON.stringify({ text: "here" }),
       });
+    expect(faultOf(await send("17"))).toEqual([100, 2_534_025]);
     expect((await send(id)).body["message_id"]).toBeTypeOf("string");
     expect(faultOf(await send(id))).toEqual([10_900, 2_534_014]);
     const late = await comment("late");

@@ -33,12 +33,12 @@ function fieldsOf({ call }: TiktokCall): readonly string[] {
 
 function view(
   { world }: TiktokNetwork,
-  account: Account,
+  { account, asOf }: TiktokCall,
   publish: Publish,
   fields: readonly string[],
 ): unknown {
   const { postId: id = "", kind, title, description, receivedAt = 0 } = publish;
-  const counts = world.reactions.metricsOf("tiktok", id);
+  const counts = world.reactions.metricsAt("tiktok", id, asOf);
   const values: Readonly<Record<string, unknown>> = {
     id,
     title: title.slice(0, MAX_LISTED_CHARACTERS),
@@ -76,7 +76,7 @@ function query(network: TiktokNetwork, call: TiktokCall): Reply {
   const found = listedPublishes(network, call.account, call.asOf).filter(({ postId }) =>
     ids.includes(postId),
   );
-  return apiAnswer({ videos: found.map((one) => view(network, call.account, one, fields)) });
+  return apiAnswer({ videos: found.map((one) => view(network, call, one, fields)) });
 }
 
 function numberOf(value: unknown, otherwise: number, max: number): number {
@@ -99,7 +99,7 @@ function list(network: TiktokNetwork, call: TiktokCall): Reply {
   );
   const page = all.slice(0, count);
   return apiAnswer({
-    videos: page.map((one) => view(network, call.account, one, fields)),
+    videos: page.map((one) => view(network, call, one, fields)),
     cursor: page.at(-1)?.receivedAt ?? 0,
     has_more: all.length > page.length,
   });

@@ -1,5 +1,7 @@
 import { contentType, jsonObject } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
+import type { ShownComment } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import { NOT_PERMITTED, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
@@ -54,7 +56,7 @@ function tokenParameter(query: URLSearchParams): bigint {
 }
 
 function search(network: XNetwork, xCall: XCall): Reply {
-  const { call, now } = xCall;
+  const { call, now, asOf } = xCall;
   checkParameters(call.query, PARAMETERS);
   const selection = postSelection(call.query);
   const size = integerParameter(call.query, "max_results", { min: 10, max: 100, default: 10 });
@@ -72,7 +74,8 @@ function search(network: XNetwork, xCall: XCall): Reply {
     result_count: page.length,
     next_token: found.length > size ? page.at(-1)?.post.id : undefined,
   };
-  const views = tweetViews(network, page, selection, call.query.get("expansions"));
+  const expansions = call.query.get("expansions");
+  const views = tweetViews(network, page, { selection, expansions, asOf });
   return { status: 200, body: { ...views, meta } };
 }
 
@@ -96,6 +99,16 @@ function hide(network: XNetwork, { call, account }: XCall): Reply {
   }
   network.hidden.put(comment.id, hidden);
   return { status: 200, body: { data: { hidden } } };
+}
+
+/** The replies in the conversations of an account, as the control API shows them. */
+export function shownComments(network: XNetwork, account: Account): readonly ShownComment[] {
+  return [...network.world.posts.newestFirst(account)]
+    .filter((post) => post.replyTo === undefined)
+    .flatMap(({ id }) => conversationOf(network, id, network.world.clock.now()))
+    .map(({ post: { id, text, createdAt, replyTo: mediaId = "" }, username: author }) => {
+      return { id, mediaId, author, text, hidden: network.hidden.get(id) ?? false, createdAt };
+    });
 }
 
 /**

@@ -37,7 +37,7 @@ function lookUp(network: XNetwork, { call, asOf }: XCall, ids: readonly string[]
   const known = new Set(tweets.map(({ post }) => post.id));
   const errors = ids.filter((id) => !known.has(id)).map((id) => notFoundEntry("tweet", "ids", id));
   const expansions = call.query.get("expansions");
-  const { data, includes } = tweetViews(network, tweets, selection, expansions);
+  const { data, includes } = tweetViews(network, tweets, { selection, expansions, asOf });
   return { data, includes, errors: errors.length === 0 ? undefined : errors };
 }
 

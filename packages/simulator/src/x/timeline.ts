@@ -119,7 +119,7 @@ function timeline(network: XNetwork, { call, asOf }: XCall): Reply {
   }
   const tweets = posts.map((post) => ({ post, username: account.username }));
   const expansions = call.query.get("expansions");
-  const { data, includes } = tweetViews(network, tweets, selection, expansions);
+  const { data, includes } = tweetViews(network, tweets, { selection, expansions, asOf });
   const meta = {
     result_count: posts.length,
     newest_id: newest.id,

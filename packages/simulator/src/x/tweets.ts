@@ -66,15 +66,22 @@ function conversationId(network: XNetwork, post: Post): string {
   return first.id;
 }
 
+interface ViewOptions {
+  readonly selection: PostSelection;
+  /** The query parameter `expansions` of the X call. */
+  readonly expansions: string | null;
+  /** The time whose counters the tweets show. */
+  readonly asOf: number;
+}
+
 /** Tweets with the requested fields, and their authors if the caller of the X API expands them. */
 export function tweetViews(
   network: XNetwork,
   tweets: readonly Tweet[],
-  selection: PostSelection,
-  expansions: string | null,
+  { selection, expansions, asOf }: ViewOptions,
 ): { readonly data: unknown[]; readonly includes: unknown } {
   const data = tweets.map(({ post }) => {
-    const metrics = network.world.reactions.metricsOf("x", post.id);
+    const metrics = network.world.reactions.metricsAt("x", post.id, asOf);
     return tweetView(post, { conversationId: conversationId(network, post), metrics }, selection);
   });
   const users = new Map(

@@ -5,7 +5,7 @@ import type { IssuedAccount, Platform } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
-import { hideReply, recentSearch } from "#src/x/comments.ts";
+import { hideReply, recentSearch, shownComments } from "#src/x/comments.ts";
 import { createTweet } from "#src/x/create-tweet.ts";
 import { deleteTweet } from "#src/x/delete-tweet.ts";
 import { toRoute } from "#src/x/endpoint.ts";
@@ -122,5 +122,6 @@ export function createX(world: World): Platform {
     refusal,
     notFound: () => statusProblem(404),
     newCommentId: (now) => world.snowflakes.next(now),
+    commentsOf: (account) => shownComments(network, account),
   };
 }

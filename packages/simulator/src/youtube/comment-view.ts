@@ -1,4 +1,6 @@
 import { createHash } from "node:crypto";
+import type { ShownComment } from "#src/platform.ts";
+import type { Account } from "#src/world/accounts.ts";
 import type { Comment } from "#src/world/reactions.ts";
 import type { ChannelReply } from "#src/youtube/discussion.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
@@ -79,6 +81,31 @@ export function replyView(
     id,
     ...(parts.has("snippet") ? { snippet } : {}),
   };
+}
+
+/** The comments on an account's videos and its replies, as the control API shows them. */
+export function shownComments(network: YoutubeNetwork, account: Account): readonly ShownComment[] {
+  const { discussion, videos } = network;
+  return [...videos.newestFirst(account.externalId)].flatMap(({ id }) =>
+    discussion.commentsOn(id).flatMap((comment) => [
+      {
+        id: comment.id,
+        mediaId: comment.mediaId,
+        author: comment.author,
+        text: comment.text,
+        hidden: discussion.statusOf(comment.id) !== "published",
+        createdAt: comment.createdAt,
+      },
+      ...discussion.repliesTo(comment.id).map((reply) => ({
+        id: reply.id,
+        mediaId: reply.parentId,
+        author: account.username,
+        text: reply.text,
+        hidden: false,
+        createdAt: reply.createdAt,
+      })),
+    ]),
+  );
 }
 
 /** A comment with its replies, as the YouTube API returns it. */

@@ -56,7 +56,7 @@ export function itemView(
 ) {
   const { publishedAt, channelId, title, description, channelTitle } = snippetView(
     video,
-    contextOf(network, video, now),
+    contextOf(network, video, { now, asOf: now }),
   );
   const { privacyStatus } = video.metadata;
   const resourceId = { kind: "youtube#video", videoId: video.id };

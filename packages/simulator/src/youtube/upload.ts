@@ -52,7 +52,7 @@ function incomplete({ storedBytes }: Upload): Reply {
 
 function completed(network: YoutubeNetwork, status: number, video: Video, now: number): Reply {
   const parts = new Set(["snippet", "status"]);
-  return { status, body: videoView(video, contextOf(network, video, now), parts) };
+  return { status, body: videoView(video, contextOf(network, video, { now, asOf: now }), parts) };
 }
 
 function checkTotal({ totalBytes }: Upload, { total }: UploadRange): void {

@@ -1,4 +1,4 @@
-import type { Call, Reply } from "#src/http/call.ts";
+import type { Call, Moment, Reply } from "#src/http/call.ts";
 import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
 import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
@@ -13,11 +13,15 @@ const MAX_IDS = 50;
 const VIDEOS_PATH = "/youtube/v3/videos";
 export const READ_SCOPES: readonly string[] = [SCOPES.readonly, SCOPES.forceSsl];
 
-export function contextOf(network: YoutubeNetwork, video: Video, now: number): VideoContext {
+export function contextOf(
+  network: YoutubeNetwork,
+  video: Video,
+  { now, asOf }: Pick<Moment, "now" | "asOf">,
+): VideoContext {
   const { accounts, reactions } = network.world;
   return {
     channelTitle: accounts.byId("youtube", video.channel)?.displayName ?? "",
-    metrics: reactions.metricsOf("youtube", video.id),
+    metrics: reactions.metricsAt("youtube", video.id, asOf),
     commentCount: network.discussion.commentsOn(video.id).length,
     now,
   };
@@ -40,7 +44,9 @@ function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall
     const isThere = video !== undefined && existsAt(video, asOf);
     const mayBeSeen =
       video?.channel === channel.externalId || video?.metadata.privacyStatus !== "private";
-    return isThere && mayBeSeen ? [videoView(video, contextOf(network, video, now), parts)] : [];
+    return isThere && mayBeSeen
+      ? [videoView(video, contextOf(network, video, { now, asOf }), parts)]
+      : [];
   });
   return listReply("youtube#videoListResponse", found);
 }

@@ -8,6 +8,7 @@ import { inventName } from "#src/world/names.ts";
 import type { World } from "#src/world/world.ts";
 import { beginUpload } from "#src/youtube/begin-upload.ts";
 import { listChannels } from "#src/youtube/channels.ts";
+import { shownComments } from "#src/youtube/comment-view.ts";
 import { commentEndpoints } from "#src/youtube/comments.ts";
 import { toRoute } from "#src/youtube/endpoint.ts";
 import { oauthError, statusError } from "#src/youtube/errors.ts";
@@ -104,6 +105,7 @@ export function createYoutube(world: World): Platform {
     errorReply,
     refusal: (operation) => (operation === "refresh" ? INVALID_GRANT : statusError(403)),
     notFound: () => statusError(404),
+    commentsOf: (account) => shownComments(network, account),
     newCommentId: () => `Ug${randomBytes(12).toString("base64url")}`,
   };
 }

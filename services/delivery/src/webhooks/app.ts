@@ -11,6 +11,7 @@ import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
+import type { EngagementReader } from "#src/webhooks/clients/engagement.ts";
 import { WEBHOOKS_GROUP, webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
@@ -27,6 +28,7 @@ interface WebhooksOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly posts: Peer; readonly accounts: Peer; readonly media: Peer };
+  readonly engagement: EngagementReader;
 }
 
 /** The consumers and the jobs that turn events into webhook deliveries and send them. */
@@ -48,12 +50,14 @@ export async function startWebhooks({
   logger,
   bus,
   peers,
+  engagement,
 }: WebhooksOptions): Promise<Webhooks> {
   const sql = openPool(config);
   const { historyDays, retry } = config.webhooks;
   const partitions = await startKeepPartitions({ sql, logger, historyDays });
   const composer = startComposer({
     ...toComposerDeps(config, peers),
+    engagement,
     sql,
     logger,
     nudgeDispatcher: () => dispatcher.nudge(),

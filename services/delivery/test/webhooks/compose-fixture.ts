@@ -2,6 +2,8 @@ import { create, toJsonString, type DescMessage, type MessageInitShape } from "@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { AutomationRun } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import type { CommentAction } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
@@ -14,6 +16,7 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
+import type { EngagementReader } from "#src/webhooks/clients/engagement.ts";
 import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { insertSubscription } from "#src/webhooks/db/subscriptions.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
@@ -26,6 +29,8 @@ class Owners {
   readonly posts = new Map<string, Post>();
   readonly accounts = new Map<string, Account>();
   readonly media = new Map<string, Media>();
+  readonly actions = new Map<string, CommentAction>();
+  readonly runs = new Map<string, AutomationRun>();
   /** Names of the services that do not answer in the test. */
   readonly down = new Set<"posts" | "accounts" | "media">();
   /**
@@ -72,8 +77,12 @@ export interface QueuedEvent {
   readonly payload: string;
 }
 
-/** The part of webhooks that turns domain events into queued deliveries, on a database of its own. */
-export async function startEvents() {
+/**
+ * The part of webhooks that turns domain events into queued deliveries, on a database of its own.
+ *
+ * @param reader Reads what engagement owns. Default: the objects of `owners`.
+ */
+export async function startEvents(reader?: EngagementReader) {
   const database = await createTestDatabase({
     service: "delivery",
     migrationsFolder: MIGRATIONS,
@@ -89,6 +98,12 @@ export async function startEvents() {
     posts: owners.peer.client(PostService),
     accounts: owners.peer.client(AccountService),
     media: owners.peer.client(MediaService),
+    engagement: reader ?? {
+      listCommentActions: (_sql, refs) =>
+        Promise.resolve(refs.flatMap(({ id }) => owners.actions.get(id) ?? [])),
+      listAutomationRuns: (_sql, refs) =>
+        Promise.resolve(refs.flatMap(({ id }) => owners.runs.get(id) ?? [])),
+    },
     links: { urlOf: (workspaceId, mediaId) => `https://media.test/${workspaceId}/${mediaId}` },
     locale: "en",
   };

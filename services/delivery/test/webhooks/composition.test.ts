@@ -9,6 +9,12 @@ import {
   DeletionUpdatedSchema,
   TargetUpdatedSchema,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import { AutomationRunSchema } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { CommentActionSchema } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import {
+  AutomationRunCompletedSchema,
+  CommentActionCompletedSchema,
+} from "@postrider/contracts/engagement/v1/engagement_events_pb";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import {
@@ -211,6 +217,74 @@ test("the payloads of webhook events about accounts and media are the account an
     url: `https://media.test/${workspaceId}/${media.id}`,
   });
 });
+
+// During an update, a relay of the previous release sends these events to the topic of delivery.
+test.each(["engagement.events.v1", "delivery.events.v1"])(
+  "the payloads of webhook events about comment actions and automation runs on the topic %s are the action and the run",
+  async (topic) => {
+    const { workspaceId } = await events.subscribe();
+    const action = create(CommentActionSchema, {
+      id: newId(),
+      workspaceId,
+      accountId: newId(),
+      mediaId: "m1",
+      commentId: "c1",
+      type: "reply",
+      text: "Thank you",
+      status: "failed",
+      error: { code: "permission_missing", message: "", retryable: false },
+      createdAt: occurredAt,
+      finishedAt: occurredAt,
+      version: 3n,
+    });
+    const run = create(AutomationRunSchema, {
+      id: newId(),
+      workspaceId,
+      ruleId: newId(),
+      commentId: "c1",
+      mediaId: "m1",
+      author: { username: "bike.fan" },
+      status: "prepared",
+      reason: "sending_blocked",
+      createdAt: occurredAt,
+      version: 1n,
+    });
+    events.owners.actions.set(action.id, action);
+    events.owners.runs.set(run.id, run);
+    const [goneAction, goneRun] = [newId(), newId()];
+    const moment = { workspaceId, version: 3n, occurredAt };
+    await events.publish(topic, [
+      record(CommentActionCompletedSchema, { ...moment, actionId: action.id }),
+      record(CommentActionCompletedSchema, { ...moment, actionId: action.id }),
+      record(CommentActionCompletedSchema, { ...moment, actionId: goneAction }),
+      record(AutomationRunCompletedSchema, { ...moment, runId: run.id, version: 1n }),
+      record(AutomationRunCompletedSchema, { ...moment, runId: goneRun, version: 1n }),
+    ]);
+
+    await composeAll();
+
+    const found = new Map((await bodies(workspaceId)).map((body) => [body.data.id, body]));
+    expect(found.get(action.id)).toMatchObject({
+      type: "comment_action.completed",
+      timestamp: NOW.toISOString(),
+      sequence: 3,
+      data: {
+        type: "reply",
+        text: "Thank you",
+        status: "failed",
+        error: { code: "permission_missing", message: expect.stringMatching(/./) as string },
+      },
+    });
+    expect(found.get(run.id)).toMatchObject({
+      type: "automation_run.completed",
+      sequence: 1,
+      data: { status: "prepared", reason: "sending_blocked", author: { username: "bike.fan" } },
+    });
+    expect(found.get(goneAction)?.data).toEqual({ id: goneAction });
+    expect(found.get(goneRun)?.data).toEqual({ id: goneRun });
+    expect(found.size).toBe(4);
+  },
+);
 
 test("the payload of a webhook event about an object that no longer exists contains the object's ids and what the event says", async () => {
   const { workspaceId } = await events.subscribe();

@@ -74,7 +74,9 @@ export async function findMatchingPost(
   if (entries === undefined) return repeatLook(call);
   const posts = entries.flatMap(({ rkey, record }) => {
     const isProven = rkey === handles.rkey;
+    // A publication is never a reply; replies belong to comment actions.
     const isSimilar =
+      object(record, "reply") === undefined &&
       (text(record, "text") ?? "") === publication.text &&
       countFiles(record) === publication.media.length;
     const permalink = toPermalink(publication, rkey);

@@ -1,12 +1,5 @@
-import type {
-  CommentPage,
-  CommentQuery,
-  CommentRef,
-  Missing,
-  PlatformComment,
-} from "#src/comments/connector.ts";
+import type { CommentRef, Missing, PlatformComment } from "#src/comments/connector.ts";
 import { callGraph } from "#src/graph-api/call-graph.ts";
-import { readGraphList } from "#src/graph-api/graph-list.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { toReadFailure } from "#src/graph-api/read-failure.ts";
 import { list, number, object, text } from "#src/http/platform-answer.ts";
@@ -16,10 +9,12 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /** Maximum number of replies that are counted with a comment; a comment with more replies has no count. */
 const MAX_COUNTED_REPLIES = 50;
-const FIELDS = `id,text,timestamp,username,from,hidden,like_count,replies.limit(${MAX_COUNTED_REPLIES}){id}`;
+export const FIELDS = `id,text,timestamp,username,from,hidden,like_count,replies.limit(${MAX_COUNTED_REPLIES}){id}`;
 /** Instagram gives the field `user` only on comments that the account itself wrote. */
-const SINGLE_FIELDS = `${FIELDS},parent_id,media,user`;
-const UNREADABLE = platformUnavailable("Instagram's answer contains a comment that is unreadable");
+export const SINGLE_FIELDS = `${FIELDS},parent_id,media,user`;
+export const UNREADABLE = platformUnavailable(
+  "Instagram's answer contains a comment that is unreadable",
+);
 
 /** Instagram has no field for the number of replies. */
 function countReplies(entry: unknown): number | null {
@@ -29,7 +24,7 @@ function countReplies(entry: unknown): number | null {
     : null;
 }
 
-function toComment(entry: unknown): PlatformComment | undefined {
+export function toComment(entry: unknown): PlatformComment | undefined {
   const id = text(entry, "id");
   const createdAt = new Date(text(entry, "timestamp") ?? "");
   if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
@@ -46,26 +41,6 @@ function toComment(entry: unknown): PlatformComment | undefined {
   };
 }
 
-/**
- * Lists the comments on an Instagram post. Instagram refuses media of other accounts, and it leaves comments that are
- * hidden out of the list; `readComment` still returns them.
- */
-export async function listComments(
-  api: GraphApi,
-  account: AccountAccess,
-  { mediaId, limit, after }: CommentQuery,
-  signal: AbortSignal,
-): Promise<CommentPage | Missing | Failure> {
-  const path = `${encodeURIComponent(mediaId)}/comments`;
-  const call = { path, query: { fields: FIELDS }, limit, after };
-  const read = await readGraphList(api, account, call, signal);
-  if (read.kind !== "list") return toReadFailure(read, MEANINGS);
-  const comments = read.entries.map(toComment);
-  return comments.every((comment) => comment !== undefined)
-    ? { kind: "page", comments, next: read.next }
-    : UNREADABLE;
-}
-
 /** A comment on an Instagram post, and whether the account itself wrote it. */
 interface ReadComment {
   readonly kind: "comment";
@@ -76,6 +51,12 @@ interface ReadComment {
 /** Whether the account wrote the comment. The id in `from` differs between apps, so it proves nothing. */
 export function isOwnComment(entry: unknown, { username }: AccountAccess): boolean {
   return object(entry, "user") !== undefined || text(entry, "username") === username;
+}
+
+/** Whether the comment is on this post, and not a reply to another comment. */
+export function isTopLevelOn(entry: unknown, mediaId: string): boolean {
+  const isOnMedia = text(object(entry, "media"), "id") === mediaId;
+  return isOnMedia && text(entry, "parent_id") === undefined;
 }
 
 /** Reads a top-level comment on an Instagram post, also when the comment is hidden. */
@@ -92,8 +73,7 @@ export async function readComment(
   const { json } = answer;
   const comment = toComment(json);
   if (comment === undefined) return UNREADABLE;
-  const isOnMedia = text(object(json, "media"), "id") === mediaId;
-  return isOnMedia && text(json, "parent_id") === undefined
+  return isTopLevelOn(json, mediaId)
     ? { kind: "comment", comment, isOwn: isOwnComment(json, account) }
     : { kind: "missing" };
 }

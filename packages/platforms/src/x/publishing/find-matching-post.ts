@@ -3,6 +3,7 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { compareSent, linksToMedia } from "./timeline-text.ts";
 import {
   hasMediaOf,
+  isPublication,
   readTimeline,
   toPermalink,
   type SentPost,
@@ -31,6 +32,7 @@ export async function findMatchingPost(
   const timeline = await readTimeline(baseUrl, publication, call, signal);
   if ("verdict" in timeline) return timeline.verdict;
   const posts = timeline.entries
+    .filter(isPublication)
     .map((entry) => ({ entry, isProven: hasMediaOf(sent, entry) }))
     .filter(({ entry, isProven }) => isProven || matches(sent, entry))
     .map(({ entry: { id }, isProven }) => ({

@@ -4,6 +4,7 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { compareSent, linksToMedia } from "./timeline-text.ts";
 import {
   hasMediaOf,
+  isPublication,
   readTimeline,
   toPermalink,
   type SentPost,
@@ -74,7 +75,7 @@ export async function reconcile(
   const { publication } = sent;
   const timeline = await readTimeline(baseUrl, publication, call, signal);
   if ("verdict" in timeline) return timeline.verdict;
-  const { entries: all } = timeline;
+  const all = timeline.entries.filter(isPublication);
   const owned = await call.isOwned(all.map((entry) => entry.id));
   const entries = { all, unowned: all.filter((entry) => !owned.has(entry.id)) };
   const judge = publication.media.length > 0 ? judgeMedia : judgeText;

@@ -55,6 +55,11 @@ function toEntry(tweet: unknown): TimelineEntry {
   };
 }
 
+/** Whether a post in X's timeline can be a publication, which is never a reply. Replies belong to comment actions. */
+export function isPublication({ repliesTo }: TimelineEntry): boolean {
+  return repliesTo === undefined;
+}
+
 /** Whether a post in X's timeline has one of the files that were uploaded for the publication. */
 export function hasMediaOf({ mediaKeys }: SentPost, entry: TimelineEntry): boolean {
   return mediaKeys.some((key) => entry.mediaKeys.includes(key));

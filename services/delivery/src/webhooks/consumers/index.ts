@@ -7,6 +7,10 @@ import {
   DeletionUpdatedSchema,
   TargetUpdatedSchema,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import {
+  AutomationRunCompletedSchema,
+  CommentActionCompletedSchema,
+} from "@postrider/contracts/engagement/v1/engagement_events_pb";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import {
   PostCancelledSchema,
@@ -20,6 +24,10 @@ import {
 import type { EventHandler } from "@postrider/shared/bus/consumer";
 import { fanOutEvents } from "#src/webhooks/consumers/fan-out-events.ts";
 import { fromAccountEvent } from "#src/webhooks/consumers/from-account-event.ts";
+import {
+  fromAutomationRunCompleted,
+  fromCommentActionCompleted,
+} from "#src/webhooks/consumers/from-engagement-event.ts";
 import { fromExhaustions } from "#src/webhooks/consumers/from-exhaustion.ts";
 import { fromMediaReady } from "#src/webhooks/consumers/from-media-ready.ts";
 import { fromPostEvent, fromPublishRequest } from "#src/webhooks/consumers/from-post-event.ts";
@@ -33,6 +41,15 @@ import {
  * group has the name of the service.
  */
 export const WEBHOOKS_GROUP = "delivery.webhooks";
+
+const ENGAGEMENT_HANDLERS = [
+  fanOutEvents(CommentActionCompletedSchema, ({ message }) => [
+    fromCommentActionCompleted(message),
+  ]),
+  fanOutEvents(AutomationRunCompletedSchema, ({ message }) => [
+    fromAutomationRunCompleted(message),
+  ]),
+];
 
 /**
  * Handlers of the bus events that become webhook events, by topic. Events of other types in the same topic are skipped.
@@ -52,7 +69,10 @@ export const webhookHandlers: Readonly<Record<string, readonly EventHandler[]>> 
   "delivery.events.v1": [
     fanOutEvents(TargetUpdatedSchema, fromTargetUpdated),
     fanOutEvents(DeletionUpdatedSchema, fromDeletionUpdated),
+    // During an update, a relay of the previous release sends every event of this service to this topic.
+    ...ENGAGEMENT_HANDLERS,
   ],
+  "engagement.events.v1": ENGAGEMENT_HANDLERS,
   "media.events.v1": [fanOutEvents(MediaReadySchema, ({ message }) => [fromMediaReady(message)])],
   "posts.events.v1": [
     fanOutEvents(PostScheduledSchema, ({ message }) => [

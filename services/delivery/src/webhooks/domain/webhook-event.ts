@@ -36,6 +36,8 @@ export type EventSource =
     }
   | { readonly kind: "account"; readonly accountId: string; readonly platform: string }
   | { readonly kind: "media"; readonly mediaId: string }
+  | { readonly kind: "comment_action"; readonly actionId: string }
+  | { readonly kind: "automation_run"; readonly runId: string }
   | { readonly kind: "quota"; readonly quota: ExhaustedQuota }
   | {
       readonly kind: "webhook";

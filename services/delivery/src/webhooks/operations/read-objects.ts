@@ -1,4 +1,6 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
+import type { AutomationRun } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import type { CommentAction } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { ServiceError } from "@postrider/shared/errors";
@@ -17,6 +19,8 @@ export type SourceObject =
   | { readonly kind: "post"; readonly post: Post }
   | { readonly kind: "account"; readonly account: Account }
   | { readonly kind: "media"; readonly media: Media }
+  | { readonly kind: "comment_action"; readonly action: CommentAction }
+  | { readonly kind: "automation_run"; readonly run: AutomationRun }
   | { readonly kind: "webhook"; readonly webhook: Subscription };
 
 /** Result of reading the object of a webhook event. `read` without an object means that the object no longer exists. */
@@ -96,18 +100,17 @@ function keyOf({ workspaceId, source }: Composition): string {
 }
 
 function idOf(source: EventSource): string {
+  if ("postId" in source) return source.postId;
+  if ("webhookId" in source) return source.webhookId;
   switch (source.kind) {
-    case "post":
-    case "deleted_post":
-    case "target":
-      return source.postId;
     case "account":
       return source.accountId;
     case "media":
       return source.mediaId;
-    case "webhook":
-    case "test":
-      return source.webhookId;
+    case "comment_action":
+      return source.actionId;
+    case "automation_run":
+      return source.runId;
     case "quota":
       return "";
   }
@@ -141,6 +144,23 @@ const readMedia: Reader = async ({ media }, wanted, timeoutMs) => {
   );
 };
 
+const readCommentActions: Reader = async ({ sql, engagement }, wanted) => {
+  const found = await engagement.listCommentActions(sql, toRefs(wanted));
+  return new Map(
+    found.map((action) => [
+      `${action.workspaceId}/${action.id}`,
+      { kind: "comment_action", action },
+    ]),
+  );
+};
+
+const readAutomationRuns: Reader = async ({ sql, engagement }, wanted) => {
+  const found = await engagement.listAutomationRuns(sql, toRefs(wanted));
+  return new Map(
+    found.map((run) => [`${run.workspaceId}/${run.id}`, { kind: "automation_run", run }]),
+  );
+};
+
 const readWebhooks: Reader = async ({ sql }, wanted) => {
   const ids = toRefs(wanted).map(({ id }) => id);
   const found = await listSubscriptionsByIds(sql, ids);
@@ -155,6 +175,8 @@ const READERS: Readonly<Record<EventSource["kind"], Reader | undefined>> = {
   target: readPosts,
   account: readAccounts,
   media: readMedia,
+  comment_action: readCommentActions,
+  automation_run: readAutomationRuns,
   webhook: readWebhooks,
   deleted_post: undefined,
   quota: undefined,

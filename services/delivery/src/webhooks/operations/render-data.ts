@@ -1,6 +1,8 @@
 import { create } from "@bufbuild/protobuf";
 import { WebhookSchema } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { toAccount } from "@postrider/rest/accounts/mapping";
+import { toAutomationRun } from "@postrider/rest/automations/mapping";
+import { toCommentAction } from "@postrider/rest/comments/mapping";
 import type { Locale } from "@postrider/rest/locale";
 import type { MediaLinks } from "@postrider/rest/media/links";
 import { toReadyMedia } from "@postrider/rest/media/mapping";
@@ -30,21 +32,33 @@ export function renderData(
   options: RenderOptions,
 ): object {
   const { source } = event;
+  if (source.kind === "quota") return source.quota;
+  if (source.kind === "test") return { webhookId: source.webhookId };
+  if (source.kind === "deleted_post") return { id: source.postId };
+  return renderObject(source, object, { ...options, type: event.type });
+}
+
+/** The sources of webhook events that are about an object. */
+type ObjectSource = Exclude<EventSource, { readonly kind: "quota" | "test" | "deleted_post" }>;
+
+function renderObject(
+  source: ObjectSource,
+  object: SourceObject | undefined,
+  options: RenderOptions & Pick<WebhookEvent, "type">,
+): object {
   switch (source.kind) {
-    case "quota":
-      return source.quota;
-    case "test":
-      return { webhookId: source.webhookId };
-    case "deleted_post":
-      return { id: source.postId };
     case "target":
       return renderTarget(source, object, options);
     case "post":
-      return renderPost(source, event.type, object);
+      return renderPost(source, options.type, object);
     case "account":
-      return renderAccount(source, event.type, object);
+      return renderAccount(source, options.type, object);
     case "media":
       return renderMedia(source, object, options);
+    case "comment_action":
+      return renderCommentAction(source, object, options);
+    case "automation_run":
+      return renderAutomationRun(source, object);
     case "webhook":
       return renderWebhook(source, object);
   }
@@ -85,6 +99,23 @@ function renderMedia(
 ) {
   if (object?.kind !== "media") return { id: mediaId };
   return toReadyMedia(object.media.workspaceId, object.media, links);
+}
+
+function renderCommentAction(
+  { actionId }: SourceOf<"comment_action">,
+  object: SourceObject | undefined,
+  { locale }: RenderOptions,
+) {
+  return object?.kind === "comment_action"
+    ? toCommentAction(object.action, locale)
+    : { id: actionId };
+}
+
+function renderAutomationRun(
+  { runId }: SourceOf<"automation_run">,
+  object: SourceObject | undefined,
+) {
+  return object?.kind === "automation_run" ? toAutomationRun(object.run) : { id: runId };
 }
 
 function renderWebhook(

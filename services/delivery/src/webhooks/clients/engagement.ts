@@ -1,0 +1,17 @@
+import type { AutomationRun } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import type { CommentAction } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import type { ISql } from "@postrider/shared/postgres";
+
+interface ObjectRef {
+  readonly workspaceId: string;
+  readonly id: string;
+}
+
+/**
+ * Reads what engagement owns. It shares the database of this service, so it is read without a call; `app.ts` passes the
+ * functions in, because webhooks do not import engagement. Unknown objects are missing in the results.
+ */
+export interface EngagementReader {
+  listCommentActions(sql: ISql, refs: readonly ObjectRef[]): Promise<readonly CommentAction[]>;
+  listAutomationRuns(sql: ISql, refs: readonly ObjectRef[]): Promise<readonly AutomationRun[]>;
+}
