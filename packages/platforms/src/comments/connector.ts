@@ -42,12 +42,6 @@ export interface CommentQuery {
   readonly limit: number;
   /** The platform's cursor from the previous page; undefined for the first page. */
   readonly after: string | undefined;
-  /**
-   * Ids of comments on these media that Postrider has hidden, the last hidden first. A platform that leaves hidden comments
-   * out of its lists (Instagram) is asked for them by their ids, and they stay in their place in the list. On other
-   * platforms the ids are not used.
-   */
-  readonly hiddenIds?: readonly string[];
 }
 
 export interface CommentRef {
@@ -71,8 +65,6 @@ export interface CommentsConnector {
   readonly platform: PlatformId;
   /** The actions that the platform offers. */
   readonly actions: ReadonlySet<CommentActionType>;
-  /** Whether the platform leaves hidden comments out of its list; `readComment` still returns them. */
-  readonly omitsHidden?: boolean;
   listComments(
     account: AccountAccess,
     query: CommentQuery,
@@ -84,6 +76,17 @@ export interface CommentsConnector {
     comment: CommentRef,
     signal: AbortSignal,
   ): Promise<{ readonly kind: "comment"; readonly comment: PlatformComment } | Missing | Failure>;
+  /**
+   * Reads top-level comments on the media by their ids; those that do not exist are left out. Only the connector of a
+   * platform that leaves hidden comments out of its lists has it.
+   */
+  readComments?(
+    account: AccountAccess,
+    query: { readonly mediaId: string; readonly commentIds: readonly string[] },
+    signal: AbortSignal,
+  ): Promise<
+    { readonly kind: "comments"; readonly comments: readonly PlatformComment[] } | Failure
+  >;
   /**
    * The call that makes a reply visible. It is sent once, on a new connection, and the connector never retries it.
    * `published.externalId` is the id of the reply.

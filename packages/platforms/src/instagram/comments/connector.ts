@@ -6,7 +6,7 @@ import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-acco
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { listComments } from "./list-comments.ts";
+import { listComments, readComments } from "./list-comments.ts";
 import { isOwnComment, readComment } from "./read-comments.ts";
 
 /** Instagram answers with success when an account hides its own comment, and shows the comment all the same. */
@@ -45,12 +45,12 @@ export function createInstagramCommentsConnector(settings: InstagramSettings): C
   return {
     platform: "instagram",
     actions: new Set(["reply", "hide", "unhide"]),
-    omitsHidden: true,
     listComments: (account, query, signal) => listComments(apiOf(account), account, query, signal),
     readComment: async (account, ref, signal) => {
       const read = await readComment(apiOf(account), account, ref, signal);
       return read.kind === "comment" ? { kind: "comment", comment: read.comment } : read;
     },
+    readComments: (account, query, signal) => readComments(apiOf(account), account, query, signal),
     reply: (account, { commentId, text: message }, guard) => {
       const reply = { path: repliesPath(commentId), message, own: MEANINGS };
       return sendReply(apiOf(account), account, reply, guard);

@@ -25,8 +25,7 @@ interface Page {
   readonly next: ListState | undefined;
 }
 
-/** Maximum number of hidden comments that are read from the platform at the same time. */
-const MAX_READS = 5;
+const NONE = { kind: "comments", comments: [] } as const;
 
 /**
  * Reads a page of top-level comments, hidden ones included. Where the platform leaves hidden comments out of its list or does not
@@ -43,7 +42,7 @@ export async function listMediaComments(
   const page = await readFromPlatform(deps, commented, (access) =>
     connector.listComments(access, { mediaId, limit, after: state.after }, signal),
   );
-  if (connector.omitsHidden !== true)
+  if (connector.readComments === undefined)
     return {
       comments: await withOwnKnowledge(deps.sql, commented, mediaId, page.comments),
       next: page.next === undefined ? undefined : { ...state, after: page.next },
@@ -82,35 +81,19 @@ async function readAll(
   { mediaId, found }: { mediaId: string; found: readonly (PlatformComment | CommentPosition)[] },
   signal: AbortSignal,
 ): Promise<readonly PlatformComment[]> {
-  const comments: (PlatformComment | undefined)[] = [];
-  const waiting = [...found.entries()];
-  const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [index, comment] = next;
-      comments[index] =
-        "text" in comment
-          ? comment
-          : await findComment(deps, commented, { mediaId, commentId: comment.id }, signal);
-    }
-  };
-  await Promise.all(Array.from({ length: MAX_READS }, work));
-  return comments.filter((comment) => comment !== undefined);
-}
-
-async function findComment(
-  deps: Deps,
-  commented: CommentedAccount,
-  ref: { readonly mediaId: string; readonly commentId: string },
-  signal: AbortSignal,
-): Promise<PlatformComment | undefined> {
-  const read = await readFromPlatform<Found>(deps, commented, async (access) => {
-    const result = await commented.connector.readComment(access, ref, signal);
-    return result.kind === "missing" ? { kind: "comment", comment: undefined } : result;
-  });
-  return read.comment;
-}
-
-interface Found {
-  readonly kind: "comment";
-  readonly comment: PlatformComment | undefined;
+  const commentIds = found.filter((comment) => !("text" in comment)).map(({ id }) => id);
+  const { connector } = commented;
+  const { comments } =
+    commentIds.length === 0
+      ? { comments: [] }
+      : await readFromPlatform(
+          deps,
+          commented,
+          async (access) =>
+            (await connector.readComments?.(access, { mediaId, commentIds }, signal)) ?? NONE,
+        );
+  const read = new Map(comments.map((comment) => [comment.id, comment]));
+  return found
+    .map((comment) => ("text" in comment ? comment : read.get(comment.id)))
+    .filter((comment) => comment !== undefined);
 }
