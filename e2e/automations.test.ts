@@ -1,7 +1,13 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Api } from "./support/api.ts";
-import { openKey, publishOn, type CommentRecord, type Media } from "./support/engagement.ts";
+import {
+  justAfterNow,
+  openKey,
+  publishOn,
+  type CommentRecord,
+  type Media,
+} from "./support/engagement.ts";
 import { HOUR_MS, refusalOf } from "./support/posts.ts";
 import { joinSharedSystem, startSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
@@ -101,14 +107,14 @@ function toPost({ platform, owner: account, id: mediaId }: Media) {
   return { platform, account, mediaId };
 }
 
+/** @param createdAt By default, a time that is after the activation of every rule. */
 async function comment(
   { simulator }: Pick<SharedSystem, "simulator">,
   media: Media,
   text: string,
-  createdAt?: string,
+  createdAt = justAfterNow(),
 ): Promise<string> {
-  const given = createdAt === undefined ? { text } : { text, createdAt };
-  return await simulator.addComment(toPost(media), given);
+  return await simulator.addComment(toPost(media), { text, createdAt });
 }
 
 function daysAgo(days: number): string {
@@ -130,7 +136,7 @@ describe("with sending blocked:", () => {
     "comments on %s that match an active rule have one prepared run each, and no author receives a private reply",
     async (platform) => {
       const media = await publishOn(tenant, platform);
-      await comment(system, media, "the price before the rule?");
+      await comment(system, media, "the price before the rule?", daysAgo(0));
       const ruleId = await activeRule(tenant, media.accountId, { excludeKeywords: ["refund"] });
       const matching = await comment(system, media, "What is the PRICE?");
       const excluded = await comment(system, media, "price of a refund?");
@@ -387,7 +393,7 @@ describe("with sending enabled by the operator:", () => {
     const media = await publishOn(tenant, "instagram");
     const ruleId = await activeRule(tenant, media.accountId);
     expect((await setStatus(tenant, ruleId, "paused")).status).toBe(200);
-    await comment(system, media, "price while paused?");
+    await comment(system, media, "price while paused?", daysAgo(0));
     const body = { ruleId, mediaId: media.id };
     const job = await tenant.api.call<Job>("POST", JOBS, { body });
     expect(job.body).toMatchObject({ status: "completed", counts: { prepared: 1 } });

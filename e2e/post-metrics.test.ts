@@ -91,15 +91,7 @@ test("the counters of a refresh add up over targets with different outcomes, and
   expect(accounts.map((account) => shown.get(account))).toEqual([true, false, false, false]);
 });
 
-test("a post that is gone from its platform counts as not found", async () => {
-  const media = await publishOn(tenant, "bluesky");
-  await tenant.addFault(media.accountId, { operation: "metrics", mode: "refuse", times: 1 });
-  const { body } = await refresh(media.postId);
-  expect(body.refresh["eligible"]).toBe(1);
-  expect((body.refresh["notFound"] ?? 0) + (body.refresh["error"] ?? 0)).toBe(1);
-});
-
-test("a refresh of a draft, a scheduled post and a failed post answers zeros", async () => {
+test("a refresh of a draft and of a scheduled post answers zeros", async () => {
   const accountIds = [await tenant.connect("bluesky")];
   const draft = await create(tenant.api, { content: "Draft", accountIds, isDraft: true });
   const scheduledAt = inMs(48 * HOUR_MS);

@@ -65,6 +65,14 @@ export async function publishOn(
   return { platform, accountId, owner, username, postId: post.id, targetId, id };
 }
 
+/**
+ * Returns an instant for a comment that is newer than everything before. Instagram and Facebook give times in whole seconds, so
+ * that a comment of the present second counts as older than a rule that was activated in this second.
+ */
+export function justAfterNow(): string {
+  return new Date(Date.now() + 1_000).toISOString();
+}
+
 /** Path of the comments on the media, with its platform's id percent-encoded. */
 export function commentsOn({ accountId, id }: Pick<Media, "accountId" | "id">): string {
   return `/accounts/${accountId}/media/${encodeURIComponent(id)}/comments`;

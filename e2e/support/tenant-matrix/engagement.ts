@@ -1,5 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { actionsOn, commentsOn, publishOn, type Media } from "../engagement.ts";
+import { actionsOn, commentsOn, justAfterNow, publishOn, type Media } from "../engagement.ts";
 import type { System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
 import type { Fixtures } from "./matrix.ts";
@@ -35,7 +35,8 @@ export async function makeEngagement(
   const media = await publishOn(tenant, "instagram", { content: `commented ${mark}` });
   const comment = (text: string) => {
     const { platform, owner: account, id: mediaId } = media;
-    return simulator.addComment({ platform, account, mediaId }, { text: `${text} ${mark}` });
+    const given = { text: `${text} ${mark}`, createdAt: justAfterNow() };
+    return simulator.addComment({ platform, account, mediaId }, given);
   };
   const post = async (path: string, body: object) =>
     (await api.call<{ id: string }>("POST", path, { body })).body.id;
