@@ -179,6 +179,7 @@ create table delivery.comment_actions (
   platform text not null,
   media_id text not null,
   comment_id text not null,
+  comment_created_at timestamp with time zone,
   type text not null,
   text text,
   call_key text not null,
@@ -217,6 +218,7 @@ create table delivery.comment_actions (
 );
 CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
 CREATE INDEX comment_actions_external ON delivery.comment_actions USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX comment_actions_hiding ON delivery.comment_actions USING btree (account_id, media_id, comment_created_at) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = 'succeeded'::text));
 CREATE INDEX comment_actions_in_work ON delivery.comment_actions USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING btree (account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);

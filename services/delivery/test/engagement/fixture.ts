@@ -350,7 +350,25 @@ export async function request(
   return action.id;
 }
 
-/** Stores a private reply; returns its id, or undefined if its comment has one already. */
+/** Stores an active rule of the account and returns its id. */
+export async function addRule(
+  sql: Sql,
+  { id, workspaceId, platform }: Pick<TestAccount, "id" | "workspaceId" | "platform">,
+): Promise<string> {
+  const ruleId = newId();
+  await sql`
+    insert into automation_rules (
+      id, workspace_id, account_id, platform, name, keywords, match, exclude_keywords, message, status, activated_at,
+      created_at, updated_at
+    )
+    values (
+      ${ruleId}, ${workspaceId}, ${id}, ${platform}, 'prices', '{price}', 'any', '{}', 'Here', 'active',
+      now() - interval '1 day', now(), now()
+    )`;
+  return ruleId;
+}
+
+/** Stores a private reply of an active rule; returns its id, or undefined if its comment has one already. */
 export async function requestPrivateReply(
   sql: Sql,
   account: Pick<TestAccount, "id" | "workspaceId" | "platform">,
@@ -365,7 +383,7 @@ export async function requestPrivateReply(
     mediaId: "media-1",
     commentId: "comment-1",
     text: "Here is the price list",
-    ruleId: newId(),
+    ruleId: given.ruleId ?? (await addRule(sql, account)),
     runId: newId(),
     sendBefore: new Date(Date.now() + 3_600_000),
     ...given,

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import type { Sql } from "@postrider/shared/postgres";
 import { verifyToken } from "@postrider/shared/secrets/signed-token";
@@ -43,17 +44,21 @@ const SIGNALLED_CALL_MS = 10_000;
 /** Servers that act as the posts, accounts and media services for separate delivery processes. */
 export class Peers implements AsyncDisposable {
   readonly #resources = new AsyncDisposableStack();
-  readonly #stage: Stage;
+  readonly #stage: Pick<Stage, "config">;
   url = "";
   mediaUrl = "";
 
-  private constructor(stage: Stage) {
+  private constructor(stage: Pick<Stage, "config">) {
     this.#stage = stage;
   }
 
-  static async open(stage: Stage): Promise<Peers> {
+  /** @param world Answers the RPCs of the posts service and of the accounts service. */
+  static async open(
+    stage: Pick<Stage, "config" | "world">,
+    world: { readonly routes: (router: ConnectRouter) => void } = stage.world,
+  ): Promise<Peers> {
     const peers = new Peers(stage);
-    const { routes } = stage.world;
+    const { routes } = world;
     const server = await createServiceServer({ routes, access: ACCEPT_ANYONE, logger });
     peers.url = await server.listen({ host: "127.0.0.1", port: 0 });
     peers.#resources.defer(() => server.close());
@@ -133,22 +138,27 @@ function answerMedia({ url = "", headers }: IncomingMessage, response: ServerRes
 }
 
 /** A delivery process with a database of its own. */
-class DeliveryProcess implements AsyncDisposable {
+export class DeliveryProcess implements AsyncDisposable {
   readonly database: TestDatabase;
   readonly #failpoints = mkdtempSync(join(tmpdir(), "postrider-failpoints-"));
   readonly #env: Readonly<Record<string, string>>;
   #child: ChildProcess | undefined;
 
-  constructor(peers: Peers, database: TestDatabase, visibleCallMs: number) {
+  constructor(
+    peers: Peers,
+    database: TestDatabase,
+    visibleCallMs: number,
+    env: Readonly<Record<string, string>> = {},
+  ) {
     this.database = database;
-    this.#env = peers.env(database, this.#failpoints, visibleCallMs);
+    this.#env = { ...peers.env(database, this.#failpoints, visibleCallMs), ...env };
   }
 
   start(): void {
     this.#child = spawn(process.execPath, [MAIN], { stdio: "ignore", env: this.#env });
   }
 
-  arm(name: string, order: "stop"): void {
+  arm(name: string, order: "stop" | "kill"): void {
     writeFileSync(join(this.#failpoints, name), order);
   }
 
@@ -168,6 +178,10 @@ class DeliveryProcess implements AsyncDisposable {
           values ('posts.events.v1', ${key}, ${tx.json(headers)}, ${value})`;
       }
     });
+  }
+
+  get isDead(): boolean {
+    return this.#child !== undefined && this.#child.signalCode !== null;
   }
 
   get isStopped(): boolean {

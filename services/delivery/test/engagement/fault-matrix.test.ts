@@ -1,0 +1,158 @@
+import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { Sql } from "@postrider/shared/postgres";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { FAULTS, SCALE } from "../fault-matrix/faults.ts";
+import { DeliveryProcess, Peers } from "../fault-matrix/processes.ts";
+import { openDatabase } from "../fixture.ts";
+import { ACTION_KINDS, ActionStage, type ActionKind, type ActionRound } from "./action-stage.ts";
+import { readActions, untilAllEnded } from "./fixture.ts";
+
+const LONG = { timeout: 600_000 };
+
+let stage: ActionStage;
+let peers: Peers;
+
+beforeAll(async () => {
+  stage = await ActionStage.open();
+  peers = await Peers.open(stage.stage, stage.world);
+}, 60_000);
+afterAll(async () => {
+  await peers[Symbol.asyncDispose]();
+  await stage[Symbol.asyncDispose]();
+});
+
+/** Waits until all actions have ended, and checks that each took effect exactly as often as it says, and never twice. */
+async function expectOnce(sql: Sql, rounds: readonly ActionRound[]): Promise<void> {
+  const actions = await untilAllEnded(sql, { timeoutMs: 120_000 });
+  await stage.untilArrived();
+  const byId = new Map(actions.map((action) => [action.id, action]));
+  const ends = await Promise.all(
+    rounds.map(async (round) => {
+      const { status, errorCode } = byId.get(round.id) ?? { status: "missing", errorCode: null };
+      const cell = `${round.kind.platform} ${round.kind.type}, ${round.fault}`;
+      return { cell, status, errorCode, effects: await stage.countEffects(round) };
+    }),
+  );
+  const wrong = ends.filter(({ status, effects }) => status !== "succeeded" || effects !== 1);
+  expect(wrong).toEqual([]);
+}
+
+const cellsOf = (faults: readonly string[], kinds: readonly ActionKind[] = ACTION_KINDS) =>
+  kinds.flatMap((kind) => faults.map((fault) => ({ kind, fault })));
+
+test(
+  "actions on comments take effect exactly once on every platform, whatever their calls and the platform's lists come to",
+  LONG,
+  async () => {
+    const faults = FAULTS.filter(({ by, isDelay }) => by === "simulator" && isDelay !== true);
+    await using database = await openDatabase(3);
+    const rounds = await stage.addRounds(cellsOf(faults.map(({ name }) => name)));
+    for (const [index, round] of rounds.entries()) {
+      const fault = faults.find(({ name }) => name === round.fault);
+      const { staleMs, rule } = fault ?? {};
+      await stage.addRules(round, [
+        ...(staleMs === undefined ? [] : [{ mode: "stale_reads", delayMs: staleMs }]),
+        ...(rule === undefined ? [] : [rule(index)]),
+      ]);
+      await stage.request(database.sql, round);
+    }
+    await using _one = stage.startWorker(database);
+    await using _two = stage.startWorker(database);
+
+    await expectOnce(database.sql, rounds);
+  },
+);
+
+/** Waits until another worker has taken over the action on this comment. */
+async function untilTakenOver(sql: Sql, commentId: string): Promise<void> {
+  await eventually(
+    async () => {
+      const rows = await sql<{ status: string; callNumber: number }[]>`
+        select status, call_number
+        from comment_actions
+        where comment_id = ${commentId}`;
+      return rows[0]?.status !== "calling" || rows[0].callNumber > 1;
+    },
+    { timeoutMs: 60_000 },
+  );
+}
+
+test.each(["before", "after"] as const)(
+  "an action whose worker is delayed %s its call until another worker has taken over takes effect exactly once",
+  async (moment) => {
+    await using database = await openDatabase(3);
+    const rounds = await stage.addRounds(cellsOf([`delayed ${moment} the call`]));
+    for (const round of rounds) await stage.request(database.sql, round);
+    const delayed = new Set<string>();
+    const delay = async <T>(
+      { commentId }: { readonly commentId: string },
+      call: () => Promise<T>,
+    ): Promise<T> => {
+      const isFirst = !delayed.has(commentId);
+      delayed.add(commentId);
+      if (!isFirst) return await call();
+      if (moment === "before") await untilTakenOver(database.sql, commentId);
+      const outcome = await call();
+      if (moment === "after") await untilTakenOver(database.sql, commentId);
+      return outcome;
+    };
+    const start = () =>
+      stage.startWorker(database, {
+        wrap: (connector) => ({
+          ...connector,
+          reply: (account, reply, guard: SendGuard) =>
+            delay(reply, () => connector.reply(account, reply, guard)),
+        }),
+        wrapPrivate: (connector) => ({
+          ...connector,
+          send: (account, reply, guard: SendGuard) =>
+            delay(reply, () => connector.send(account, reply, guard)),
+        }),
+      });
+    await using _one = start();
+    await using _two = start();
+
+    await expectOnce(database.sql, rounds);
+  },
+  LONG.timeout,
+);
+
+const POINTS = [
+  "delivery.after-action-claim",
+  "delivery.before-action-mark",
+  "delivery.after-action-mark",
+  "delivery.after-action-call",
+] as const;
+
+test.each(
+  POINTS.flatMap((point) => (["kill", "stop"] as const).map((order) => ({ point, order }))),
+)(
+  "actions take effect exactly once when their process gets the order $order at $point",
+  async ({ point, order }) => {
+    const kinds = ACTION_KINDS.filter(({ platform }) => platform !== "x");
+    const rounds = await stage.addRounds(cellsOf([`${order} at ${point}`], kinds));
+    await using process = new DeliveryProcess(peers, await openDatabase(3), 1_500, {
+      ROLE: "engagement",
+      AUTOMATION_SENDING: "enabled",
+      METRICS_REFRESH: "off",
+      LEASE_SECONDS: "1",
+      RECONCILE_TIME_SCALE: String(SCALE / 4),
+    });
+    const { sql } = process.database;
+    for (const round of rounds) await stage.request(sql, round);
+    process.arm(point, order);
+    process.start();
+    await eventually(() => process.isDead || process.isStopped, { timeoutMs: 60_000 });
+    const settings = { visibleCallMs: 1_500, leaseMs: 1_000, reconcileTimeScale: SCALE / 4 };
+    await using _worker = stage.startWorker(process.database, { settings });
+    await eventually(
+      async () => (await readActions(sql)).every(({ status }) => status !== "calling"),
+      { timeoutMs: 60_000 },
+    );
+    process.goOn();
+
+    await expectOnce(sql, rounds);
+  },
+  LONG.timeout,
+);
