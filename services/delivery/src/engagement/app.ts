@@ -20,6 +20,7 @@ import {
   type ActionClaims,
 } from "#src/engagement/jobs/claim-comment-actions.ts";
 import { startCountAutomations } from "#src/engagement/jobs/count-automations.ts";
+import { startCountCommentActions } from "#src/engagement/jobs/count-comment-actions.ts";
 import { startCountMetrics } from "#src/engagement/jobs/count-metrics.ts";
 import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
@@ -71,6 +72,7 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     actions,
     startSkipStoppedRuns(deps),
     startCountAutomations(deps),
+    startCountCommentActions(deps),
     startCleaningIdempotencyKeys(sql, deps.logger),
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
