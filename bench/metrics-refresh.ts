@@ -22,8 +22,8 @@ const ACCOUNTS = 20;
 /** Accounts per platform whose posts have due metrics. */
 const DUE_ACCOUNTS = 200;
 const GIVE_UP_MS = 60_000;
-const SETTLE_MS = 5_000;
-const PHASE_SECONDS = 15;
+const SETTLE_MS = 2_000;
+const PHASE_SECONDS = 10;
 const PLATFORMS = ["bluesky", "facebook", "x"] as const;
 
 await using system = await startBenchSystem(
@@ -154,7 +154,7 @@ const dueTargets = await insertDueTargets(system, sql, {
   accountsPerPlatform: DUE_ACCOUNTS,
   targets: DUE_TARGETS,
 });
-await measurePublishing("warm-up", 5);
+await measurePublishing("warm-up", 10);
 // Phases with and without metrics alternate, because other work on the machine and the growth of the tables change the delays.
 const alone: Phase[] = [];
 const beside: Phase[] = [];

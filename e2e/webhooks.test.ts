@@ -161,12 +161,15 @@ test("a subscription receives the end of an action on a comment and the end of a
   await tenant.api.call("PATCH", `/automations/partner-dm-rules/${rule.body.id}`, {
     body: { status: "active" },
   });
-  const commentId = await system.simulator.addComment(
-    { platform: "instagram", account: media.owner, mediaId: media.id },
-    { text: "What is the price?" },
-  );
-  const requested = await tenant.api.call<{ id: string }>("POST", actionsOn(media, commentId), {
-    body: { type: "reply", text: "Ten" },
+  const simulated = { platform: "instagram", account: media.owner, mediaId: media.id };
+  const asked = await system.simulator.addComment(simulated, { text: "Are you open?" });
+  // Instagram shows times without fractions of a second, and this comment must not seem older than the active rule.
+  const matching = await system.simulator.addComment(simulated, {
+    text: "What is the price?",
+    createdAt: new Date(Date.now() + 1_000).toISOString(),
+  });
+  const requested = await tenant.api.call<{ id: string }>("POST", actionsOn(media, asked), {
+    body: { type: "reply", text: "Yes" },
     headers: { "idempotency-key": crypto.randomUUID() },
   });
   expect(requested.status).toBe(202);
@@ -180,7 +183,7 @@ test("a subscription receives the end of an action on a comment and the end of a
     "GET",
     `/automations/partner-dm-runs?ruleId=${rule.body.id}`,
   );
-  expect(body.runs).toMatchObject([{ commentId, reason: "sending_blocked" }]);
+  expect(body.runs).toMatchObject([{ commentId: matching, reason: "sending_blocked" }]);
   expect(run.data).toEqual(body.runs[0]);
   await revoke(id);
 });

@@ -1,4 +1,4 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, toJsonString, type MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   TargetMetricsRefreshedSchema,
@@ -54,6 +54,17 @@ test("a post shows the counters that were reported for its targets, and only tho
   const [first, second] = (await reread(post)).targets;
   expect(first?.metrics).toBeUndefined();
   expect(second?.metrics).toEqual(update.metrics);
+});
+
+test("a post shows counters that were published to the topic of delivery, as a relay of the previous release does during an update", async () => {
+  const post = await publish(1);
+  const update = report(post, 0, 1, { views: 7n });
+  const headers = { ce_id: newId(), ce_type: update.$typeName, ce_time: new Date().toISOString() };
+  const value = toJsonString(TargetMetricsRefreshedSchema, update);
+
+  await posts.consume([{ key: post.id, value, headers }]);
+
+  expect(await viewsOf(post)).toEqual([7n]);
 });
 
 test("the newest counters of a target stay, in whatever order and how often they are reported", async () => {

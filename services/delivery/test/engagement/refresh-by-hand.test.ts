@@ -162,6 +162,25 @@ test("a scheduled refresh does not defer the next refresh by hand", async () => 
   });
 });
 
+test("a refresh by hand that learns nothing about the post leaves the schedule as it is", async () => {
+  const targets = await stage.publish("x");
+  await stage.schedule(targets);
+  x.fail(refused);
+  await stage.serve().refresh(targets);
+  expect(await stage.readRow(only(targets))).toMatchObject({ failureCount: 0, dueInMinutes: 60 });
+});
+
+test("a refresh by hand that the platform answered replaces the next scheduled one", async () => {
+  const targets = await stage.publishDue(1);
+  expect((await stage.readRow(only(targets)))?.dueInMinutes).toBe(0);
+  await stage.serve().refresh(targets);
+  expect((await stage.readRow(only(targets)))?.dueInMinutes).toBe(60);
+  const refresher = stage.refresher();
+  await refresher.pass();
+  await refresher.end();
+  expect(x.calls.length).toBe(1);
+});
+
 test("refreshes of the same post at once, in two processes, make one call", async () => {
   const targets = await stage.publish("x", "bluesky");
   const [first, second] = [stage.serve({ deferMs: 0 }), stage.serve({ deferMs: 0 })];
