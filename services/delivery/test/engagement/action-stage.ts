@@ -5,9 +5,10 @@ import { createPrivateRepliesConnectors } from "@postrider/platforms/private-rep
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
 import { KINDS } from "../fault-matrix/cases.ts";
 import { CALL_MS, SCALE, type Rule } from "../fault-matrix/faults.ts";
-import { openMatrixDatabase, Stage, startMatrixWorker, untilEnded } from "../fault-matrix/stage.ts";
+import { openMatrixDatabase, Stage, startMatrixWorker } from "../fault-matrix/stage.ts";
 import { request as requestPosts } from "../fixture.ts";
 import {
   CommentWorld,
@@ -90,14 +91,12 @@ export class ActionStage implements AsyncDisposable {
     await using _worker = startMatrixWorker(this.stage, this.#posts);
     const posts: Awaited<ReturnType<ActionStage["addPost"]>>[] = [];
     for (const { kind } of cells) posts.push(await this.addPost(kind.platform));
-    await untilEnded(sql, []);
-    await requestPosts(sql, ...posts.map(({ target }) => target));
-    await untilEnded(sql, posts);
-    const rows = await sql<{ targetId: string; externalId: string }[]>`
-      select target_id, external_id
-      from publish_tasks
-      where status = 'published'`;
-    const published = new Map(rows.map(({ targetId, externalId }) => [targetId, externalId]));
+    const targets = posts.map(({ target }) => target);
+    await requestPosts(sql, ...targets);
+    const published = await untilPublished(
+      sql,
+      targets.map(({ targetId }) => targetId),
+    );
     return await Promise.all(
       cells.map(async (cell, index) => {
         const target = posts[index]?.target;
@@ -258,6 +257,27 @@ export class ActionStage implements AsyncDisposable {
       },
     });
   }
+}
+
+/** Waits until targets are published, and returns the ids of their posts on the platforms. */
+async function untilPublished(
+  sql: Sql,
+  targetIds: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  return await eventually(
+    async () => {
+      const rows = await sql<{ targetId: string; externalId: string }[]>`
+        select target_id, external_id
+        from publish_tasks
+        where status = 'published'
+        and target_id in ${sql(targetIds)}`;
+      return (
+        rows.length === targetIds.length &&
+        new Map(rows.map(({ targetId, externalId }) => [targetId, externalId]))
+      );
+    },
+    { timeoutMs: 60_000 },
+  );
 }
 
 interface Waits {

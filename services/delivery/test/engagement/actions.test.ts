@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 beforeEach(async () => {
   world = new CommentWorld();
-  await database.migrationSql`truncate comment_actions, comment_action_queues, automation_rules, outbox, pauses`;
+  await database.migrationSql`truncate comment_actions, comment_action_queues, outbox, pauses`;
 });
 
 const sql = () => database.sql;

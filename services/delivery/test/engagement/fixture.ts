@@ -321,6 +321,7 @@ export function startActionWorker(
     },
     [Symbol.asyncDispose]: async () => {
       if (isDead) return;
+      isDead = true;
       await claims[Symbol.asyncDispose]();
       await sql.end({ timeout: 1 });
     },

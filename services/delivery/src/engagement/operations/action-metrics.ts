@@ -1,20 +1,32 @@
-import { createCounter } from "@postrider/shared/telemetry/metrics";
+import { createAgeGauge, createCounter, createGauge } from "@postrider/shared/telemetry/metrics";
 import type { ActionType, CommentAction } from "#src/engagement/domain/comment-action.ts";
 
-const TYPES: readonly ActionType[] = ["reply", "hide", "unhide", "private_reply"];
+export const ACTION_TYPES: readonly ActionType[] = ["reply", "hide", "unhide", "private_reply"];
 
 const actionsTotal = createCounter(
   "delivery_comment_actions_total",
   "Actions on comments, and private replies, that ended, by status and, when failed, the reason.",
   ["type", "status", "code"],
-  TYPES.map((type) => ({ type, status: "failed", code: "outcome_unknown" })),
+  ACTION_TYPES.map((type) => ({ type, status: "failed", code: "outcome_unknown" })),
 );
 
 const duplicatesTotal = createCounter(
   "delivery_comment_action_duplicates_total",
   "Replies and private replies that a platform published more than once for one action.",
   ["type"],
-  TYPES.map((type) => ({ type })),
+  ACTION_TYPES.map((type) => ({ type })),
+);
+
+export const openActions = createGauge(
+  "delivery_comment_actions",
+  "Open actions on comments of all processes by state: due, paused, limited (waiting for a rate limit), working, or with an unknown outcome.",
+  ["type", "state"],
+);
+
+export const oldestDueAction = createAgeGauge(
+  "delivery_oldest_due_comment_action_seconds",
+  "How long the oldest claimable action on a comment has been due.",
+  ["type"],
 );
 
 /** Counts results of actions that could not be recorded in any form. */

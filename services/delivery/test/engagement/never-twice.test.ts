@@ -1,0 +1,219 @@
+import type { Sql } from "@postrider/shared/postgres";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { markRestored } from "#src/publishing/db/deployment.ts";
+import { openDatabase } from "../fixture.ts";
+import {
+  addRule,
+  CommentWorld,
+  readActions,
+  request,
+  requestPrivateReply,
+  startActionWorker,
+  untilAllEnded,
+  untilStatus,
+} from "./fixture.ts";
+
+let database: TestDatabase;
+let world: CommentWorld;
+
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  world = new CommentWorld();
+  await database.migrationSql`truncate comment_actions, comment_action_queues, outbox`;
+  await database.sql`update deployment set restored_at = null`;
+});
+
+const sql = () => database.sql;
+const NO_ANSWER = { kind: "unknown", message: "no answer" } as const;
+
+test("of two replies that a search cannot tell apart, only one has an open call at a time", async () => {
+  const account = world.addAccount();
+  const { promise: first, resolve: finish } = Promise.withResolvers<void>();
+  world.reactions = [
+    async (make) => {
+      await first;
+      return { kind: "published", externalId: make(), permalink: null };
+    },
+  ];
+  const ids = [await request(sql(), account), await request(sql(), account)];
+  await using _one = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
+  await using _two = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
+  // Both replies are claimed together, and one of them has to give way at its mark.
+  await eventually(async () => {
+    const [row] = await sql()<{ claims: number }[]>`
+      select min(fence)::int as claims
+      from comment_actions`;
+    return (row?.claims ?? 0) >= 1 && world.calls.length === 1;
+  });
+  await eventually(async () => {
+    const actions = await readActions(sql());
+    return actions.filter(({ status }) => status === "queued").length === 1;
+  });
+
+  expect(world.calls).toHaveLength(1);
+  finish();
+  const actions = await untilAllEnded(sql());
+  expect(actions.map(({ id, status }) => ({ id, status }))).toEqual(
+    ids.map((id) => ({ id, status: "succeeded" })),
+  );
+  expect(world.visible).toHaveLength(2);
+});
+
+test("a success that arrives after the action failed with an unknown outcome counts", async () => {
+  const account = world.addAccount();
+  const { promise: ended, resolve: answer } = Promise.withResolvers<void>();
+  world.reactions = [
+    async (make) => {
+      await ended;
+      return { kind: "published", externalId: make(), permalink: null };
+    },
+  ];
+  world.verdicts = [() => ({ kind: "cannot_tell", message: "no list" })];
+  const id = await request(sql(), account);
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 100 } });
+  await untilStatus(sql(), id, "failed");
+  answer();
+
+  await untilStatus(sql(), id, "succeeded");
+
+  const events = await sql()<{ type: string }[]>`
+    select type
+    from outbox`;
+  expect(events).toHaveLength(2);
+});
+
+/** A connection pool that fails its transactions while the outage lasts. */
+function failing(pool: Sql, isOut: () => boolean): Sql {
+  return new Proxy(pool, {
+    get(target, name, receiver) {
+      if (name !== "begin" || !isOut()) return Reflect.get(target, name, receiver) as unknown;
+      return () =>
+        Promise.reject(Object.assign(new Error("closed"), { code: "CONNECTION_CLOSED" }));
+    },
+  });
+}
+
+test("the outcome of a call is recorded when the database is available again", async () => {
+  const account = world.addAccount();
+  let isOut = false;
+  world.reactions = [
+    (make) => {
+      isOut = true;
+      return { kind: "published", externalId: make(), permalink: null };
+    },
+  ];
+  const id = await request(sql(), account);
+  await using _worker = startActionWorker(database, world, {
+    settings: { visibleCallMs: 30_000 },
+    wrapSql: (pool) => failing(pool, () => isOut),
+  });
+  await eventually(() => isOut);
+  expect((await readActions(sql()))[0]).toMatchObject({ id, status: "calling" });
+  isOut = false;
+
+  expect(await untilAllEnded(sql())).toMatchObject([{ status: "succeeded", externalId: "made-1" }]);
+  expect(world.calls).toHaveLength(1);
+});
+
+test("a platform's message that the database refuses does not keep an action from ending", async () => {
+  const account = world.addAccount();
+  world.reactions = [
+    () => ({ kind: "refused", code: "content_rejected", message: "bad \0 character" }),
+  ];
+  await request(sql(), account);
+  await using _worker = startActionWorker(database, world);
+
+  expect(await untilAllEnded(sql())).toMatchObject([
+    { status: "failed", errorCode: "content_rejected", callNumber: 1 },
+  ]);
+});
+
+test("after a restore from a backup, a reply is searched for before it is sent, also one that may repeat a lost request", async () => {
+  const account = world.addAccount();
+  const sent = await request(sql(), account, { commentId: "comment-1" });
+  await markRestored(sql());
+  const repeated = await request(sql(), account, { commentId: "comment-2" });
+  const hide = await request(sql(), account, { commentId: "comment-3", type: "hide" });
+  // The backup lacks the call that made this reply visible.
+  world.make("comment-1");
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 200 } });
+
+  const actions = await untilAllEnded(sql());
+
+  expect(actions).toMatchObject([
+    { id: sent, status: "succeeded", externalId: "made-1" },
+    { id: repeated, status: "succeeded" },
+    { id: hide, status: "succeeded" },
+  ]);
+  expect(world.calls.map(({ commentId }) => commentId).toSorted()).toEqual([
+    "comment-2",
+    "comment-3",
+  ]);
+  expect(world.looks).toHaveLength(2);
+});
+
+test("a private reply whose rule was paused before its call is not sent", async () => {
+  const account = world.addAccount();
+  const ruleId = await addRule(sql(), account);
+  await requestPrivateReply(sql(), account, { ruleId });
+  await sql()`update automation_rules set status = 'paused' where id = ${ruleId}`;
+  await using _worker = startActionWorker(database, world);
+
+  expect(await untilAllEnded(sql())).toMatchObject([
+    { status: "failed", errorCode: "rule_inactive", callNumber: 0 },
+  ]);
+  expect(world.calls).toEqual([]);
+});
+
+test("an action whose process crashed five times in a row fails", async () => {
+  const account = world.addAccount();
+  const id = await request(sql(), account);
+  await sql()`update comment_actions set crash_count = 5 where id = ${id}`;
+  await using _worker = startActionWorker(database, world);
+
+  expect(await untilAllEnded(sql())).toMatchObject([
+    { status: "failed", errorCode: "internal_error", callNumber: 0 },
+  ]);
+});
+
+test("actions wait while the accounts service does not answer", async () => {
+  const account = world.addAccount();
+  world.isAccountsUp = false;
+  const id = await request(sql(), account);
+  await using worker = startActionWorker(database, world);
+  await eventually(async () => {
+    const [row] = await sql()<{ fence: number }[]>`
+      select fence::int as fence
+      from comment_actions
+      where id = ${id}`;
+    return (row?.fence ?? 0) > 0;
+  });
+  world.isAccountsUp = true;
+  worker.claims.nudge();
+
+  expect(await untilAllEnded(sql())).toMatchObject([{ status: "succeeded", callNumber: 1 }]);
+});
+
+test("a worker that stops waits for its open call and records the outcome", async () => {
+  const account = world.addAccount();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  world.reactions = [
+    async (make) => {
+      await answered;
+      return { kind: "published", externalId: make(), permalink: null };
+    },
+  ];
+  const id = await request(sql(), account);
+  const worker = startActionWorker(database, world, { settings: { visibleCallMs: 10_000 } });
+  await eventually(() => world.calls.length === 1);
+  const stopped = worker[Symbol.asyncDispose]();
+  answer();
+  await stopped;
+
+  expect(await readActions(sql())).toMatchObject([{ id, status: "succeeded" }]);
+});
