@@ -1,0 +1,105 @@
+import { randomUUID } from "node:crypto";
+import type { Sql, TransactionSql } from "@postrider/shared/postgres";
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { claimActions, findNextActionMs, listLostCalls } from "#src/engagement/db/action-claims.ts";
+import { markActionCall } from "#src/engagement/db/action-marks.ts";
+import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
+import { openDatabase } from "../fixture.ts";
+import { CommentWorld, request } from "./fixture.ts";
+
+const LIMITS = {
+  owner: randomUUID(),
+  leaseMs: 60_000,
+  platforms: ["instagram", "x"],
+  maxAccounts: 16,
+  maxPerAccount: 4,
+  maxPerPlatform: 48,
+};
+const ENDED = 20_000;
+const WAITING = 2_000;
+
+let database: TestDatabase;
+const world = new CommentWorld();
+const busy = world.addAccount();
+
+beforeAll(async () => {
+  database = await openDatabase();
+  const { sql } = database;
+  await insertActions(sql, { accounts: 500, perAccount: ENDED / 500, status: "succeeded" });
+  await insertActions(sql, { accounts: 1, perAccount: WAITING, status: "queued", only: busy.id });
+  await database.ownerSql`analyze delivery.comment_actions, delivery.comment_action_queues`;
+}, 120_000);
+afterAll(() => database[Symbol.asyncDispose]());
+
+/** Inserts actions whose time has come an hour ago, for new accounts or for one account. */
+async function insertActions(
+  sql: Sql,
+  rows: {
+    readonly accounts: number;
+    readonly perAccount: number;
+    readonly status: "queued" | "succeeded";
+    readonly only?: string;
+  },
+): Promise<void> {
+  const accountIds =
+    rows.only === undefined
+      ? Array.from({ length: rows.accounts }, () => randomUUID())
+      : [rows.only];
+  const isEnded = rows.status === "succeeded";
+  await sql`
+    insert into comment_actions (
+      id, workspace_id, account_id, platform, media_id, comment_id, type, text, call_key, send_before, status, wake_at,
+      finished_at
+    )
+    select gen_random_uuid(), ${busy.workspaceId}, account_id, 'instagram', 'media-1', 'comment-' || n, 'reply', 'Thanks!',
+      'reply', now() + interval '1 day', ${rows.status}, now() - interval '1 hour', ${isEnded ? new Date() : null}
+    from unnest(${accountIds}::uuid[]) as account_id
+    cross join generate_series(1, ${rows.perAccount}::int) as n`;
+  await sql`
+    insert into comment_action_queues (account_id, workspace_id, platform, wake_at)
+    select account_id, ${busy.workspaceId}, 'instagram', case when not ${isEnded} then now() - interval '1 hour' end
+    from unnest(${accountIds}::uuid[]) as account_id`;
+}
+
+/** Returns the number of rows of the actions' tables that the transaction has read so far. */
+async function rowsRead(tx: TransactionSql): Promise<number> {
+  const [row] = await tx<{ count: number }[]>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count
+    from pg_stat_xact_user_tables
+    where relname in ('comment_actions', 'comment_action_queues')`;
+  return row?.count ?? 0;
+}
+
+test("a claim, its poll, its search for losses and a mark read few rows, however many actions have ended or wait", async () => {
+  const { sql } = database;
+  const other = await request(sql, world.addAccount());
+
+  const read = await sql.begin(async (tx) => {
+    expect(await findNextActionMs(tx, LIMITS.platforms)).toBeLessThan(0);
+    expect(await listLostCalls(tx, 100)).toEqual([]);
+    await doubtActions(tx, 1_000, true);
+    const { actions } = await claimActions(tx, LIMITS);
+    // The account with the backlog gets its places, and the other account is not delayed.
+    expect(actions.filter(({ accountId }) => accountId === busy.id)).toHaveLength(4);
+    expect(actions.map(({ id }) => id)).toContain(other);
+    const [first] = actions;
+    expect(first && (await markActionCall(tx, first, 1_000))).toBe(1);
+    return await rowsRead(tx);
+  });
+
+  expect(read).toBeLessThan(200);
+});
+
+test("the backlog of an account whose places are taken is not read", async () => {
+  const { sql } = database;
+  const read = await sql.begin(async (tx) => {
+    await tx`update comment_action_queues set wake_at = now() where account_id = ${busy.id}`;
+    const before = await rowsRead(tx);
+    const { actions } = await claimActions(tx, LIMITS);
+    expect(actions).toEqual([]);
+    return (await rowsRead(tx)) - before;
+  });
+
+  expect(read).toBeLessThan(60);
+});
