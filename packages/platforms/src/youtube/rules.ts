@@ -44,7 +44,7 @@ export const youtube: PlatformRules = {
   },
   delete: { supported: true },
   metrics: { supported: true, names: ["views", "likes", "comments"] },
-  comments: { list: true, reply: true, hide: true, delete: true },
+  comments: { list: true, reply: true, hide: true, delete: false },
   dm: { supported: false },
   idempotency: "resumable_session",
   verifyLive: ["title.unit", "dailyLimit.count"],

@@ -121,6 +121,13 @@ describe("reading Bluesky comments", () => {
     expect(second.comments.map(({ text }) => text)).toEqual(["at 12", "at 11"]);
   });
 
+  test("the Bluesky connector reads a thread that is larger than normal answers of platforms", async () => {
+    const owned = await publishPost();
+    for (let index = 0; index < 400; index += 1) await comment(owned, "🚢".repeat(300));
+    const pages = await readAllTexts(bluesky, owned.account, owned.mediaId, 50);
+    expect(pages.map((page) => page.length)).toEqual([50, 50, 50, 50, 50, 50, 50, 50]);
+  });
+
   test("a page of Bluesky comments that ends with the last comment has no cursor", async () => {
     const owned = await publishPost();
     await comment(owned, "first");

@@ -26,6 +26,24 @@ export function findVisiblePost(
   return post?.deletedAt === null ? post : undefined;
 }
 
+/**
+ * Finds a visible Facebook post of any Page. An app with Meta's feature Page Public Content Access reads the posts of all
+ * Pages and their comments.
+ */
+export function findPublicPost(network: FacebookNetwork, id: string): Post | undefined {
+  const number = id.split("_").at(-1) ?? "";
+  const page = network.posts.get(id)?.page ?? network.videos.get(number)?.page;
+  const account = network.world.accounts.byId("facebook", page ?? "");
+  return account === undefined ? undefined : findVisiblePost(network, { account }, id);
+}
+
+/** A comment on a visible post of any Page, or a reply to it. */
+export function findPublicComment(network: FacebookNetwork, id: string): Comment | undefined {
+  const comment = network.world.reactions.comment("facebook", id);
+  const account = network.world.accounts.byId("facebook", comment?.account ?? "");
+  return account === undefined ? undefined : findComment(network, { account }, id);
+}
+
 /** A comment on one of the Page's posts, or a reply to it; undefined when it does not exist. */
 export function findComment(
   network: FacebookNetwork,
@@ -47,7 +65,7 @@ function list(network: FacebookNetwork, graphCall: GraphCall): Reply {
     parameters.oneOf("filter", ["toplevel"]);
   }
   const isNewestFirst = parameters.text("order") === "reverse_chronological";
-  const parent = findVisiblePost(network, graphCall, id) ?? findComment(network, graphCall, id);
+  const parent = findPublicPost(network, id) ?? findPublicComment(network, id);
   const all = network.world.reactions
     .commentsOn("facebook", parent?.id ?? refuseObject(id))
     .filter((comment) => comment.createdAt <= asOf);

@@ -106,13 +106,16 @@ test("a deleted post of the simulated Facebook is not visible and cannot be read
   expect(errorOf(await read(id, "id"))).toEqual([400, 100, 33]);
 });
 
-test("a simulated Facebook Page cannot read or delete a post of another Page", async () => {
+test("a simulated Facebook Page reads a published post of another Page, and cannot read its insights, delete it or read an unpublished one", async () => {
   const id = textOf((await feed({ message: "Mine" })).body["id"]);
   const other = await simulator.account("facebook");
   const token = other.credentials["accessToken"] ?? "";
-  for (const method of ["GET", "DELETE"]) {
-    expect(errorOf(await call(method, id, { token }))).toEqual([400, 100, 33]);
-  }
+  expect((await call("GET", id, { token })).status).toBe(200);
+  const insights = `${id}?fields=insights.metric(post_media_view)`;
+  expect(errorOf(await call("GET", insights, { token }))).toEqual([400, 100, 33]);
+  expect(errorOf(await call("DELETE", id, { token }))).toEqual([400, 100, 33]);
+  const draft = textOf((await feed({ message: "Draft", published: "false" })).body["id"]);
+  expect(errorOf(await call("GET", draft, { token }))).toEqual([400, 100, 33]);
 });
 
 describe("Facebook photos", () => {

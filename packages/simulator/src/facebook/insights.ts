@@ -1,7 +1,7 @@
 import type { FacebookNetwork } from "#src/facebook/network.ts";
 import { requireScope } from "#src/graph/endpoint.ts";
 import type { GraphCall } from "#src/graph/endpoint.ts";
-import { refuseParameter } from "#src/graph/errors.ts";
+import { refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import type { Expansion } from "#src/graph/fields.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
 
@@ -25,11 +25,14 @@ const METRICS: Readonly<Record<string, (values: MetricValues) => unknown>> = {
 
 function insightsOf(
   { world }: FacebookNetwork,
-  { asOf, token }: GraphCall,
+  { asOf, token, account }: GraphCall,
   postId: string,
   names: string,
 ): unknown {
   requireScope(token, "read_insights");
+  if (world.posts.get(account, postId) === undefined) {
+    refuseObject(postId);
+  }
   const instant = asOf - world.settings.values.insightsLagMs;
   const values = world.reactions.metricsAt("facebook", postId, instant);
   const data = names.split(",").map((name) => {

@@ -1,5 +1,5 @@
 import { commentView } from "#src/facebook/comment-view.ts";
-import { findComment, hideComment } from "#src/facebook/comments.ts";
+import { findPublicComment, findPublicPost, hideComment } from "#src/facebook/comments.ts";
 import { insightsField } from "#src/facebook/insights.ts";
 import type { FacebookNetwork, FacebookPost, FacebookVideo } from "#src/facebook/network.ts";
 import { existsAt } from "#src/facebook/network.ts";
@@ -45,28 +45,42 @@ function findVideo(
   return video?.page === account.externalId && existsAt(video, asOf) ? video : undefined;
 }
 
-function findView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
+/** A post of any Page that readers see. */
+function publicPost(network: FacebookNetwork, id: string): FacebookPost | undefined {
+  return findPublicPost(network, id) === undefined ? undefined : network.posts.get(id);
+}
+
+/** A video of any Page that readers see. */
+function publicVideo(network: FacebookNetwork, id: string): FacebookVideo | undefined {
+  const post = findPublicPost(network, id);
+  return post === undefined ? undefined : network.videos.get(post.id);
+}
+
+/** A post, a video or a photo that the Page can read. */
+function findMediaView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
-  if (id === "me" || id === account.externalId) {
-    return pageView(account);
-  }
-  const post = findPost(network, graphCall, asOf);
+  const post = findPost(network, graphCall, asOf) ?? publicPost(network, id);
   if (post !== undefined) {
     const insights = insightsField(network, graphCall, post.id);
     return { ...postView(network, post, asOf), insights };
   }
-  const video = findVideo(network, graphCall, asOf);
+  const video = findVideo(network, graphCall, asOf) ?? publicVideo(network, id);
   if (video !== undefined) {
     const insights = insightsField(network, graphCall, video.id);
     return { ...videoView(network, video, asOf), insights };
   }
   const photo = network.photos.get(id);
-  if (photo?.page === account.externalId && existsAt(photo, asOf)) {
-    return photoView(photo);
+  return photo?.page === account.externalId && existsAt(photo, asOf) ? photoView(photo) : undefined;
+}
+
+function findView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
+  const { id, account, asOf } = graphCall;
+  if (id === "me" || id === account.externalId) {
+    return pageView(account);
   }
-  const comment = findComment(network, graphCall, id);
+  const comment = findPublicComment(network, id);
   return comment === undefined || comment.createdAt > asOf
-    ? undefined
+    ? findMediaView(network, graphCall)
     : commentView(network, comment, graphCall);
 }
 

@@ -26,8 +26,8 @@ const MISSING: Failure = {
 
 /**
  * Derives the record key and the time of a reply from the id of its request, a UUIDv7: its first 48 bits are milliseconds,
- * and the last 32 of its random bits make the record key unique. The same request therefore always writes the same
- * record, and repeating the call is harmless.
+ * and its last 32 random bits distinguish requests of the same millisecond. The same request therefore always writes the
+ * same record, and repeating the call is harmless.
  */
 export function identifyReply(requestId: string): {
   readonly rkey: string;

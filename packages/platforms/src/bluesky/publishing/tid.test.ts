@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTid } from "./tid.ts";
+import { createTid, timeOfTid } from "./tid.ts";
 
 test("a TID (Bluesky record key) has the form of a record key and sorts by time", () => {
   const first = createTid(new Date("2026-11-21T12:00:00.000Z"), 0.5);
@@ -11,4 +11,12 @@ test("a TID (Bluesky record key) has the form of a record key and sorts by time"
 test("two TIDs (Bluesky record keys) that are created in the same millisecond differ", () => {
   const now = new Date("2026-11-21T12:00:00.000Z");
   expect(createTid(now, 0.1)).not.toBe(createTid(now, 0.2));
+});
+
+test("timeOfTid returns the time with which a TID was created, and the current time for another record key", () => {
+  const at = new Date("2026-11-21T12:00:00.123Z");
+  expect(timeOfTid(createTid(at, 0.7))).toEqual(at);
+  for (const key of ["self", "3lb0000000000", ""]) {
+    expect(Math.abs(timeOfTid(key).getTime() - Date.now())).toBeLessThan(60_000);
+  }
 });

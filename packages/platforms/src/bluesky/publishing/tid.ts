@@ -20,11 +20,8 @@ export function createTid(now: Date, random: number): string {
 
 /** Returns the time that a TID contains; the current time for another record key. */
 export function timeOfTid(tid: string): Date {
-  let value = 0n;
-  for (const character of tid) {
-    const digit = ALPHABET.indexOf(character);
-    if (digit === -1 || tid.length !== LENGTH) return new Date();
-    value = (value << 5n) | BigInt(digit);
-  }
+  const digits = Array.from(tid, (character) => ALPHABET.indexOf(character));
+  if (digits.length !== LENGTH || digits.includes(-1)) return new Date();
+  const value = digits.reduce((sum, digit) => (sum << 5n) | BigInt(digit), 0n);
   return new Date(Number((value >> 10n) / 1000n));
 }
