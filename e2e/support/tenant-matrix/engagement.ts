@@ -33,9 +33,9 @@ export async function makeEngagement(
 ): Promise<EngagementBelongings> {
   const { api } = tenant;
   const media = await publishOn(tenant, "instagram", { content: `commented ${mark}` });
-  const comment = (text: string) => {
+  const comment = (text: string, more: { readonly createdAt?: string } = {}) => {
     const { platform, owner: account, id: mediaId } = media;
-    const given = { text: `${text} ${mark}`, createdAt: justAfterNow() };
+    const given = { text: `${text} ${mark}`, ...more };
     return simulator.addComment({ platform, account, mediaId }, given);
   };
   const post = async (path: string, body: object) =>
@@ -56,7 +56,8 @@ export async function makeEngagement(
   };
   await setStatus(rules.revoked, "revoked");
   await setStatus(rules.paused, "active");
-  for (const text of ["price one", "price two"]) await comment(text);
+  const createdAt = justAfterNow();
+  for (const text of ["price one", "price two"]) await comment(text, { createdAt });
   const runs = await eventually(async () => {
     const { body } = await api.call<{ runs: { id: string }[] }>("GET", RUNS);
     if (body.runs.length < 2) throw new Error(`there are ${body.runs.length} runs`);
