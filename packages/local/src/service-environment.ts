@@ -100,6 +100,8 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
   return {
     ...Object.fromEntries(baseUrls),
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
+    // The simulated Facebook publishes unpublished posts later, which not every real Page may do.
+    FACEBOOK_TWO_PHASE: "on",
   };
 }
 

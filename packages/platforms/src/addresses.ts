@@ -45,6 +45,7 @@ export function readPlatformAddresses(read: EnvReader) {
   const x = readPlace(read, "x");
   const youtube = readPlace(read, "youtube");
   const tiktok = readPlace(read, "tiktok");
+  const bluesky = readPlace(read, "bluesky");
   const graphVersion = read
     .about("Version of Meta's Graph API, for Facebook and Instagram.", { level: "advanced" })
     .string("GRAPH_API_VERSION", { default: "v25.0" });
@@ -86,6 +87,7 @@ export function readPlatformAddresses(read: EnvReader) {
       authorize: tiktok.at("https://www.tiktok.com/v2/auth/authorize/", "/v2/auth/authorize/"),
     },
     telegram: { api: readPlace(read, "telegram").api },
-    bluesky: { api: readPlace(read, "bluesky").api },
+    // The directory lists the accounts of all Bluesky servers.
+    bluesky: { api: bluesky.api, directory: bluesky.at("https://plc.directory", "/plc") },
   };
 }

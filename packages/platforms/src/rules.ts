@@ -2,15 +2,7 @@
 export type TextUnit = "utf16" | "weighted" | "utf8_bytes" | "graphemes";
 
 /** The kinds of posts that a platform supports. */
-export type PostKind =
-  | "text"
-  | "link"
-  | "image"
-  | "carousel"
-  | "video"
-  | "short"
-  | "reel"
-  | "story";
+export type PostKind = "text" | "link" | "image" | "carousel" | "video" | "short" | "reel";
 
 /** Limits of the text of a post, counted in `unit`. */
 export interface TextRules {
@@ -172,7 +164,6 @@ export interface PlatformRules {
   readonly delete: {
     readonly supported: boolean;
     readonly condition?: string;
-    readonly except?: readonly string[];
   };
   readonly metrics: { readonly supported: boolean; readonly names: readonly string[] };
   readonly comments: CommentRules;

@@ -130,7 +130,7 @@ function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): Authoriz
       baseUrl: at.telegram.api,
       botToken: readBotToken(read),
     },
-    bluesky: { baseUrl: at.bluesky.api },
+    bluesky: { baseUrl: at.bluesky.api, plcUrl: at.bluesky.directory },
   };
 }
 

@@ -123,7 +123,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
       clientSecret: "secret",
     },
     telegram: { baseUrl: options.telegramUrl ?? at("telegram"), botToken: undefined },
-    bluesky: { baseUrl: at("bluesky") },
+    bluesky: { baseUrl: at("bluesky"), plcUrl: `${at("bluesky")}/plc` },
   };
   const apiKeyUse = startWriteApiKeyUse({ sql: database.sql, logger });
   const deps = {

@@ -38,6 +38,7 @@ function toAttemptRecord(attempt: Attempt): MessageInitShape<typeof AttemptRecor
 }
 
 function errorOf(task: {
+  readonly status: string;
   readonly errorCode: TargetErrorCode | null;
   readonly errorMessage: string | null;
 }) {
@@ -45,7 +46,7 @@ function errorOf(task: {
   return {
     errorCode: task.errorCode,
     errorMessage: task.errorMessage ?? "",
-    errorRetryable: isRetryable(task.errorCode),
+    errorRetryable: task.status !== "published" && isRetryable(task.errorCode),
   };
 }
 

@@ -4,7 +4,7 @@ import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
 import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { createTiktokPublishingConnector } from "@postrider/platforms/tiktok/publishing/connector";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeEach, expect, test } from "vitest";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { addTargetOf } from "./add-target-of.ts";
 import {
@@ -29,7 +29,10 @@ const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.003 };
 
 const platform = await startTestPlatform("tiktok");
 const server = await startMediaServer();
-const tiktok = createTiktokPublishingConnector({ baseUrl: platform.url });
+/** Divides also small videos, so that the tests send few bytes. */
+const chunkSizes = { wholeBytes: 0, chunkBytes: [5 * MIB] };
+const tiktok = createTiktokPublishingConnector({ baseUrl: platform.url, chunkSizes });
+beforeEach(() => platform.control("POST", "settings", { tiktokWholeVideoBytes: 0 }));
 const database = await openDatabase();
 afterAll(() => database[Symbol.asyncDispose]());
 

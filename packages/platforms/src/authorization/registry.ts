@@ -1,4 +1,5 @@
 import { createBlueskyAuthorizationConnector } from "#src/bluesky/authorization.ts";
+import type { BlueskyDirectory } from "#src/bluesky/find-repository.ts";
 import { createFacebookAuthorizationConnector } from "#src/facebook/authorization.ts";
 import type { GraphApp } from "#src/graph-api/token-owner.ts";
 import {
@@ -30,7 +31,7 @@ export interface AuthorizationSettings {
   readonly tiktok: Unconfigured<TiktokApp>;
   readonly youtube: Unconfigured<YoutubeApp>;
   readonly telegram: { readonly baseUrl: string; readonly botToken: string | undefined };
-  readonly bluesky: { readonly baseUrl: string };
+  readonly bluesky: BlueskyDirectory;
 }
 
 /** A platform whose accounts this installation can connect. */

@@ -18,13 +18,14 @@ test("the Bluesky connector contacts no private address from an account's DID do
   const signal = AbortSignal.timeout(10_000);
   const { refresh, revoke } = createBlueskyAuthorizationConnector({
     baseUrl: "http://unused.example.com",
+    plcUrl: "http://unused.example.com",
   });
   expect(await refresh?.(foreign, signal)).toMatchObject({ kind: "unavailable" });
   expect(await revoke?.(foreign, signal)).toMatchObject({ kind: "unavailable" });
   expect(requests).toBe(0);
 
   // An address that the operator configured may be private; an address that an account states may not.
-  const configured = createBlueskyAuthorizationConnector({ baseUrl: pdsUrl });
+  const configured = createBlueskyAuthorizationConnector({ baseUrl: pdsUrl, plcUrl: pdsUrl });
   expect(await configured.refresh?.({ ...tokens, attributes: {} }, signal)).toMatchObject({
     kind: "renewed",
   });

@@ -8,8 +8,14 @@ import type {
   RevokeResult,
   Tokens,
 } from "#src/authorization/connector.ts";
-import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody } from "#src/http/platform-request.ts";
+import {
+  findOwnRepository,
+  ownPdsUrlOf,
+  type BlueskyDirectory,
+  type OwnRepository,
+} from "./find-repository.ts";
 
 /** Lifetimes of Bluesky's tokens for tokens that do not state their own lifetime (platforms reference 7.6). */
 const ACCESS_TOKEN_MS = 120 * 60_000;
@@ -61,20 +67,6 @@ function toTokens(json: unknown): Tokens | undefined {
   };
 }
 
-/**
- * Returns the host of the account's Bluesky repository (PDS), from the account's DID document. The configured host is
- * not stored with the account, so that a new configuration also applies to existing accounts.
- */
-function pdsUrlOf(json: unknown, baseUrl: string): string | undefined {
-  const services = list(object(json, "didDoc"), "service");
-  const pds = services.find((service) => text(service, "type") === "AtprotoPersonalDataServer");
-  const endpoint = text(pds, "serviceEndpoint");
-  if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;
-  const { protocol, origin } = new URL(endpoint);
-  if (protocol !== "https:" || origin === new URL(baseUrl).origin) return undefined;
-  return endpoint.replace(/\/+$/, "");
-}
-
 /** The host of a Bluesky session, and whether the account's owner chose the host. */
 interface SessionHost {
   readonly host: string;
@@ -85,30 +77,53 @@ function hostOf(baseUrl: string, { pdsUrl }: Readonly<Record<string, string>>): 
   return { host: pdsUrl ?? baseUrl, isForeign: pdsUrl !== undefined };
 }
 
-/** Creates a Bluesky session with an app password, which is not stored. */
+/**
+ * Creates a Bluesky session with an app password, which is not stored. The password of an account on a server of its own
+ * is sent only to that server.
+ */
 async function connect(
-  baseUrl: string,
-  { identifier, appPassword: password }: EnteredCredentials,
+  directory: BlueskyDirectory,
+  credentials: EnteredCredentials,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
-  if (typeof identifier !== "string" || typeof password !== "string") return INCOMPLETE;
-  const url = `${baseUrl}/xrpc/com.atproto.server.createSession`;
-  const body = jsonBody({ identifier, password });
-  const answer = await askPlatform({ method: "POST", url, body, secrets: [password] }, signal);
-  if (answer.kind !== "answer") return answer;
-  const { json, status } = answer;
-  const message = `Bluesky answered ${status}`;
+  const { identifier: entered, appPassword: password } = credentials;
+  if (typeof entered !== "string" || typeof password !== "string") return INCOMPLETE;
+  const identifier = entered.trim().replace(/^@/, "");
+  const isEmail = identifier.includes("@");
+  const own = isEmail ? undefined : await findOwnRepository(directory, identifier, signal);
+  const host = hostOf(directory.baseUrl, own === undefined ? {} : { pdsUrl: own.pdsUrl });
+  const answer = await createSession(host, { identifier, password }, signal);
+  return answer.kind === "answer" ? toConnected(answer, own, directory) : answer;
+}
+
+function toConnected(
+  answer: PlatformAnswer,
+  own: OwnRepository | undefined,
+  { baseUrl }: BlueskyDirectory,
+): ConnectResult {
+  const message = `Bluesky answered ${answer.status}`;
   if (isRefusal(answer)) return { kind: "refused", message };
+  const { json } = answer;
+  const externalId = text(json, "did");
+  if (own !== undefined && externalId !== own.did)
+    return { kind: "refused", message: "the server answered for another account" };
   const tokens = toTokens(json);
   if (tokens === undefined) return unavailable(message);
-  const pdsUrl = pdsUrlOf(json, baseUrl);
+  const pdsUrl = own?.pdsUrl ?? ownPdsUrlOf(object(json, "didDoc"), baseUrl);
   const attributes: Record<string, string> = pdsUrl === undefined ? {} : { pdsUrl };
-  const profile = {
-    externalId: text(json, "did"),
-    username: text(json, "handle"),
-    displayName: undefined,
-  };
+  const profile = { externalId, username: text(json, "handle"), displayName: undefined };
   return toConnectResult(profile, { tokens, attributes }, unavailable(message));
+}
+
+async function createSession(
+  { host, isForeign }: SessionHost,
+  login: { readonly identifier: string; readonly password: string },
+  signal: AbortSignal,
+) {
+  const url = `${host}/xrpc/com.atproto.server.createSession`;
+  const secrets = [login.password];
+  const call = { method: "POST", url, body: jsonBody(login), secrets, isForeign } as const;
+  return await askPlatform(call, signal);
 }
 
 async function refresh(
@@ -149,13 +164,12 @@ async function revoke(
  * Bluesky's authorization connector: a session is created with an app password. Each refresh returns a new refresh
  * token; the old one stays valid for two more hours.
  */
-export function createBlueskyAuthorizationConnector({
-  baseUrl,
-}: {
-  readonly baseUrl: string;
-}): AuthorizationConnector {
+export function createBlueskyAuthorizationConnector(
+  directory: BlueskyDirectory,
+): AuthorizationConnector {
+  const { baseUrl } = directory;
   return {
-    connect: (credentials, signal) => connect(baseUrl, credentials, signal),
+    connect: (credentials, signal) => connect(directory, credentials, signal),
     refresh: ({ refreshToken, attributes }, signal) =>
       refresh(hostOf(baseUrl, attributes), refreshToken, signal),
     revoke: ({ refreshToken, attributes }, signal) =>

@@ -1,3 +1,4 @@
+import { isAllowed } from "@postrider/shared/http/allowed-addresses";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
 import { createPublicConnector } from "@postrider/shared/http/public-connector";
 
@@ -19,3 +20,12 @@ export const connectForeign = createPublicConnector({
   connectMs: CONNECT_TIMEOUT_MS,
   rules: () => rules,
 });
+
+/**
+ * Whether a host that the owner of an account chose may be called at all: with HTTPS, or with HTTP at an address that
+ * `OUTBOUND_ALLOW` names. Which addresses a name may have is checked when a connection is opened.
+ */
+export function mayCallForeign({ protocol, hostname, port }: URL): boolean {
+  if (protocol === "https:") return true;
+  return protocol === "http:" && isAllowed(rules.allow, hostname, Number(port === "" ? 80 : port));
+}

@@ -42,7 +42,7 @@ export const instagram: PlatformRules = {
     minFps: 23,
     maxFps: 60,
   },
-  kinds: ["image", "carousel", "reel", "story"],
+  kinds: ["image", "carousel", "reel"],
   title: { rule: "none" },
   privacy: ["public"],
   tags: { mode: "in_text" },

@@ -49,13 +49,23 @@ export type Failure =
    */
   | { readonly kind: "token_refused"; readonly message: string };
 
-/** The outcome of a publishing call after which the post is visible. */
+/**
+ * What is not as asked about a post that is published. The target shows it as its error, although its status is
+ * `published`, because sending the post again would not help.
+ */
+export interface Caveat {
+  readonly code: TargetErrorCode;
+  readonly message: string;
+}
+
+/** The outcome of a publishing call after which the post is on the platform. */
 export interface Published {
   readonly kind: "published";
   readonly externalId: string | null;
   readonly permalink: string | null;
   /** The values with which `findDetails` asks for the post's id, which the platform assigns later; not secret. */
   readonly askLater?: Handles;
+  readonly caveat?: Caveat;
 }
 
 /**

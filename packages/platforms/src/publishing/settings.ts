@@ -54,9 +54,9 @@ function readTwoPhase(read: EnvReader): boolean {
   return (
     read
       .about(
-        "Whether posts on Facebook Pages are created unpublished and then published, so that a lost response cannot cause a second post. Use `off` for Pages that do not allow it.",
+        "Whether posts on Facebook Pages are created unpublished and then published, so that a lost response cannot cause a second post. Facebook's current guide does not describe this way: turn it on after a post has shown that your Page allows it.",
         { level: "advanced" },
       )
-      .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "on") === "on"
+      .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "off") === "on"
   );
 }

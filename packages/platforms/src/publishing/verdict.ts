@@ -1,5 +1,5 @@
 import type { Handles } from "./handles.ts";
-import type { TargetErrorCode } from "./outcome.ts";
+import type { Caveat, TargetErrorCode } from "./outcome.ts";
 
 /** What is known about a publishing call with an unknown outcome after the platform was searched for its post. */
 export type Verdict =
@@ -8,6 +8,7 @@ export type Verdict =
       readonly externalId: string | null;
       readonly permalink: string | null;
       readonly askLater?: Handles;
+      readonly caveat?: Caveat;
     }
   /**
    * The post is proved to be absent, so another publishing call is safe. `handles`, when set, replace the stored

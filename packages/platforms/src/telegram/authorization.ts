@@ -8,6 +8,7 @@ import type {
   Unavailable,
 } from "#src/authorization/connector.ts";
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
+import { formatChatAddress, parseChatAddress } from "./chat-address.ts";
 
 /** HTTP statuses with which Telegram's Bot API refuses the token, the channel or the bot's rights in the channel. */
 const REFUSALS = new Set([400, 401, 403, 404]);
@@ -31,42 +32,70 @@ function openBot(baseUrl: string, botToken: string, signal: AbortSignal): Ask {
   };
 }
 
+/** Kinds of Telegram chats that can be connected. */
+const CHAT_TYPES = new Set(["channel", "group", "supergroup"]);
+
 /**
- * Returns why the bot cannot post in the Telegram channel, or why its rights could not be checked; undefined when it
- * can post.
+ * Whether a member of a Telegram chat may send messages. Only channels have the right `can_post_messages`. In a group,
+ * administrators may always send; others may unless the group or a restriction forbids it (Bot API 10.3).
  */
-async function checkMember(ask: Ask, chatId: string): Promise<Refused | Unavailable | undefined> {
-  const me = await ask("getMe");
-  if (me.kind !== "result") return me;
-  const member = await ask("getChatMember", { chat_id: chatId, user_id: String(me.result.id) });
-  if (member.kind !== "result") return member;
-  const { status, can_post_messages: mayPost } = member.result;
-  if (status === "administrator" && mayPost === true) return undefined;
-  return { kind: "refused", message: "the bot may not post in the channel" };
+function maySend(chat: JsonObject, member: JsonObject): boolean {
+  const { status } = member;
+  if (chat.type === "channel")
+    return status === "administrator" && member.can_post_messages === true;
+  if (status === "administrator" || status === "creator") return true;
+  if (status === "restricted") return member.can_send_messages === true;
+  return status === "member" && object(chat, "permissions")?.can_send_messages !== false;
 }
 
-/** Checks the bot token, the Telegram channel and the bot's right to post there, and connects the channel. */
+/**
+ * Returns why the bot cannot post in the Telegram chat, or why its rights could not be checked; undefined when it can
+ * post.
+ */
+async function checkMember(ask: Ask, chat: JsonObject): Promise<Refused | Unavailable | undefined> {
+  const me = await ask("getMe");
+  if (me.kind !== "result") return me;
+  const query = { chat_id: String(chat.id), user_id: String(me.result.id) };
+  const member = await ask("getChatMember", query);
+  if (member.kind !== "result") return member;
+  if (maySend(chat, member.result)) return undefined;
+  const message =
+    chat.type === "channel"
+      ? "the bot may not post in the channel: make it an administrator that may post messages"
+      : "the bot may not send messages in the group: add it as a member that may send messages";
+  return { kind: "refused", message };
+}
+
+/** Checks the bot token, the Telegram chat and the bot's right to post there, and connects the chat or its topic. */
 async function connect(
   baseUrl: string,
-  { botToken, chatId }: EnteredCredentials,
+  { botToken, chatId: entered }: EnteredCredentials,
   signal: AbortSignal,
 ): Promise<ConnectResult> {
-  if (typeof botToken !== "string" || typeof chatId !== "string") return INCOMPLETE;
+  if (typeof botToken !== "string" || typeof entered !== "string") return INCOMPLETE;
+  const { chatId, topicId } = parseChatAddress(entered);
   const ask = openBot(baseUrl, botToken, signal);
   const chat = await ask("getChat", { chat_id: chatId });
   if (chat.kind !== "result") return chat;
-  const externalId = String(chat.result.id);
-  const failure = await checkMember(ask, externalId);
-  if (failure !== undefined) return failure;
+  const refusal = checkChat(chat.result, topicId) ?? (await checkMember(ask, chat.result));
+  if (refusal !== undefined) return refusal;
+  const externalId = formatChatAddress({ chatId: String(chat.result.id), topicId });
   const username = text(chat.result, "username") ?? externalId;
   const profile = { externalId, username, displayName: text(chat.result, "title") };
-  const otherwise = unavailable("Telegram did not identify the channel");
+  const otherwise = unavailable("Telegram did not identify the chat");
   return toConnectResult(profile, { tokens: { accessToken: botToken } }, otherwise);
 }
 
+function checkChat(chat: JsonObject, topicId: number | undefined): Refused | undefined {
+  if (!CHAT_TYPES.has(String(chat.type)))
+    return { kind: "refused", message: "only channels and groups can be connected" };
+  if (topicId === undefined || chat.is_forum === true) return undefined;
+  return { kind: "refused", message: "the group has no topics: leave out the number after the /" };
+}
+
 /**
- * Creates the connector of Telegram channels: an account has the token of a bot, which does not expire, and a channel
- * that the bot administers.
+ * Creates the connector of Telegram channels and groups: an account has the token of a bot, which does not expire, and a
+ * chat in which the bot may send messages, or a topic of such a group.
  */
 export function createTelegramAuthorizationConnector({
   baseUrl,

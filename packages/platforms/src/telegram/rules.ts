@@ -26,8 +26,10 @@ export const telegram: PlatformRules = {
     needsPublicUrl: { image: false, video: false },
   },
   image: {
-    types: ["image/jpeg", "image/png", "image/webp"],
+    types: ["image/jpeg", "image/png", "image/webp", "image/gif"],
     maxBytes: 10_000_000,
+    gifMaxBytes: 50_000_000,
+    maxGifs: 1,
     maxWidthPlusHeight: 10_000,
     maxAspect: 20,
   },

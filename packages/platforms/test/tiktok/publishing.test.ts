@@ -1,5 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
-import { describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
@@ -13,7 +13,16 @@ import { unknownCall } from "../unknown-call.ts";
 const MIB = 1024 * 1024;
 const platform = await startTestPlatform("tiktok");
 const server = await startMediaServer();
-const tiktok = createTiktokPublishingConnector({ baseUrl: platform.url });
+/** Divides also small videos, so that the tests send few bytes. */
+const tiktok = createTiktokPublishingConnector({
+  baseUrl: platform.url,
+  chunkSizes: { wholeBytes: 0, chunkBytes: [5 * MIB] },
+});
+const tiktokAsInstalled = createTiktokPublishingConnector({ baseUrl: platform.url });
+
+/** Makes the simulated TikTok accept several chunks for a video of any size. */
+const acceptChunks = () => platform.control("POST", "settings", { tiktokWholeVideoBytes: 0 });
+beforeEach(acceptChunks);
 
 const photoMedia = (nonce: number) => server.serve(jpegMedia(nonce));
 
@@ -238,6 +247,48 @@ describe("publishing photos on TikTok", () => {
   });
 });
 
+describe("the division of a TikTok video into chunks", () => {
+  const initsOf = async () =>
+    (await platform.listRequests()).filter(({ operation }) => operation === "create").length;
+
+  test("a video of up to 64 MB is sent as one chunk, which TikTok demands since August 2026", async () => {
+    await platform.control("POST", "settings", { tiktokWholeVideoBytes: 64_000_000 });
+    const publication = await createPublication([video(14 * MIB)]);
+    const { handles, failure } = await platform.prepare(tiktokAsInstalled, publication);
+    expect(failure).toBeUndefined();
+    expect(tiktokAsInstalled.visibleParts?.(publication, handles)).toMatchObject([
+      { start: 0, length: 14 * MIB },
+    ]);
+    const outcome = await tiktokAsInstalled.publish(publication, handles, guard);
+    expect(outcome).toMatchObject({ kind: "pending" });
+    expect(await platform.visible()).toHaveLength(1);
+    expect(await initsOf()).toBe(1);
+  });
+
+  test("after TikTok refuses a chunk size, the next size is tried before the video is refused", async () => {
+    await platform.control("POST", "settings", { tiktokWholeVideoBytes: 64_000_000 });
+    const chunkSizes = { wholeBytes: 0, chunkBytes: [5 * MIB, 7 * MIB, 64_000_000] };
+    const connector = createTiktokPublishingConnector({ baseUrl: platform.url, chunkSizes });
+    const publication = await createPublication([video(14 * MIB)]);
+    const { handles, failure } = await platform.prepare(connector, publication);
+    expect(failure).toBeUndefined();
+    expect(connector.visibleParts?.(publication, handles)).toMatchObject([{ start: 0 }]);
+    expect(await initsOf()).toBe(3);
+  });
+
+  test("a video is refused with TikTok's words when TikTok refuses every chunk size", async () => {
+    await platform.control("POST", "settings", { tiktokWholeVideoBytes: 64_000_000 });
+    const chunkSizes = { wholeBytes: 0, chunkBytes: [5 * MIB, 7 * MIB] };
+    const connector = createTiktokPublishingConnector({ baseUrl: platform.url, chunkSizes });
+    const publication = await createPublication([video(14 * MIB)]);
+    const { failure } = await platform.prepare(connector, publication);
+    expect(failure).toMatchObject({
+      kind: "refused",
+      message: expect.stringContaining("The chunk size is invalid") as string,
+    });
+  });
+});
+
 describe("TikTok videos are published exactly once", () => {
   const MODES = [
     "drop_before",
@@ -302,6 +353,7 @@ describe("TikTok videos are published exactly once", () => {
   test("a TikTok video is published once when a worker crashes after any step", async () => {
     for (let maxRuns = 1; maxRuns <= 5; maxRuns += 1) {
       await platform.reset();
+      await acceptChunks();
       const publication = await createPublication([video(16 * MIB)]);
       const { handles } = await platform.prepare(tiktok, publication, { maxRuns });
       expect(await settle(publication, handles)).toMatchObject({ kind: "present" });

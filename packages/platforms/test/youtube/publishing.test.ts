@@ -510,23 +510,29 @@ describe("YouTube videos after a restore", () => {
 describe("videos of a project that YouTube has not audited", () => {
   beforeEach(() => platform.control("POST", "settings", { audited: false }));
   const locked = {
-    kind: "refused",
-    code: "app_configuration",
-    message: expect.stringContaining("private") as string,
+    externalId: expect.any(String) as string,
+    caveat: {
+      code: "app_configuration",
+      message: expect.stringContaining("private") as string,
+    },
   };
 
-  test("the YouTube connector reports that YouTube locked the video because YouTube has not audited the API project", async () => {
-    expect(await publish(await createPublication())).toEqual(locked);
+  test("a video that YouTube locks as private is published with a caveat, so that it is not uploaded again", async () => {
+    expect(await publish(await createPublication())).toMatchObject({
+      kind: "published",
+      ...locked,
+    });
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("the YouTube connector reports that YouTube locked the video when the answer to the upload was lost", async () => {
+  test("a locked video is found with its caveat when the answer to the upload was lost", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");
     await youtube.publish(publication, handles, guard);
-    expect(await reconcile(publication, handles)).toEqual(locked);
-    expect(await reconcile(publication, forget(handles))).toEqual(locked);
+    const found = { kind: "present", ...locked };
+    expect(await reconcile(publication, handles)).toMatchObject(found);
+    expect(await reconcile(publication, forget(handles))).toMatchObject(found);
   });
 
   test("the YouTube connector publishes a private video even if YouTube has not audited the API project", async () => {

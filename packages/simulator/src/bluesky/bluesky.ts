@@ -4,6 +4,7 @@ import { toRoute } from "#src/bluesky/endpoint.ts";
 import { statusError, xrpcError } from "#src/bluesky/errors.ts";
 import { createNetwork, findActor } from "#src/bluesky/network.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { atBothServers, directoryRoute } from "#src/bluesky/other-pds.ts";
 import { READ_METHODS } from "#src/bluesky/read-methods.ts";
 import { SESSION_METHODS } from "#src/bluesky/session-methods.ts";
 import { MAX_VIDEO_BYTES, VIDEO_METHODS } from "#src/bluesky/video-methods.ts";
@@ -119,7 +120,10 @@ function refusal(operation: string): Reply {
   }
 }
 
-/** The simulated Bluesky: a PDS, the AppView reads that the PDS proxies, and the video service. */
+/**
+ * The simulated Bluesky: two servers (PDS), the AppView reads that they proxy, the video service and the directory of
+ * DIDs.
+ */
 export function createBluesky(world: World): Platform {
   const network = createNetwork(world);
   const methods = [
@@ -132,7 +136,13 @@ export function createBluesky(world: World): Platform {
   return {
     id: "bluesky",
     maxBodyBytes: MAX_VIDEO_BYTES,
-    routes: methods.map((method) => toRoute(network, method)),
+    routes: [
+      ...atBothServers(
+        methods.map((method) => toRoute(network, method)),
+        (call) => accountOf(network, call),
+      ),
+      directoryRoute(network),
+    ],
     usernameFault,
     issueAccount: (username) => issueAccount(network, username),
     accountOf: (call) => accountOf(network, call),

@@ -3,20 +3,10 @@ import type { XrpcCall, XrpcMethod } from "#src/bluesky/endpoint.ts";
 import { refuse, refuseInput } from "#src/bluesky/errors.ts";
 import { findActor } from "#src/bluesky/network.ts";
 import type { BlueskyNetwork } from "#src/bluesky/network.ts";
+import { didDocument } from "#src/bluesky/other-pds.ts";
 import { bearerToken } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
-
-function didDocument({ externalId, username }: Account, call: Call): unknown {
-  return {
-    "@context": ["https://www.w3.org/ns/did/v1"],
-    id: externalId,
-    alsoKnownAs: [`at://${username}`],
-    service: [
-      { id: "#atproto_pds", type: "AtprotoPersonalDataServer", serviceEndpoint: call.baseUrl },
-    ],
-  };
-}
 
 function sessionBody(account: Account, call: Call): Record<string, unknown> {
   return {

@@ -135,8 +135,15 @@ test("POST /_control/settings returns the current settings, and its setting late
     latencyMs: 0,
     authorize: "ask",
     audited: true,
+    tiktokWholeVideoBytes: 64_000_000,
   });
-  const settings = { quotas: false, latencyMs: 60, authorize: "deny", audited: false };
+  const settings = {
+    quotas: false,
+    latencyMs: 60,
+    authorize: "deny",
+    audited: false,
+    tiktokWholeVideoBytes: 0,
+  };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
   const startedAt = performance.now();
@@ -160,6 +167,7 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     latencyMs: 0,
     authorize: "ask",
     audited: true,
+    tiktokWholeVideoBytes: 64_000_000,
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

@@ -17,6 +17,7 @@ const SETTINGS_BODY = {
     latencyMs: { type: "integer", minimum: 0 },
     authorize: { enum: ["ask", "approve", "deny"] },
     audited: { type: "boolean" },
+    tiktokWholeVideoBytes: { type: "integer", minimum: 0 },
   },
 };
 

@@ -44,8 +44,11 @@ function imageOf(graphCall: GraphCall): ContainerContent {
  * reports the error.
  */
 function reelOf(graphCall: GraphCall): ContainerContent {
-  const { parameters } = graphCall;
+  const { parameters, token } = graphCall;
   const isPushed = parameters.text("upload_type") === "resumable";
+  if (isPushed && token.kind === "instagram") {
+    refuseParameter("upload_type resumable is available only to apps with Facebook Login");
+  }
   if (isPushed === parameters.has("video_url")) {
     refuseParameter("The parameter video_url or an upload_type of resumable is required");
   }

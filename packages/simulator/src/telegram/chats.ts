@@ -1,8 +1,9 @@
+import { kindOf } from "#src/telegram/chat-kind.ts";
 import { forbid, refuse } from "#src/telegram/errors.ts";
 import { requireChat } from "#src/telegram/network.ts";
 import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
 import { idOf } from "#src/telegram/parameters.ts";
-import { administratorView, botView, chatView } from "#src/telegram/views.ts";
+import { administratorView, botView, chatView, memberView } from "#src/telegram/views.ts";
 
 export function getMe(_network: TelegramNetwork, { bot }: BotCall): unknown {
   return {
@@ -13,10 +14,19 @@ export function getMe(_network: TelegramNetwork, { bot }: BotCall): unknown {
   };
 }
 
-/** Returns a Telegram channel. Any bot can look up a public channel. */
+/** What every member of a simulated group may do. */
+const GROUP_PERMISSIONS = {
+  can_send_messages: true,
+  can_send_photos: true,
+  can_send_videos: true,
+  can_send_other_messages: true,
+};
+
+/** Returns a Telegram chat. Any bot can look up a public chat. */
 export function getChat(network: TelegramNetwork, { parameters }: BotCall): unknown {
   const chat = requireChat(network, parameters);
-  return { ...chatView(chat), active_usernames: [chat.username], accent_color_id: 0 };
+  const view = { ...chatView(chat), active_usernames: [chat.username], accent_color_id: 0 };
+  return kindOf(chat) === "channel" ? view : { ...view, permissions: GROUP_PERMISSIONS };
 }
 
 export function getChatMember(network: TelegramNetwork, { bot, parameters }: BotCall): unknown {
@@ -26,7 +36,10 @@ export function getChatMember(network: TelegramNetwork, { bot, parameters }: Bot
   }
   const userId = idOf(parameters.get("user_id")) ?? refuse("invalid user_id specified");
   const member = network.bots.administrators(chat.externalId).find((one) => one.id === userId);
-  return member === undefined ? refuse("user not found") : administratorView(member);
+  if (member === undefined) {
+    return refuse("user not found");
+  }
+  return kindOf(chat) === "channel" ? administratorView(member) : memberView(member);
 }
 
 export function getChatAdministrators(

@@ -1,4 +1,5 @@
 import { Refused } from "#src/http/call.ts";
+import { topicOf } from "#src/telegram/chat-kind.ts";
 import { refuse, tooManyRequests } from "#src/telegram/errors.ts";
 import { messageText } from "#src/telegram/message-text.ts";
 import { requireRight } from "#src/telegram/network.ts";
@@ -37,8 +38,9 @@ export function nextMessageId({ latestMessageIds }: TelegramNetwork, chat: Accou
 }
 
 export function sendMessage(network: TelegramNetwork, call: BotCall): unknown {
-  const { parameters, now } = call;
+  const { parameters, now, bot } = call;
   const chat = requireRight(network, call, "canPostMessages");
+  const topicId = topicOf(chat, parameters);
   const text = messageText(parameters);
   spend(network, chat, 1, now);
   const post = network.world.posts.add({
@@ -51,7 +53,7 @@ export function sendMessage(network: TelegramNetwork, call: BotCall): unknown {
     deletedAt: null,
     createCalls: 1,
   });
-  return messageView(chat, post);
+  return messageView({ chat, bot, topicId }, post);
 }
 
 function findUndeleted(
@@ -85,7 +87,7 @@ function remove(network: TelegramNetwork, chat: Account, id: number, now: number
 }
 
 export function editMessageText(network: TelegramNetwork, call: BotCall): unknown {
-  const { parameters, now } = call;
+  const { parameters, now, bot } = call;
   const chat = requireRight(network, call, "canPostMessages");
   const post =
     findUndeleted(network, chat, idOf(parameters.get("message_id"))) ??
@@ -99,7 +101,8 @@ export function editMessageText(network: TelegramNetwork, call: BotCall): unknow
       "message is not modified: specified new message content and reply markup are exactly the same as a current content and reply markup of the message",
     );
   }
-  return messageView(chat, network.world.posts.change(post, { text }), now);
+  const sent = { chat, bot, topicId: undefined };
+  return messageView(sent, network.world.posts.change(post, { text }), now);
 }
 
 export function deleteMessage(network: TelegramNetwork, call: BotCall): unknown {

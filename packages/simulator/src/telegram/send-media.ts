@@ -1,4 +1,5 @@
 import { albumId } from "#src/telegram/albums.ts";
+import { topicOf } from "#src/telegram/chat-kind.ts";
 import { groupMedia, singleMedia } from "#src/telegram/input-media.ts";
 import type { InputKind, InputMedia } from "#src/telegram/input-media.ts";
 import { nextMessageId, spend } from "#src/telegram/messages.ts";
@@ -33,13 +34,14 @@ function captionOf(media: readonly InputMedia[]): string {
 }
 
 function sendOne(network: TelegramNetwork, call: BotCall, kind: InputKind): unknown {
-  const { parameters, now } = call;
+  const { parameters, now, bot } = call;
   const chat = requireRight(network, call, "canPostMessages");
+  const topicId = topicOf(chat, parameters);
   const media = singleMedia(parameters, kind);
   spend(network, chat, 1, now);
   const id = nextMessageId(network, chat);
   addPost(network, chat, String(id), [media], now);
-  return mediaMessageView(chat, { id, createdAt: now, media });
+  return mediaMessageView({ chat, bot, topicId }, { id, createdAt: now, media });
 }
 
 export function sendPhoto(network: TelegramNetwork, call: BotCall): unknown {
@@ -59,8 +61,9 @@ export function sendAnimation(network: TelegramNetwork, call: BotCall): unknown 
  * message.
  */
 export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown {
-  const { parameters, now } = call;
+  const { parameters, now, bot } = call;
   const chat = requireRight(network, call, "canPostMessages");
+  const topicId = topicOf(chat, parameters);
   const media = groupMedia(parameters);
   spend(network, chat, media.length, now);
   const ids = media.map(() => nextMessageId(network, chat));
@@ -70,6 +73,9 @@ export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown
   addPost(network, chat, albumId(ids), media, now);
   const groupId = `${chat.externalId.slice(-10)}${first}`;
   return media.map((one, index) =>
-    mediaMessageView(chat, { id: first + index, createdAt: now, media: one, groupId }),
+    mediaMessageView(
+      { chat, bot, topicId },
+      { id: first + index, createdAt: now, media: one, groupId },
+    ),
   );
 }

@@ -1,4 +1,5 @@
 import type { Bot } from "#src/telegram/bots.ts";
+import { kindOf } from "#src/telegram/chat-kind.ts";
 import type { InputMedia } from "#src/telegram/input-media.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Post } from "#src/world/posts.ts";
@@ -9,16 +10,37 @@ export function botView(bot: Bot): Record<string, unknown> {
 
 export function chatView(chat: Account): Record<string, unknown> {
   const { externalId, displayName, username } = chat;
-  return { id: Number(externalId), title: displayName, username, type: "channel" };
+  const common = { id: Number(externalId), title: displayName, username };
+  const kind = kindOf(chat);
+  if (kind === "channel") {
+    return { ...common, type: "channel" };
+  }
+  return { ...common, type: "supergroup", ...(kind === "forum" ? { is_forum: true } : {}) };
+}
+
+/** Who sent a Telegram message: in a channel the channel itself, in a group the bot. */
+function senderView(chat: Account, bot: Bot): Record<string, unknown> {
+  return kindOf(chat) === "channel" ? { sender_chat: chatView(chat) } : { from: botView(bot) };
+}
+
+/** Where and by whom a Telegram message was sent. */
+export interface Sent {
+  readonly chat: Account;
+  readonly bot: Bot;
+  /** Id of the topic of a forum; undefined outside of topics. */
+  readonly topicId: number | undefined;
+}
+
+function placeView({ chat, bot, topicId }: Sent): Record<string, unknown> {
+  const topic = topicId === undefined ? {} : { message_thread_id: topicId, is_topic_message: true };
+  return { ...senderView(chat, bot), chat: chatView(chat), ...topic };
 }
 
 /** A Telegram message as the methods that send or edit it return it. */
-export function messageView(chat: Account, post: Post, editedAt?: number): Record<string, unknown> {
-  const channel = chatView(chat);
+export function messageView(sent: Sent, post: Post, editedAt?: number): Record<string, unknown> {
   return {
     message_id: Number(post.id),
-    sender_chat: channel,
-    chat: channel,
+    ...placeView(sent),
     date: Math.floor(post.createdAt / 1000),
     ...(editedAt === undefined ? {} : { edit_date: Math.floor(editedAt / 1000) }),
     text: post.text.trim(),
@@ -43,7 +65,7 @@ function contentView(media: InputMedia): Record<string, unknown> {
 
 /** A Telegram message with a file, as the methods that send it return it. */
 export function mediaMessageView(
-  chat: Account,
+  sent: Sent,
   message: {
     readonly id: number;
     readonly createdAt: number;
@@ -53,16 +75,19 @@ export function mediaMessageView(
   },
 ): Record<string, unknown> {
   const { id, createdAt, media, groupId } = message;
-  const channel = chatView(chat);
   return {
     message_id: id,
-    sender_chat: channel,
-    chat: channel,
+    ...placeView(sent),
     date: Math.floor(createdAt / 1000),
     media_group_id: groupId,
     caption: media.caption === "" ? undefined : media.caption.trim(),
     ...contentView(media),
   };
+}
+
+/** A Telegram bot as a member of a group in which it is no administrator. */
+export function memberView(bot: Bot): Record<string, unknown> {
+  return { user: botView(bot), status: "member" };
 }
 
 /** A Telegram bot in a list of the channel's administrators. */

@@ -38,9 +38,11 @@ function isChunkCountRight({ size, chunkSize, chunkCount }: ChunkPlan): boolean 
 
 /**
  * Reads file size, chunk size and chunk count of a TikTok upload. Refuses the call when these
- * numbers contradict each other.
+ * numbers contradict each other, or when a video that fits into one chunk is divided.
+ *
+ * @param wholeBytes Size up to which a video must be sent as one chunk.
  */
-export function chunkPlanOf(source: Fields): ChunkPlan {
+export function chunkPlanOf(source: Fields, wholeBytes: number): ChunkPlan {
   const plan: ChunkPlan = {
     size: countOf(source, "video_size"),
     chunkSize: countOf(source, "chunk_size"),
@@ -49,7 +51,8 @@ export function chunkPlanOf(source: Fields): ChunkPlan {
   if (plan.size > MAX_VIDEO_BYTES) {
     refuseParameter("The video is too large.");
   }
-  if (!isChunkSizeAllowed(plan)) {
+  const isDivided = plan.size <= wholeBytes && plan.chunkSize < plan.size;
+  if (isDivided || !isChunkSizeAllowed(plan)) {
     refuseParameter("The chunk size is invalid.");
   }
   return isChunkCountRight(plan) ? plan : refuseParameter("The total chunk count is invalid.");

@@ -24,6 +24,7 @@ function initUpload(network: TiktokNetwork, { account, body, call, now }: Tiktok
   const info = videoInfo(network, body, account);
   const plan = chunkPlanOf(
     section(body, "source_info", ["source", "video_size", "chunk_size", "total_chunk_count"]),
+    network.world.settings.values.tiktokWholeVideoBytes,
   );
   spendPost(network, account, now);
   const upload: Upload = {

@@ -14,6 +14,7 @@ let account: TestAccount;
 beforeEach(async () => {
   simulator = await TestSimulator.start();
   account = await simulator.account("tiktok");
+  await simulator.control("/settings", { tiktokWholeVideoBytes: 0 });
 });
 
 afterEach(() => simulator[Symbol.asyncDispose]());
@@ -141,6 +142,16 @@ describe("TikTok video uploads", () => {
     },
   );
 
+  test("the simulated TikTok refuses to divide a video of up to 64 MB, unless the setting tiktokWholeVideoBytes allows it", async () => {
+    expect(errorOf(await init(20 * MIB, 10 * MIB, 2))).toEqual([200, "ok"]);
+    await simulator.control("/settings", { tiktokWholeVideoBytes: 64_000_000 });
+    const refused = await init(20 * MIB, 10 * MIB, 2);
+    expect(errorOf(refused)).toEqual([400, "invalid_params"]);
+    expect(refused.body["error"]?.["message"]).toBe("The chunk size is invalid.");
+    expect(errorOf(await init(20 * MIB))).toEqual([200, "ok"]);
+    expect(errorOf(await init(65 * MIB, 10 * MIB, 6))).toEqual([200, "ok"]);
+  });
+
   test("the simulated TikTok accepts the chunks of an upload only in order, with their announced lengths and without a token", async () => {
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
@@ -179,6 +190,7 @@ describe("TikTok video uploads", () => {
     await simulator[Symbol.asyncDispose]();
     simulator = before;
     account = await simulator.account("tiktok");
+    await simulator.control("/settings", { tiktokWholeVideoBytes: 0 });
     const { body } = await init(total, 5 * MIB, 2);
     const url = textOf(body["data"]?.["upload_url"]);
     await put(

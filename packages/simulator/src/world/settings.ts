@@ -19,9 +19,20 @@ export interface SettingValues {
    * a video, YouTube makes the video private.
    */
   readonly audited: boolean;
+  /**
+   * Size in bytes up to which TikTok refuses to receive a video in several chunks, as it does since
+   * 2026-08-09. With 0 it accepts every division that its documentation allows.
+   */
+  readonly tiktokWholeVideoBytes: number;
 }
 
-const DEFAULTS: SettingValues = { quotas: true, latencyMs: 0, authorize: "ask", audited: true };
+const DEFAULTS: SettingValues = {
+  quotas: true,
+  latencyMs: 0,
+  authorize: "ask",
+  audited: true,
+  tiktokWholeVideoBytes: 64_000_000,
+};
 
 export class Settings {
   readonly #row: Table<SettingValues>;

@@ -67,7 +67,10 @@ export class Stage implements AsyncDisposable {
     const server = await MediaServer.start();
     for (const media of LIBRARY) server.serve(media);
     const stage = new Stage(simulator, server);
-    await stage.control("POST", "settings", { quotas: false });
+    await stage.control("POST", "settings", {
+      quotas: false,
+      tiktokWholeVideoBytes: 0,
+    });
     return stage;
   }
 
@@ -87,7 +90,11 @@ export class Stage implements AsyncDisposable {
       instagram: { ...graph("instagram"), loginBaseUrl: `${url}/instagram/login` },
       facebook: graph("facebook"),
       x: { baseUrl: `${url}/x`, mayResend: true },
-      tiktok: { baseUrl: `${url}/tiktok` },
+      // Divides a small video, so that the matrix sends few bytes.
+      tiktok: {
+        baseUrl: `${url}/tiktok`,
+        chunkSizes: { wholeBytes: 0, chunkBytes: [5 * 1024 * 1024] },
+      },
       telegram: { baseUrl: `${url}/telegram` },
       bluesky: { baseUrl: `${url}/bluesky`, videoBaseUrl: `${url}/bluesky` },
       youtube: { baseUrl: `${url}/youtube` },

@@ -32,14 +32,13 @@ function validateCount(media: readonly TargetMedia[], rules: PlatformRules): Tar
 }
 
 /**
- * Checks which kinds of media a post combines. Where a platform limits GIFs, a GIF excludes other media, as a video
- * does.
+ * Checks which kinds of media a post combines. Where a platform limits GIFs, a GIF excludes all other media.
  */
 function validateMix(media: readonly TargetMedia[], rules: PlatformRules): TargetViolation[] {
   const slots = new Set(
     media.map((item) => (rules.image.maxGifs !== undefined && isGif(item) ? "gif" : item.kind)),
   );
-  const mixed = slots.size > 1 && !rules.media.mixImageVideo;
+  const mixed = slots.size > 1 && (slots.has("gif") || !rules.media.mixImageVideo);
   return mixed ? [{ code: "media_mix_unsupported", field: "media" }] : [];
 }
 

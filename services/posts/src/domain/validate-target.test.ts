@@ -219,6 +219,8 @@ test.each<[PlatformId, TargetMedia[], object[]]>([
     [media("too_many_media", { limit: 1, actual: 2 })],
   ],
   ["x", [image(), image({ contentType: "image/gif" })], [media("media_mix_unsupported")]],
+  ["telegram", [image({ contentType: "image/gif" })], []],
+  ["telegram", [image(), image({ contentType: "image/gif" })], [media("media_mix_unsupported")]],
   ["facebook", times(10, image()), []],
   ["facebook", times(11, image()), [media("too_many_media", { limit: 10, actual: 11 })]],
   ["facebook", [image(), video()], [media("media_mix_unsupported")]],
@@ -302,7 +304,7 @@ test.each<[PlatformId, TargetMedia, object]>([
     video({ durationMs: 43_200_001 }),
     media("media_duration", { limit: 43_200, actual: 43_200.001 }),
   ],
-  ["telegram", image({ contentType: "image/gif" }), media("media_type_unsupported")],
+  ["telegram", image({ contentType: "image/bmp" }), media("media_type_unsupported")],
   [
     "telegram",
     image({ width: 5001, height: 5000 }),

@@ -1,3 +1,4 @@
+import { isBlueskysHost } from "#src/bluesky/hosts.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { bearer, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";
@@ -23,19 +24,11 @@ export function isForeign({ attributes }: AccountAccess): boolean {
 }
 
 /**
- * Bluesky's own repository hosts, on which accounts of `bsky.social` are stored, such as `morel.us-east.host.bsky.network`
- * (docs.bsky.app/docs/advanced-guides/entryway, read 2026-11-23). Bluesky's relay trusts its own hosts by the same suffix
- * (github.com/bluesky-social/indigo, the default of `trusted-domains` in cmd/relay/main.go).
- */
-const BLUESKY_HOSTS = ".host.bsky.network";
-
-/**
  * Whether the account's repository is neither on the configured host nor on one of Bluesky's own hosts. The DID document
  * of an account of `bsky.social` states one of the latter.
  */
 export function isOwnersHost({ attributes: { pdsUrl } }: AccountAccess): boolean {
-  if (pdsUrl === undefined) return false;
-  return !URL.canParse(pdsUrl) || !new URL(pdsUrl).hostname.endsWith(BLUESKY_HOSTS);
+  return pdsUrl !== undefined && !isBlueskysHost(pdsUrl);
 }
 
 /** Creates a request to a procedure of Bluesky's XRPC API, in the name of the account. */

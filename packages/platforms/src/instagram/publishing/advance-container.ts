@@ -8,7 +8,13 @@ import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
 import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/processing-wait.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import { runAgain, type StepResult, type StepWait } from "#src/publishing/steps.ts";
-import { createContainer, describeCarousel, describeFile, readState } from "./container-calls.ts";
+import {
+  createContainer,
+  describeCarousel,
+  describeFile,
+  isUploaded,
+  readState,
+} from "./container-calls.ts";
 import {
   isUsable,
   listChildren,
@@ -119,7 +125,8 @@ function toContainer(
   { publication, place, handles }: ContainerContext,
   { id, restarts, uri }: Pick<Container, "id" | "restarts"> & { readonly uri: string },
 ): Container {
-  const isPushed = fileAt(publication, place)?.kind === "video";
+  const media = fileAt(publication, place);
+  const isPushed = media !== undefined && isUploaded(publication, media);
   const now = Date.now();
   return {
     id,

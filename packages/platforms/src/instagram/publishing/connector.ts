@@ -1,4 +1,5 @@
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { usesInstagramLogin } from "#src/instagram/login.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -26,15 +27,10 @@ const NOT_DELETED: DeletionOutcome = {
   message: "Instagram cannot delete posts of accounts that were connected with Instagram Login",
 };
 
-/** Whether the account was connected with Instagram Login, not with Facebook Login. */
-function usesInstagramLogin({ attributes }: Pick<AccountAccess, "attributes">): boolean {
-  return attributes.login === "instagram";
-}
-
 /**
  * Instagram's publishing connector: a post is created as an invisible media container, which is then published once.
- * Instagram fetches images from their public URL; videos are uploaded. Whether the account was connected with Facebook
- * Login or Instagram Login decides the API host.
+ * Instagram fetches images from their public URL. Whether the account was connected with Facebook Login or Instagram
+ * Login decides the API host, and whether videos are uploaded or fetched.
  */
 export function createInstagramPublishingConnector({
   loginBaseUrl,

@@ -2,26 +2,37 @@ import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform, type NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
+import { usesInstagramLogin } from "#src/instagram/login.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
 /**
- * Returns the media parameters of an Instagram container: the URL of an image, which Instagram fetches, or the
- * announcement of an upload for a video.
+ * Whether the file is uploaded to Instagram. Instagram fetches images itself; it also fetches the videos of accounts
+ * that were connected with Instagram Login, because resumable uploads exist only for Facebook Login. Source: Resumable
+ * uploads page, 2026-03-15.
  */
-function describeMedia({ kind, url }: PublicationMedia): Fields {
-  return kind === "image" ? { image_url: url } : { upload_type: "resumable" };
+export function isUploaded(publication: Publication, { kind }: PublicationMedia): boolean {
+  return kind === "video" && !usesInstagramLogin(publication);
 }
 
-function describeSingle({ text: caption }: Publication, media: PublicationMedia): Fields {
+/**
+ * Returns the media parameters of an Instagram container: the URL of a file that Instagram fetches, or the announcement
+ * of an upload.
+ */
+function describeMedia(publication: Publication, media: PublicationMedia): Fields {
+  if (isUploaded(publication, media)) return { upload_type: "resumable" };
+  return media.kind === "image" ? { image_url: media.url } : { video_url: media.url };
+}
+
+function describeSingle(publication: Publication, media: PublicationMedia): Fields {
   const type = media.kind === "video" ? { media_type: "REELS", share_to_feed: "true" } : {};
-  return { ...type, ...describeMedia(media), caption };
+  return { ...type, ...describeMedia(publication, media), caption: publication.text };
 }
 
-function describePart(media: PublicationMedia): Fields {
+function describePart(publication: Publication, media: PublicationMedia): Fields {
   const type = media.kind === "video" ? { media_type: "VIDEO" } : {};
-  return { ...type, ...describeMedia(media), is_carousel_item: "true" };
+  return { ...type, ...describeMedia(publication, media), is_carousel_item: "true" };
 }
 
 /**
@@ -29,7 +40,8 @@ function describePart(media: PublicationMedia): Fields {
  * carousel.
  */
 export function describeFile(publication: Publication, media: PublicationMedia): Fields {
-  return publication.media.length === 1 ? describeSingle(publication, media) : describePart(media);
+  const isSingle = publication.media.length === 1;
+  return isSingle ? describeSingle(publication, media) : describePart(publication, media);
 }
 
 export function describeCarousel(publication: Publication, children: readonly string[]): Fields {

@@ -11,6 +11,7 @@ import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { parseChatAddress } from "#src/telegram/chat-address.ts";
 import { deletePost } from "./delete-post.ts";
 import { toFailure } from "./failures.ts";
 import { toExternalId } from "./message-ids.ts";
@@ -20,12 +21,12 @@ export interface TelegramSettings {
   readonly baseUrl: string;
 }
 
-function toPermalink(message: JsonObject, chatId: string, messageId: number): string {
-  const chat = object(message, "chat");
-  const username = text(chat, "username");
-  return username === undefined
-    ? `https://t.me/c/${chatId.replace(/^-100/, "")}/${messageId}`
-    : `https://t.me/${username}/${messageId}`;
+function toPermalink(message: JsonObject, externalId: string, messageId: number): string {
+  const { chatId, topicId } = parseChatAddress(externalId);
+  const username = text(object(message, "chat"), "username");
+  const chat = username ?? `c/${chatId.replace(/^-100/, "")}`;
+  const topic = topicId === undefined ? "" : `/${topicId}`;
+  return `https://t.me/${chat}${topic}/${messageId}`;
 }
 
 /** Returns the Telegram message that was sent, or all messages of an album. */
@@ -35,7 +36,7 @@ function toMessages(answer: PlatformAnswer): readonly JsonObject[] {
   return list(answer.json, "result").flatMap<JsonObject>((one) => object({ one }, "one") ?? []);
 }
 
-function toOutcome(answer: PlatformAnswer, chatId: string): Outcome {
+function toOutcome(answer: PlatformAnswer, accountId: string): Outcome {
   if (answer.json?.ok === false && answer.status < 500) return toFailure(answer);
   const messages = toMessages(answer);
   const ids = messages.map(({ message_id: id }) => id).filter((id) => typeof id === "number");
@@ -47,7 +48,7 @@ function toOutcome(answer: PlatformAnswer, chatId: string): Outcome {
   return {
     kind: "published",
     externalId: toExternalId(ids),
-    permalink: toPermalink(message, chatId, first),
+    permalink: toPermalink(message, accountId, first),
   };
 }
 
@@ -78,7 +79,7 @@ export function createTelegramPublishingConnector({
     visibleParts: ({ media }) => media.map((one) => ({ media: one, start: 0, length: one.bytes })),
     publish: (publication, _handles, guard) => publish(baseUrl, publication, guard),
     reconcile: () =>
-      Promise.resolve({ kind: "cannot_tell", message: "a bot cannot read Telegram channels" }),
+      Promise.resolve({ kind: "cannot_tell", message: "a bot cannot read Telegram chats" }),
     canDelete: true,
     delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
   };

@@ -3,6 +3,7 @@ import { describeStatus, type PlatformAnswer, shorten, text } from "#src/http/pl
 import { jsonBody } from "#src/http/platform-request.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { parseChatAddress } from "#src/telegram/chat-address.ts";
 import { toFailure } from "./failures.ts";
 import { toMessageIds } from "./message-ids.ts";
 
@@ -34,7 +35,7 @@ export async function deletePost(
   const isAlbum = ids.length > 1;
   const url = `${baseUrl}/bot${account.accessToken}/${isAlbum ? "deleteMessages" : "deleteMessage"}`;
   const which = isAlbum ? { message_ids: ids } : { message_id: ids[0] };
-  const body = jsonBody({ chat_id: account.externalId, ...which });
+  const body = jsonBody({ chat_id: parseChatAddress(account.externalId).chatId, ...which });
   const secrets = [account.accessToken];
   const answer = await callPlatform({ method: "POST", url, body, secrets }, signal);
   return answer.kind === "answer"

@@ -13,7 +13,10 @@ const MEANINGS: readonly (readonly [RegExp, TargetErrorCode])[] = [
     /not a member|was kicked|administrator rights|not enough rights|chat_write_forbidden/i,
     "permission_missing",
   ],
-  [/chat not found|upgraded to a supergroup/i, "account_action_needed"],
+  [
+    /chat not found|message thread not found|topic.closed|upgraded to a supergroup/i,
+    "account_action_needed",
+  ],
   [/text is empty|(message|caption) is too long|can't parse entities/i, "content_rejected"],
   [
     /file identifier|http url|web page content|photo_|video_|image_process|too big|entity too large|file must be/i,

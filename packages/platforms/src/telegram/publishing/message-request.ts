@@ -2,6 +2,7 @@ import { multipartBody, type FormPart } from "#src/http/multipart.ts";
 import { jsonBody, type RequestBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import { toChatFields } from "#src/telegram/chat-address.ts";
 
 /** The publishing call to Telegram, which sends the whole post. */
 export interface MessageRequest {
@@ -62,7 +63,7 @@ function toFile(name: string, media: PublicationMedia): FormPart {
 
 function toSingle({ externalId, text }: Publication, media: PublicationMedia): MessageRequest {
   const kind = kindOf(media);
-  const fields = { chat_id: externalId, ...captionFields(text), ...videoFields(media) };
+  const fields = { ...toChatFields(externalId), ...captionFields(text), ...videoFields(media) };
   return {
     method: METHODS[kind],
     body: multipartBody([...toParts(fields), toFile(kind, media)]),
@@ -79,7 +80,7 @@ function toAlbum({ externalId, text, media }: Publication): MessageRequest {
     ...(index === 0 ? captionFields(text) : {}),
     ...videoFields(one),
   }));
-  const fields = { chat_id: externalId, media: JSON.stringify(entries) };
+  const fields = { ...toChatFields(externalId), media: JSON.stringify(entries) };
   const files = media.map((one, index) => toFile(`file${index}`, one));
   return { method: "sendMediaGroup", body: multipartBody([...toParts(fields), ...files]) };
 }
@@ -92,6 +93,6 @@ export function toMessageRequest(publication: Publication): MessageRequest {
   const { externalId, text, media } = publication;
   const [first, second] = media;
   if (first === undefined)
-    return { method: "sendMessage", body: jsonBody({ chat_id: externalId, text }) };
+    return { method: "sendMessage", body: jsonBody({ ...toChatFields(externalId), text }) };
   return second === undefined ? toSingle(publication, first) : toAlbum(publication);
 }

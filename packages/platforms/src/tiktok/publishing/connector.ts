@@ -3,6 +3,7 @@ import type { Details } from "#src/publishing/details.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { CHUNK_SIZES, type ChunkSizes } from "./chunk-plan.ts";
 import { findMatchingPost } from "./find-matching-post.ts";
 import { kindOf, toPermalink } from "./post-links.ts";
 import { createCreatorStep, publishPhotos } from "./publish-photos.ts";
@@ -15,6 +16,8 @@ import { createUploadStep } from "./upload-step.ts";
 
 export interface TiktokSettings {
   readonly baseUrl: string;
+  /** How videos are divided for the upload. Default: `CHUNK_SIZES`. */
+  readonly chunkSizes?: ChunkSizes;
 }
 
 /**
@@ -62,13 +65,18 @@ function toVisibleParts(publication: Publication, handles: Handles): readonly Me
  * the last chunk is the publishing call. TikTok fetches photos itself: the init call of a photo post is the publishing
  * call, and only its answer contains the id of the publication (publish id).
  */
-export function createTiktokPublishingConnector({ baseUrl }: TiktokSettings): PublishingConnector {
+export function createTiktokPublishingConnector({
+  baseUrl,
+  chunkSizes = CHUNK_SIZES,
+}: TiktokSettings): PublishingConnector {
   return {
     platform: "tiktok",
     maxResends: MAX_RESENDS,
     steps: (publication) => [
       retryPauseStep,
-      kindOf(publication) === "video" ? createUploadStep(baseUrl) : createCreatorStep(baseUrl),
+      kindOf(publication) === "video"
+        ? createUploadStep(baseUrl, chunkSizes)
+        : createCreatorStep(baseUrl),
     ],
     visibleParts: toVisibleParts,
     publish: (publication, handles, guard) =>

@@ -18,25 +18,11 @@ export interface Upload {
 }
 
 /**
- * Size in bytes of a chunk of a TikTok video. It is the smallest size that TikTok accepts, because the publishing call
- * sends the last chunk and should be short.
- */
-const CHUNK_BYTES = 5 * 1024 * 1024;
-/**
  * Number of times that the video's last chunk may be lost before the TikTok upload starts again with another upload
  * URL.
  */
 const MAX_MISSES = 3;
 const NAME = "upload";
-
-/**
- * Returns the size and the number of the chunks of a TikTok video. The number is rounded down, because the last chunk
- * also contains the remaining bytes.
- */
-export function planChunks(bytes: number): Pick<Upload, "chunkBytes" | "chunkCount"> {
-  const chunkBytes = Math.min(bytes, CHUNK_BYTES);
-  return { chunkBytes, chunkCount: Math.max(1, Math.floor(bytes / chunkBytes)) };
-}
 
 export function readUpload(handles: Handles): Upload | undefined {
   return readJsonHandle(handles, NAME) as Upload | undefined;

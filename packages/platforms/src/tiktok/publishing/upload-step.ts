@@ -8,6 +8,14 @@ import type { MediaPart, Publication, PublicationMedia } from "#src/publishing/p
 import { isFailure, type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import {
+  countRefusedPlans,
+  isSizeRefused,
+  planChunks,
+  toRefusedPlans,
+  type ChunkPlan,
+  type ChunkSizes,
+} from "./chunk-plan.ts";
+import {
   askForCreatorInfo,
   privacyLevelOf,
   readCreatorInfo,
@@ -15,20 +23,13 @@ import {
 } from "./creator-info.ts";
 import { toStepFailure } from "./failures.ts";
 import { fetchStatus } from "./publish-status.ts";
-import {
-  chunkOf,
-  chunksIn,
-  isReady,
-  planChunks,
-  readUpload,
-  toHandle,
-  type Upload,
-} from "./upload-state.ts";
+import { chunkOf, chunksIn, isReady, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
 /** Time in milliseconds for which TikTok accepts chunks of a video after the init call. */
 const UPLOAD_LIFE_MS = 3_600_000;
 
 interface VideoUpload extends TiktokAccess {
+  readonly chunkSizes: ChunkSizes;
   readonly publication: Publication;
   readonly media: PublicationMedia;
   readonly signal: AbortSignal;
@@ -75,12 +76,35 @@ function toPostInfo(publication: Publication, creator: CreatorInfo) {
 }
 
 /**
+ * Makes the init call of a TikTok video upload with the first way to divide the video that TikTok has not refused. After
+ * a refusal of the chunk size, the step runs again with the next way.
+ */
+async function start(
+  context: VideoUpload,
+  creator: CreatorInfo,
+  handles: Handles,
+): Promise<StepResult> {
+  const plans = planChunks(context.media.bytes, context.chunkSizes);
+  const refused = Math.min(countRefusedPlans(handles), plans.length - 1);
+  const plan = plans[refused];
+  if (plan === undefined) throw new Error("there is no way to divide the video");
+  const result = await startWith(context, creator, plan);
+  const mayTryNext = refused + 1 < plans.length;
+  return isFailure(result) && mayTryNext && isSizeRefused(result.message)
+    ? runAgain(toRefusedPlans(refused + 1))
+    : result;
+}
+
+/**
  * Makes the init call of a TikTok video upload. TikTok posts nothing before all bytes have arrived, so an init call
  * whose answer was lost can be repeated.
  */
-async function start(context: VideoUpload, creator: CreatorInfo): Promise<StepResult> {
+async function startWith(
+  context: VideoUpload,
+  creator: CreatorInfo,
+  plan: ChunkPlan,
+): Promise<StepResult> {
   const { publication, media, signal } = context;
-  const plan = planChunks(media.bytes);
   const body = {
     post_info: toPostInfo(publication, creator),
     source_info: {
@@ -145,7 +169,7 @@ async function run(context: VideoUpload, handles: Handles): Promise<StepResult> 
   const upload = readUpload(handles);
   if (upload?.stage === "open") return await sendChunk(context, upload);
   const creator = readCreatorInfo(handles);
-  if (creator !== undefined) return await start(context, creator);
+  if (creator !== undefined) return await start(context, creator, handles);
   const made = await askForCreatorInfo(context, context.publication, context.signal);
   return isFailure(made) ? made : runAgain(made);
 }
@@ -154,7 +178,7 @@ async function run(context: VideoUpload, handles: Handles): Promise<StepResult> 
  * Creates the step that does everything before the last chunk of a TikTok video: it reads the creator info, makes the
  * init call and sends the other chunks in order.
  */
-export function createUploadStep(baseUrl: string): PrepareStep {
+export function createUploadStep(baseUrl: string, chunkSizes: ChunkSizes): PrepareStep {
   return {
     name: "upload",
     isDone: (handles) => {
@@ -164,7 +188,8 @@ export function createUploadStep(baseUrl: string): PrepareStep {
     run: async (publication, handles, signal) => {
       const [media] = publication.media;
       if (media === undefined) throw new Error("the post has no video");
-      return await run({ baseUrl, account: publication, publication, media, signal }, handles);
+      const context = { baseUrl, chunkSizes, account: publication, publication, media, signal };
+      return await run(context, handles);
     },
   };
 }

@@ -12,7 +12,7 @@ import { createReconcile } from "./reconcile.ts";
 import { toPut, toSessionState } from "./upload-calls.ts";
 import { readUpload, restOf } from "./upload-state.ts";
 import { createUploadStep } from "./upload-step.ts";
-import { findPrivacyLock, toIds, type UploadedVideo } from "./uploaded-video.ts";
+import { toPublished, type UploadedVideo } from "./uploaded-video.ts";
 
 /** Size in bytes of a part of a YouTube upload: a multiple of 256 KiB. */
 const CHUNK_BYTES = 8 * 1024 * 1024;
@@ -25,7 +25,7 @@ export interface YoutubeSettings {
 }
 
 function toFinalOutcome(publication: Publication, video: UploadedVideo): Outcome {
-  return findPrivacyLock(publication, video) ?? { kind: "published", ...toIds(publication, video) };
+  return { kind: "published", ...toPublished(publication, video) };
 }
 
 /**

@@ -5,7 +5,7 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listMatchingUploads } from "./channel-uploads.ts";
 import { askSession, toSessionState, type SessionState } from "./upload-calls.ts";
 import type { Upload } from "./upload-state.ts";
-import { findPrivacyLock, toIds, type UploadedVideo } from "./uploaded-video.ts";
+import { toPublished, type UploadedVideo } from "./uploaded-video.ts";
 
 const MINUTE_MS = 60_000;
 /**
@@ -14,9 +14,9 @@ const MINUTE_MS = 60_000;
  */
 const LOOKS_AFTER_MS = [5 * MINUTE_MS, 30 * MINUTE_MS, 120 * MINUTE_MS];
 
-/** Returns the result of a search that found the YouTube video: it is published, or YouTube locked it as private. */
+/** Returns the result of a search that found the YouTube video. */
 export function toVerdict(publication: Publication, video: UploadedVideo): Verdict {
-  return findPrivacyLock(publication, video) ?? { kind: "present", ...toIds(publication, video) };
+  return { kind: "present", ...toPublished(publication, video) };
 }
 
 /** Reads the state of a YouTube upload session; undefined when YouTube's answer does not contain the state. */

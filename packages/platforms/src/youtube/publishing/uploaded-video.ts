@@ -1,5 +1,5 @@
 import { object, text } from "#src/http/platform-answer.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
+import type { Published } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 
 /** A YouTube video that an upload created. */
@@ -30,7 +30,7 @@ function isShort({ media: [video] }: Publication): boolean {
 }
 
 /** Returns the external id of a YouTube video and its permalink. */
-export function toIds(
+function toIds(
   publication: Publication,
   { id }: UploadedVideo,
 ): { readonly externalId: string; readonly permalink: string } {
@@ -38,19 +38,19 @@ export function toIds(
   return { externalId: id, permalink: `https://www.youtube.com/${path}` };
 }
 
-type Refusal = Extract<Failure, { kind: "refused" }>;
-
 /**
- * Returns a failure if YouTube locked the video as private, else undefined. YouTube locks every upload of an API
- * project that it has not audited (platforms reference 5.2). Viewers do not see such a video, and the project cannot
- * make it public.
+ * Returns the ids with which a YouTube video counts as published. YouTube locks every upload of an API project that it
+ * has not audited as private (platforms reference 5.2). The video then exists, and uploading it again would only make
+ * another locked video and spend quota, so it counts as published with a caveat.
  */
-export function findPrivacyLock(
+export function toPublished(
   publication: Publication,
-  { id, privacy }: UploadedVideo,
-): Refusal | undefined {
+  video: UploadedVideo,
+): Pick<Published, "externalId" | "permalink" | "caveat"> {
   const wanted = publication.privacy ?? "public";
-  if (privacy !== "private" || wanted === "private") return undefined;
-  const message = `YouTube keeps the video ${id} private until it has audited this project`;
-  return { kind: "refused", code: "app_configuration", message };
+  const ids = toIds(publication, video);
+  if (video.privacy !== "private" || wanted === "private") return ids;
+  const message =
+    "YouTube keeps the video private, because it has not audited the API project of this installation";
+  return { ...ids, caveat: { code: "app_configuration", message } };
 }

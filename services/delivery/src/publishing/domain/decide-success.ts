@@ -2,7 +2,7 @@ import type { Published } from "@postrider/platforms/publishing/outcome";
 import { attemptWith, change, type Decision, type TaskSnapshot } from "./decision.ts";
 import type { Task } from "./task.ts";
 
-type Ids = Pick<Published, "externalId" | "permalink" | "askLater">;
+type Ids = Pick<Published, "externalId" | "permalink" | "askLater" | "caveat">;
 
 function markDuplicate(task: Task, ids: Ids): Task {
   return {
@@ -20,15 +20,29 @@ function isSuperfluous(task: Task): boolean {
   return task.status === "queued" || task.status === "working";
 }
 
+function markPublished({ task, now }: TaskSnapshot, { externalId, permalink, caveat }: Ids): Task {
+  return {
+    ...task,
+    status: "published",
+    isAttemptOpen: false,
+    openUnknowns: 0,
+    externalId,
+    permalink,
+    publishedAt: now,
+    errorCode: caveat?.code ?? null,
+    errorMessage: caveat?.message ?? null,
+  };
+}
+
 /**
  * Decides what follows when a publishing call has published the target. The success that is recorded first determines
  * the target's post id. A later success stores its own post id in its attempt and marks the target as
  * `duplicate_detected`.
  */
 export function onPublished(snapshot: TaskSnapshot, ids: Ids): Decision {
-  const { task, siblings, now } = snapshot;
-  const { externalId, permalink, askLater } = ids;
-  const attempt = attemptWith(snapshot, "published", {}, { externalId, permalink });
+  const { task, siblings } = snapshot;
+  const { externalId, permalink, askLater, caveat } = ids;
+  const attempt = attemptWith(snapshot, "published", caveat, { externalId, permalink });
   const account = { kind: "answered" } as const;
   if (task.status === "published") {
     if (task.externalId === ids.externalId) return { task, changes: [], ...attempt };
@@ -40,17 +54,7 @@ export function onPublished(snapshot: TaskSnapshot, ids: Ids): Decision {
     const winner = rival.externalId === ids.externalId ? rival : markDuplicate(rival, ids);
     return { task, changes: [change(dropped, false), change(winner)], ...attempt, account };
   }
-  const published: Task = {
-    ...task,
-    status: "published",
-    isAttemptOpen: false,
-    openUnknowns: 0,
-    externalId,
-    permalink,
-    publishedAt: now,
-    errorCode: null,
-    errorMessage: null,
-  };
+  const published = markPublished(snapshot, ids);
   const superfluous = siblings
     .filter(isSuperfluous)
     .map((sibling) => change({ ...sibling, status: "dropped", isAttemptOpen: false }, false));

@@ -125,6 +125,21 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
+test("a target that is published otherwise than asked keeps the caveat as its error, also when only its attempt stored the success", () => {
+  const caveat = { code: "app_configuration", message: "the video is private" } as const;
+  const shown = {
+    status: "published",
+    errorCode: caveat.code,
+    errorMessage: caveat.message,
+  };
+  const outcome = { kind: "published", externalId: "v", permalink: null, caveat } as const;
+  expect(after(CALLING, called(outcome))).toMatchObject(shown);
+  const verdict = { kind: "present", externalId: "v", permalink: null, caveat } as const;
+  expect(after(RECONCILING, looked(verdict))).toMatchObject(shown);
+  const attempt: Attempt = { ...ATTEMPT, outcome: "published", externalId: "v", ...caveat };
+  expect(after(RECONCILING, looked({ kind: "absent" }), { attempt })).toMatchObject(shown);
+});
+
 test("when a target is published without a post id, the id is requested from the platform later, unless another publish request of the target is already published", () => {
   const askLater = { publishId: "p1" };
   const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };

@@ -1,4 +1,4 @@
-import type { Outcome } from "@postrider/platforms/publishing/outcome";
+import type { Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { after, fail, onFailure, onPending, requeue, toUnknown } from "./decide-failure.ts";
 import { onPlatformHeld } from "./decide-hold.ts";
 import { onHistory, onLate } from "./decide-late.ts";
@@ -141,7 +141,10 @@ function onWork(snapshot: TaskSnapshot, learned: Fenced, policy: PublishingPolic
  */
 function onKnownAlready(snapshot: TaskSnapshot): Decision | undefined {
   const { attempt } = snapshot;
-  return attempt?.outcome === "published" ? onPublished(snapshot, attempt) : undefined;
+  if (attempt?.outcome !== "published") return undefined;
+  const { code, message } = attempt;
+  const caveat = code === "" ? {} : { caveat: { code: code as TargetErrorCode, message } };
+  return onPublished(snapshot, { ...attempt, ...caveat });
 }
 
 function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {

@@ -1,0 +1,80 @@
+import { askPlatform } from "#src/authorization/call.ts";
+import { mayCallForeign } from "#src/http/foreign-hosts.ts";
+import { list, text, type JsonObject } from "#src/http/platform-answer.ts";
+import { isBlueskysHost } from "./hosts.ts";
+
+/** Where Bluesky accounts are looked up. */
+export interface BlueskyDirectory {
+  /** URL of the server that resolves handles, and on which accounts are by default. */
+  readonly baseUrl: string;
+  /** URL of the public directory of DIDs (PLC). */
+  readonly plcUrl: string;
+}
+
+/** A Bluesky account and the server (PDS) of its own on which it is stored. */
+export interface OwnRepository {
+  readonly did: string;
+  readonly pdsUrl: string;
+}
+
+const WEB_DID = /^did:web:([a-z0-9.-]+)$/;
+
+/**
+ * Finds the server of an account that is neither on the configured server nor on one of Bluesky's own: handle → DID →
+ * DID document → PDS, as every client of the AT Protocol does. Returns undefined for every other account, and when
+ * nothing was found; then the configured server decides.
+ */
+export async function findOwnRepository(
+  directory: BlueskyDirectory,
+  identifier: string,
+  signal: AbortSignal,
+): Promise<OwnRepository | undefined> {
+  const did = await findDid(directory, identifier, signal);
+  const document = did === undefined ? undefined : await readDidDocument(directory, did, signal);
+  if (did === undefined || text(document, "id") !== did) return undefined;
+  const pdsUrl = ownPdsUrlOf(document, directory.baseUrl);
+  return pdsUrl === undefined || isBlueskysHost(pdsUrl) ? undefined : { did, pdsUrl };
+}
+
+async function findDid(
+  { baseUrl }: BlueskyDirectory,
+  identifier: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (identifier.startsWith("did:")) return identifier;
+  const query = new URLSearchParams({ handle: identifier });
+  const url = `${baseUrl}/xrpc/com.atproto.identity.resolveHandle?${query.toString()}`;
+  const answer = await askPlatform({ method: "GET", url }, signal);
+  return answer.kind === "answer" && answer.status === 200 ? text(answer.json, "did") : undefined;
+}
+
+async function readDidDocument(
+  { plcUrl }: BlueskyDirectory,
+  did: string,
+  signal: AbortSignal,
+): Promise<JsonObject | undefined> {
+  const [, domain] = WEB_DID.exec(did) ?? [];
+  const call =
+    domain === undefined
+      ? ({ method: "GET", url: `${plcUrl}/${did}` } as const)
+      : ({
+          method: "GET",
+          url: `https://${domain}/.well-known/did.json`,
+          isForeign: true,
+        } as const);
+  const answer = await askPlatform(call, signal);
+  return answer.kind === "answer" && answer.status === 200 ? answer.json : undefined;
+}
+
+/**
+ * Returns the server in an account's DID document, unless it is the configured server. The configured server is not
+ * stored with the account, so that a new configuration also applies to existing accounts.
+ */
+export function ownPdsUrlOf(document: unknown, baseUrl: string): string | undefined {
+  const services = list(document, "service");
+  const pds = services.find((service) => text(service, "type") === "AtprotoPersonalDataServer");
+  const endpoint = text(pds, "serviceEndpoint")?.replace(/\/+$/, "");
+  if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;
+  if (endpoint === baseUrl.replace(/\/+$/, "")) return undefined;
+  return mayCallForeign(new URL(endpoint)) ? endpoint : undefined;
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import type { Publication } from "#src/publishing/publication.ts";
+import { createTelegramAuthorizationConnector } from "#src/telegram/authorization.ts";
+import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
+import { pngMedia } from "../test-media.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
+
+const platform = await startTestPlatform("telegram");
+const authorization = createTelegramAuthorizationConnector({ baseUrl: platform.url });
+const telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
+
+let groups = 0;
+/** Creates a chat of the kind that the beginning of its username names, with a bot in it. */
+async function createChat(kind: "group" | "forum" | "channel") {
+  const { username, credentials } = await platform.createAccount({
+    username: `${kind}_${++groups}`,
+  });
+  return { username, botToken: credentials.botToken ?? "", chatId: credentials.chatId ?? "" };
+}
+
+async function connect(chat: { readonly botToken: string; readonly chatId: string }) {
+  const { botToken, chatId } = chat;
+  return await authorization.connect({ botToken, chatId }, signal);
+}
+
+async function publicationOf(externalId: string, botToken: string): Promise<Publication> {
+  const made = await platform.createPublication([], "Ahoy", () => botToken);
+  return { ...made, externalId };
+}
+
+describe("Telegram groups", () => {
+  test("a group is connected in which the bot is a plain member, because only channels have the right `can_post_messages`", async () => {
+    const chat = await createChat("group");
+    expect(await connect(chat)).toMatchObject({
+      kind: "connected",
+      connection: { externalId: chat.chatId, username: chat.username },
+    });
+  });
+
+  test("a topic of a group is connected as an account of its own", async () => {
+    const chat = await createChat("forum");
+    expect(await connect({ ...chat, chatId: `@${chat.username}/3` })).toMatchObject({
+      kind: "connected",
+      connection: { externalId: `${chat.chatId}/3` },
+    });
+  });
+
+  test("a topic is refused with a remedy in a chat that has none", async () => {
+    const chat = await createChat("group");
+    expect(await connect({ ...chat, chatId: `${chat.chatId}/3` })).toEqual({
+      kind: "refused",
+      message: "the group has no topics: leave out the number after the /",
+    });
+  });
+
+  test("a message, a photo and an album are sent to the topic, and the link leads there", async () => {
+    const chat = await createChat("forum");
+    const publication = await publicationOf(`${chat.chatId}/2`, chat.botToken);
+    const photos = [pngMedia(1), pngMedia(2)];
+    for (const media of [[], photos.slice(0, 1), photos]) {
+      const outcome = await telegram.publish({ ...publication, media }, {}, guard);
+      expect(outcome).toMatchObject({ kind: "published" });
+      const permalink = outcome.kind === "published" ? outcome.permalink : "";
+      expect(permalink).toMatch(new RegExp(`^https://t\\.me/${chat.username}/2/\\d+$`));
+    }
+    expect(await platform.visible()).toHaveLength(3);
+  });
+
+  test("a post in a topic is deleted", async () => {
+    const chat = await createChat("forum");
+    const publication = await publicationOf(`${chat.chatId}/2`, chat.botToken);
+    const outcome = await telegram.publish(publication, {}, guard);
+    const id = outcome.kind === "published" ? (outcome.externalId ?? "") : "";
+    expect(await telegram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("a target fails with `account_action_needed` when its topic no longer exists", async () => {
+    const chat = await createChat("forum");
+    const publication = await publicationOf(`${chat.chatId}/99`, chat.botToken);
+    expect(await telegram.publish(publication, {}, guard)).toMatchObject({
+      kind: "refused",
+      code: "account_action_needed",
+    });
+  });
+});

@@ -1,0 +1,33 @@
+import { refuse } from "#src/telegram/errors.ts";
+import { idOf } from "#src/telegram/parameters.ts";
+import type { Parameters } from "#src/telegram/parameters.ts";
+import type { Account } from "#src/world/accounts.ts";
+
+/** Ids of the topics that a simulated forum has. */
+const TOPIC_IDS: ReadonlySet<number> = new Set([2, 3]);
+
+/**
+ * The kind of a simulated Telegram chat: the username of a group begins with `group`, of a group
+ * with topics with `forum`; every other chat is a channel. Bots are administrators of channels and
+ * plain members of groups.
+ */
+export function kindOf({ username }: Account): "channel" | "group" | "forum" {
+  if (username.startsWith("group")) {
+    return "group";
+  }
+  return username.startsWith("forum") ? "forum" : "channel";
+}
+
+/**
+ * The topic that a call that sends a message names; undefined when it names none. Refuses a topic
+ * that the chat does not have.
+ */
+export function topicOf(chat: Account, parameters: Parameters): number | undefined {
+  const given = parameters.get("message_thread_id");
+  if (given === undefined) {
+    return undefined;
+  }
+  const id = idOf(given);
+  const exists = kindOf(chat) === "forum" && id !== undefined && TOPIC_IDS.has(id);
+  return exists ? id : refuse("message thread not found");
+}
