@@ -18,11 +18,11 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
 export const STEPS: readonly Step[] = [
   // The S3 server for tests is built early: its first build takes minutes, for which the tests would otherwise wait.
   command("the tests' S3 server is built", "node", "packages/local/src/build-s3.ts"),
-  command("types of the packages", "turbo", "run", "typecheck", "--output-logs=errors-only"),
+  // One program for all packages checks each shared file once, which takes a quarter of the time of a program per package.
+  command("types", "tsc", "-p", "."),
   command("dead code and dependencies (knip)", "knip", "--no-progress"),
   command("lint (oxlint)", "oxlint", "--deny-warnings"),
   { name: "generated code is committed", run: checkGeneratedCode },
-  command("types of the tooling", "tsc", "-p", "."),
   command("contracts lint (buf)", "buf", "lint", "proto"),
   command("contracts format (buf)", "buf", "format", "--diff", "--exit-code", "proto"),
   command(
