@@ -85,7 +85,7 @@ export function mediaMessageView(
   };
 }
 
-/** A Telegram bot as a member of a group in which it is no administrator. */
+/** A Telegram bot as a member of a group in which it is not an administrator. */
 export function memberView(bot: Bot): Record<string, unknown> {
   return { user: botView(bot), status: "member" };
 }
