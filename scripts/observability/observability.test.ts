@@ -109,7 +109,7 @@ test("metric series whose increase raises an alert are exported with the value 0
       ),
   );
 
-  expect(awaited).toHaveLength(3 * PLATFORM_IDS.length + 2);
+  expect(awaited).toHaveLength(3 * PLATFORM_IDS.length + 3);
   expect(missing).toEqual([]);
 });
 

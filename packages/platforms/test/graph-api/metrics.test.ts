@@ -163,7 +163,7 @@ describe("metrics of videos", () => {
   test("the Instagram connector reads the metrics of a reel", async () => {
     const site = new GraphSite("instagram", platforms.instagram, files);
     const account = await site.createAccount();
-    const postId = await site.publish(account, "A film", [mp4Media(50_000)]);
+    const postId = await site.publish(account, "A video", [mp4Media(50_000)]);
     const values = { platform: "instagram", account: account.externalId, id: postId, views: 9 };
     await platforms.instagram.control("POST", "metrics", values);
     expect(await readOne(site, account, postId)).toMatchObject({
@@ -176,7 +176,7 @@ describe("metrics of videos", () => {
     const platform = platforms.facebook;
     const site = new GraphSite("facebook", platform, files);
     const account = await site.createAccount();
-    const postId = await site.publish(account, "A film", [mp4Media(50_000)]);
+    const postId = await site.publish(account, "A video", [mp4Media(50_000)]);
     const values = { platform: "facebook", account: account.externalId, id: postId, ...VALUES };
     await platform.control("POST", "metrics", values);
     return { platform, site, account, postId };

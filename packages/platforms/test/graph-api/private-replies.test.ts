@@ -266,7 +266,7 @@ describe("private replies on facebook whose outcome is unknown", () => {
 
   test("the Facebook connector lists a video under the id that Postrider stores for it, and lists its comments", async () => {
     const account = await site.createAccount();
-    const mediaId = await site.publish(account, "A film", [mp4Media(50_000)]);
+    const mediaId = await site.publish(account, "A video", [mp4Media(50_000)]);
     expect(mediaId).not.toContain("_");
     const commentId = await addComment(platform, account, { mediaId, text: "Nice" });
     const listed = await site.privateReplies.listMedia(

@@ -42,7 +42,7 @@ const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
 };
 
 /**
- * Returns the rule after a change. The status that the rule has already is no change. A revoked rule accepts no other change. A
+ * Returns the rule after a change. Setting the status that the rule has already changes nothing. A revoked rule accepts no other change. A
  * rule that becomes active gets a new time of activation, so that comments from a pause are not answered.
  *
  * @param now A time at which no other transaction is storing runs of the account.

@@ -76,7 +76,7 @@ async function tryPoll(deps: AutomationDeps, account: PolledAccount): Promise<Po
   if (comments === undefined || privateReplies === undefined) return { kind: "idle" };
   try {
     const calls = await PlatformCalls.open(deps, account, deps.settings.leaseMs / 2);
-    return await readNews({ deps, account, calls, comments, privateReplies, rules });
+    return await readNewComments({ deps, account, calls, comments, privateReplies, rules });
   } catch (error) {
     deps.logger.warn(
       { err: error, accountId, platform },
@@ -86,7 +86,7 @@ async function tryPoll(deps: AutomationDeps, account: PolledAccount): Promise<Po
   }
 }
 
-async function readNews(poll: Poll): Promise<PollResult> {
+async function readNewComments(poll: Poll): Promise<PollResult> {
   const { calls, privateReplies, rules, account } = poll;
   const listed = await listAccountMedia(calls, privateReplies, rules, account.mediaCursor);
   if (listed.kind !== "listed") return toPollFailure(listed);
