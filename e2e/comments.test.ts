@@ -180,6 +180,30 @@ describe.each(["instagram", "facebook", "x", "bluesky"])("hiding comments on %s:
   });
 });
 
+test.each(["instagram", "facebook", "x", "bluesky"])(
+  "a hidden comment on %s keeps its place among the others, page by page",
+  async (platform) => {
+    const media = await publishOn(tenant, platform);
+    const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
+    const ids: string[] = [];
+    for (const minutes of [40, 30, 20, 10]) ids.push(await comment(media, "many", at(minutes)));
+    for (const id of ids.slice(1, 3)) await whenDone(await act(media, id, { type: "hide" }));
+
+    const listed: (readonly [string, boolean])[] = [];
+    let query = "?limit=1";
+    for (let next: string | null = ""; next !== null;) {
+      const { body } = await list(media, query);
+      listed.push(...body.comments.map(({ id, hidden }) => [id, hidden] as const));
+      expect(body.comments.length).toBeLessThanOrEqual(1);
+      next = body.nextCursor;
+      query = `?limit=1&cursor=${next}`;
+    }
+
+    const expected = ids.map((id, index) => [id, index === 1 || index === 2]);
+    expect(listed).toEqual(expected.toReversed());
+  },
+);
+
 test("an action that the platform does not offer is refused", async () => {
   const media = await publishOn(tenant, "youtube");
   const id = await comment(media, "hide me");

@@ -179,6 +179,7 @@ create table delivery.comment_actions (
   platform text not null,
   media_id text not null,
   comment_id text not null,
+  comment_created_at timestamp with time zone,
   type text not null,
   text text,
   call_key text not null,
@@ -217,6 +218,7 @@ create table delivery.comment_actions (
 );
 CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
 CREATE INDEX comment_actions_external ON delivery.comment_actions USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX comment_actions_hiding ON delivery.comment_actions USING btree (account_id, media_id, comment_created_at) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = 'succeeded'::text));
 CREATE INDEX comment_actions_in_work ON delivery.comment_actions USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING btree (account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);
@@ -291,6 +293,26 @@ create table delivery.idempotency_keys (
   constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, operation, key)
 );
 CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (created_at);
+
+create table delivery.metrics_accounts (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  platform text not null,
+  due_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
+  not_before timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  wake_at timestamp with time zone not null generated always as (GREATEST(due_at, not_before, limited_until)) stored,
+  constraint metrics_accounts_pkey PRIMARY KEY (account_id)
+);
+CREATE INDEX metrics_accounts_wake ON delivery.metrics_accounts USING btree (platform, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
+
+create table delivery.metrics_apps (
+  platform text not null,
+  limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  constraint metrics_apps_pkey PRIMARY KEY (platform)
+);
 
 create table delivery.outbox (
   id bigint not null generated always as identity,
@@ -427,6 +449,47 @@ create table delivery.schema_migrations (
   applied_at timestamp with time zone not null default now(),
   constraint schema_migrations_pkey PRIMARY KEY (version)
 );
+
+create table delivery.target_metric_history (
+  target_id uuid not null,
+  refreshed_at timestamp(3) with time zone not null,
+  workspace_id uuid not null,
+  views bigint,
+  impressions bigint,
+  reach bigint,
+  likes bigint,
+  comments bigint,
+  shares bigint,
+  saves bigint,
+  constraint target_metric_history_pkey PRIMARY KEY (target_id, refreshed_at)
+);
+
+create table delivery.target_metrics (
+  target_id uuid not null,
+  workspace_id uuid not null,
+  post_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  external_id text,
+  published_at timestamp with time zone not null,
+  due_at timestamp with time zone not null,
+  failure_count integer not null default 0,
+  missing_count integer not null default 0,
+  asking_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  asked_by_hand_at timestamp with time zone,
+  views bigint,
+  impressions bigint,
+  reach bigint,
+  likes bigint,
+  comments bigint,
+  shares bigint,
+  saves bigint,
+  refreshed_at timestamp(3) with time zone,
+  thin_at timestamp with time zone not null default 'infinity'::timestamp with time zone,
+  constraint target_metrics_pkey PRIMARY KEY (target_id)
+);
+CREATE INDEX target_metrics_due ON delivery.target_metrics USING btree (account_id, due_at) WHERE (due_at < 'infinity'::timestamp with time zone);
+CREATE INDEX target_metrics_thin ON delivery.target_metrics USING btree (thin_at) WHERE (thin_at < 'infinity'::timestamp with time zone);
 
 create table delivery.task_handles (
   target_id uuid not null,

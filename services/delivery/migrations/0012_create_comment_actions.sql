@@ -6,6 +6,8 @@ create table comment_actions (
   platform text not null,
   media_id text not null,
   comment_id text not null,
+  -- When the comment was written; null for private replies.
+  comment_created_at timestamptz,
   type text not null check (type in ('reply', 'hide', 'unhide', 'private_reply')),
   -- Text of the reply or private reply.
   text text,
@@ -74,6 +76,9 @@ create index comment_actions_in_work on comment_actions (wake_at)
   where status in ('working', 'calling', 'reconciling');
 -- Finds other actions on a comment.
 create index comment_actions_comment on comment_actions (account_id, comment_id);
+-- Finds the comments on media that are hidden.
+create index comment_actions_hiding on comment_actions (account_id, media_id, comment_created_at)
+  where type in ('hide', 'unhide') and status = 'succeeded';
 -- Finds the actions that replies on the platform belong to, so that a reply is not adopted for another action.
 create index comment_actions_external on comment_actions (account_id, external_id)
   where external_id is not null;

@@ -136,14 +136,14 @@ class Stage implements AsyncDisposable {
     return ((await answer.json()) as { accessJwt: string }).accessJwt;
   }
 
-  start(): ChildProcess {
+  start(role = "publishing"): ChildProcess {
     const child = spawn(process.execPath, [MAIN], {
       stdio: "ignore",
       env: {
         ...compileCacheEnv(),
         PORT: "0",
         METRICS_PORT: "0",
-        ROLE: "publishing",
+        ROLE: role,
         BUS: "postgres",
         LOG_LEVEL: "silent",
         ...identities.env("delivery"),
@@ -362,4 +362,32 @@ test.concurrent("a platform's answer that arrived while the delivery process was
   child.kill("SIGCONT");
 
   await untilStatus(stage.sql, target, "published", SLOW_START);
+});
+
+test.concurrent("the metrics of a post are stored once although a delivery process is killed between the platform's answer and the record", async () => {
+  await using stage = await Stage.open();
+  const target = await stage.addTarget("x");
+  const first = stage.start("all");
+  await stage.request(target);
+  await untilStatus(stage.sql, target, "published", SLOW_START);
+  await eventually(
+    async () => (await stage.sql`select 1 from target_metrics`).length === 1,
+    SLOW_START,
+  );
+
+  stage.arm("delivery.after-metrics-call", "kill");
+  await stage.sql`update target_metrics set due_at = now()`;
+  await stage.sql`update metrics_accounts set due_at = now()`;
+  await eventually(() => first.signalCode === "SIGKILL", SLOW_START);
+  expect(await stage.sql`select 1 from target_metric_history`).toHaveLength(0);
+
+  stage.start("engagement");
+  await stage.sql`update metrics_accounts set not_before = now()`;
+  await eventually(
+    async () => (await stage.sql`select 1 from target_metric_history`).length === 1,
+    SLOW_START,
+  );
+  const rows = await stage.sql<{ isShown: boolean }[]>`
+    select refreshed_at is not null as is_shown from target_metrics`;
+  expect(rows).toEqual([{ isShown: true }]);
 });

@@ -65,6 +65,8 @@ export interface CommentsConnector {
   readonly platform: PlatformId;
   /** The actions that the platform offers. */
   readonly actions: ReadonlySet<CommentActionType>;
+  /** Whether the platform leaves hidden comments out of its list; `readComment` still returns them. */
+  readonly omitsHidden?: boolean;
   listComments(
     account: AccountAccess,
     query: CommentQuery,

@@ -12,10 +12,10 @@ export type CommentsConnectors = Readonly<Partial<Record<PlatformId, CommentsCon
 
 export function createCommentsConnectors(settings: PublishingSettings): CommentsConnectors {
   return {
-    x: createXCommentsConnector(settings.x),
-    youtube: createYoutubeCommentsConnector(settings.youtube),
     bluesky: createBlueskyCommentsConnector(settings.bluesky),
     facebook: createFacebookCommentsConnector(settings.facebook),
     instagram: createInstagramCommentsConnector(settings.instagram),
+    x: createXCommentsConnector(settings.x),
+    youtube: createYoutubeCommentsConnector(settings.youtube),
   };
 }

@@ -30,14 +30,15 @@ export interface NodeReadings {
 const UNKNOWN_ALIASES = 803;
 
 /** Whether the error concerns one object, so that the others can be read without it. */
-function isAboutOne(answer: PlatformAnswer | NoAnswer, failure: Failure): boolean {
-  if (answer.kind === "no_answer") return false;
-  const isContent = failure.kind === "refused" && failure.code === "content_rejected";
-  return isMissing(answer) || readGraphError(answer)?.code === UNKNOWN_ALIASES || isContent;
+function isAboutOne(answer: PlatformAnswer, failure: Failure): boolean {
+  return isUnknown(answer) || isContent(failure);
 }
 
-function isUnknown(answer: PlatformAnswer | NoAnswer): boolean {
-  if (answer.kind === "no_answer") return false;
+function isContent(failure: NodeReading | Failure): boolean {
+  return failure.kind === "refused" && failure.code === "content_rejected";
+}
+
+function isUnknown(answer: PlatformAnswer): boolean {
   return isMissing(answer) || readGraphError(answer)?.code === UNKNOWN_ALIASES;
 }
 
@@ -46,10 +47,11 @@ async function readOne(
   account: AccountAccess,
   { id, fields, own }: { id: string; fields: string; own: GraphMeanings },
   signal: AbortSignal,
-): Promise<NodeReading | Failure> {
+): Promise<NodeReading | Failure | NoAnswer> {
   const call = { method: "GET", path: encodeURIComponent(id), query: { fields } } as const;
   const answer = await callGraph(api, account, call, signal);
-  if (answer.kind === "answer" && answer.status === 200 && answer.json !== undefined)
+  if (answer.kind === "no_answer") return answer;
+  if (answer.status === 200 && answer.json !== undefined)
     return { kind: "node", node: answer.json };
   return isUnknown(answer) ? { kind: "missing" } : toStepFailure(answer, own);
 }
@@ -60,13 +62,17 @@ async function readEach(
   account: AccountAccess,
   { ids, fields, own }: NodesQuery,
   signal: AbortSignal,
-): Promise<NodeReadings | Failure> {
+): Promise<NodeReadings | Failure | NoAnswer> {
   const nodes = new Map<string, NodeReading>();
   for (const id of ids) {
     const read = await readOne(api, account, { id, fields, own }, signal);
-    if (read.kind === "retryable" || read.kind === "token_refused") return read;
-    if (read.kind === "refused" && read.code !== "content_rejected") return read;
-    nodes.set(id, read);
+    if (
+      read.kind === "node" ||
+      read.kind === "missing" ||
+      (read.kind === "refused" && isContent(read))
+    )
+      nodes.set(id, read);
+    else return read;
   }
   return { kind: "nodes", nodes };
 }
@@ -86,12 +92,13 @@ export async function readNodes(
   account: AccountAccess,
   query: NodesQuery,
   signal: AbortSignal,
-): Promise<NodeReadings | Failure> {
+): Promise<NodeReadings | Failure | NoAnswer> {
   const { ids, fields, own } = query;
   if (ids.length < 2) return await readEach(api, account, query, signal);
   const call = { method: "GET", path: "", query: { ids: ids.join(","), fields } } as const;
   const answer = await callGraph(api, account, call, signal);
-  if (answer.kind === "answer" && answer.status === 200) {
+  if (answer.kind === "no_answer") return answer;
+  if (answer.status === 200) {
     const { json } = answer;
     if (json === undefined) return platformUnavailable("the Graph API's answer is unreadable");
     return { kind: "nodes", nodes: new Map(ids.map((id) => toReading(json, id))) };

@@ -3,6 +3,7 @@ import { Agent, request, type Dispatcher } from "undici";
 import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
 import {
   describeFailure,
+  isTimeout,
   MAX_ANSWER_BYTES,
   type PlatformAnswer,
   toAnswer,
@@ -21,6 +22,8 @@ export interface NoAnswer {
   readonly kind: "no_answer";
   /** Description of the failure; it contains no secrets. */
   readonly message: string;
+  /** True when the call was ended because the platform had not answered in time. */
+  readonly isTimeout?: boolean;
 }
 
 /** Time limit in milliseconds of a platform call without a body; a body extends it by the time to upload it. */
@@ -67,7 +70,8 @@ async function send(
     return toAnswer(answer.statusCode, answer.headers, redact(text, call));
   } catch (error) {
     if (outgoing.failure !== undefined) throw outgoing.failure;
-    return { kind: "no_answer", message: describeFailure(error) };
+    const message = describeFailure(error);
+    return { kind: "no_answer", message, isTimeout: isTimeout(error) };
   }
 }
 

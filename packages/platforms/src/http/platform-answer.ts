@@ -98,18 +98,26 @@ const UNREACHABLE = new Set([
   "ENETUNREACH",
 ]);
 
+function codeOf(error: Error): string {
+  return "code" in error ? String(error.code) : "";
+}
+
+/** Whether a network failure means that the other side did not answer in time. */
+export function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return /TIMEOUT|ETIMEDOUT/.test(codeOf(error)) || error.name === "TimeoutError";
+}
+
 /**
  * Describes a network failure for people. The text of the network error itself is never used, because it may contain a
  * URL with a token in it.
  */
 export function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return "the network failed";
-  const code = "code" in error ? String(error.code) : "";
+  const code = codeOf(error);
   if (BROKEN.has(code)) return "the connection broke before an answer came";
   if (UNREACHABLE.has(code)) return "the platform cannot be reached";
-  if (/TIMEOUT|ETIMEDOUT/.test(code) || error.name === "TimeoutError")
-    return "the platform did not answer in time";
-  return "the network failed";
+  return isTimeout(error) ? "the platform did not answer in time" : "the network failed";
 }
 
 /** A JSON object whose properties are not checked yet. */

@@ -32,12 +32,17 @@ export type MetricsReading =
   | { readonly kind: "missing" }
   | MetricsFailure;
 
-/** The number of calls that the platform allows in a window; `app` = for all accounts of the app together. */
-export interface CallBudget {
-  readonly scope: "account" | "app";
-  readonly calls: number;
-  readonly windowMs: number;
-}
+/** The number of calls that the platform allows in a window. */
+export type CallBudget =
+  | { readonly scope: "account"; readonly calls: number; readonly windowMs: number }
+  | {
+      /** For all accounts of our app together. */
+      readonly scope: "app";
+      readonly calls: number;
+      readonly windowMs: number;
+      /** Whether the platform counts each post of a call, not the call. */
+      readonly isPerPost?: boolean;
+    };
 
 /** Reads the counters of published posts on one platform. */
 export interface MetricsConnector {

@@ -182,15 +182,15 @@ describe.each(LOGINS)("comments on %s", (login) => {
     [403, { kind: "refused", code: "permission_missing" }],
     [429, { kind: "retryable", code: "rate_limited", isLimit: true, retryAfterMs: 1800 }],
     [500, { kind: "retryable", code: "platform_unavailable" }],
-  ])("an error with HTTP %i", (status, failure) => {
-    test(`is reported by the ${login} connector when it lists comments`, async () => {
+  ])("HTTP %i", (status, failure) => {
+    test(`the ${login} connector reports HTTP ${status} when it lists comments`, async () => {
       const { account, request } = await createRequest();
       await platform.addFault("comments", "status", { status });
       const query = { mediaId: request.mediaId, limit: 50, after: undefined };
       expect(await comments.listComments(account, query, signal)).toMatchObject(failure);
     });
 
-    test(`is reported by the ${login} connector when it replies, and is unknown for 429 and 500`, async () => {
+    test(`the ${login} connector reports HTTP ${status} when it replies`, async () => {
       const { account, request } = await createRequest();
       await platform.addFault("reply", "status", { status });
       const expected = status === 429 || status === 500 ? { kind: "unknown" } : failure;
@@ -199,7 +199,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     });
   });
 
-  describe("a reply with an unknown outcome", () => {
+  describe("replies with an unknown outcome", () => {
     const reconcile = (
       account: AccountAccess,
       request: ReplyRequest,
@@ -229,23 +229,26 @@ describe.each(LOGINS)("comments on %s", (login) => {
       ["status_after_commit", { status: 500 }, 1],
       ["status_after_commit", { status: 429 }, 1],
       ["status", { status: 500 }, 2],
-    ])(`is found on ${login} or sent again after the fault %s %o`, async (mode, extra, calls) => {
-      const { account, request } = await createRequest();
-      await platform.addFault("reply", mode, extra);
-      let sent = 0;
-      let verdict: Verdict = { kind: "absent" };
-      while (verdict.kind === "absent") {
-        await comments.reply(account, request, guard);
-        sent += 1;
-        verdict = await judge(account, request);
-      }
-      const [reply, ...others] = await listReplies(account, request);
-      expect(others).toEqual([]);
-      expect(verdict).toEqual({ kind: "present", externalId: reply?.id, permalink: null });
-      expect(sent).toBe(calls);
-    });
+    ])(
+      `a comment on ${login} has one reply after the fault %s %o, with %i calls`,
+      async (mode, extra, calls) => {
+        const { account, request } = await createRequest();
+        await platform.addFault("reply", mode, extra);
+        let sent = 0;
+        let verdict: Verdict = { kind: "absent" };
+        while (verdict.kind === "absent") {
+          await comments.reply(account, request, guard);
+          sent += 1;
+          verdict = await judge(account, request);
+        }
+        const [reply, ...others] = await listReplies(account, request);
+        expect(others).toEqual([]);
+        expect(verdict).toEqual({ kind: "present", externalId: reply?.id, permalink: null });
+        expect(sent).toBe(calls);
+      },
+    );
 
-    test(`is found on ${login} as soon as ${login} no longer shows an older list`, async () => {
+    test(`a reply on ${login} is found as soon as ${login} no longer shows an older list`, async () => {
       const { account, request } = await createRequest();
       await platform.control("POST", "clock", { advanceMs: 5 * MINUTE_MS });
       await platform.control("POST", "faults", {
@@ -260,7 +263,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
       expect(await judge(account, request)).toMatchObject({ kind: "present" });
     });
 
-    test(`counts as absent on ${login} only after complete searches at all scheduled times`, async () => {
+    test(`a reply on ${login} counts as absent only after complete searches at all scheduled times`, async () => {
       const { account, request } = await createRequest();
       const after = (minutes: number) => new Date(Date.now() + minutes * MINUTE_MS);
       const look = (looks: number, minutes: number) =>
@@ -272,7 +275,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     });
 
     test.each([401, 429, 500])(
-      `is not absent on ${login} when the list of replies answers HTTP %i`,
+      `a reply on ${login} does not count as absent when the list of replies answers HTTP %i`,
       async (status) => {
         const { account, request } = await createRequest();
         await platform.addFault("comments", "status", { status });
@@ -284,13 +287,13 @@ describe.each(LOGINS)("comments on %s", (login) => {
       },
     );
 
-    test(`cannot be decided when ${login} refuses to list the replies`, async () => {
+    test(`the outcome of a reply stays open when ${login} refuses to list the replies`, async () => {
       const { account, request } = await createRequest();
       await platform.addFault("comments", "status", { status: 403 });
       expect(await reconcile(account, request)).toMatchObject({ kind: "cannot_tell" });
     });
 
-    test(`is not absent on ${login} when only the first of two pages of replies was read`, async () => {
+    test(`a reply on ${login} does not count as absent when only the first of two pages of replies was read`, async () => {
       const { account, request } = await createRequest();
       for (let index = 0; index < 51; index += 1)
         await comments.reply(account, { ...request, text: `reply ${index}` }, guard);
@@ -305,7 +308,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
       });
     });
 
-    test(`is not a reply on ${login} of another request, of a reader or of an hour ago`, async () => {
+    test(`a reply on ${login} is not taken for one of another request, of a reader or of an hour ago`, async () => {
       const { account, request } = await createRequest();
       const { commentId: mediaId, text } = request;
       await addReaderReply(account, { mediaId, text });
@@ -320,7 +323,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
       expect(await reconcile(account, request, later)).toMatchObject({ kind: "look_again" });
     });
 
-    test(`cannot be decided on ${login} when another reply with the same text has an unknown outcome`, async () => {
+    test(`the outcome of a reply on ${login} stays open when another reply with the same text has an unknown outcome`, async () => {
       const { account, request } = await createRequest();
       await comments.reply(account, request, guard);
       const hasSimilarPost = () => Promise.resolve(true);

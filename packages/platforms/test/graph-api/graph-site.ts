@@ -9,6 +9,7 @@ import type { AccountAccess, Publication } from "#src/publishing/publication.ts"
 import { createPublishingConnectors, type PublishingSettings } from "#src/publishing/registry.ts";
 import type { MediaServer } from "../media-server.ts";
 import { jpegMedia } from "../media-server.ts";
+import type { TestMedia } from "../test-media.ts";
 import type { TestPlatform } from "../test-platform.ts";
 
 /** The ways in which accounts of the Graph API are connected. */
@@ -39,10 +40,10 @@ export class GraphSite {
   readonly platform: TestPlatform;
   readonly comments: CommentsConnector;
   readonly privateReplies: PrivateRepliesConnector;
+  readonly metrics: MetricsConnector;
   readonly #login: Login;
   readonly #files: MediaServer;
   readonly #publishing: PublishingConnector;
-  readonly #settings: PublishingSettings;
   #nextImage = 0;
 
   constructor(login: Login, platform: TestPlatform, files: MediaServer) {
@@ -54,12 +55,7 @@ export class GraphSite {
     this.#login = login;
     this.#files = files;
     this.#publishing = createPublishingConnectors(settings)[id];
-    this.#settings = settings;
-  }
-
-  get metrics(): MetricsConnector {
-    const id = this.#login === "facebook" ? "facebook" : "instagram";
-    return required(createMetricsConnectors(this.#settings)[id]);
+    this.metrics = required(createMetricsConnectors(settings)[id]);
   }
 
   /** Creates an account with a valid token. */
@@ -78,8 +74,13 @@ export class GraphSite {
   }
 
   /** Publishes a post of the account, and returns the platform's id of the post. */
-  async publish(account: AccountAccess, text = "Ships & sails"): Promise<string> {
+  async publish(
+    account: AccountAccess,
+    text = "Ships & sails",
+    files?: readonly TestMedia[],
+  ): Promise<string> {
     this.#nextImage += 1;
+    const usual = this.#login === "facebook" ? [] : [jpegMedia(this.#nextImage)];
     const publication: Publication = {
       ...account,
       targetId: "01936a5e-0000-7000-8000-000000000000",
@@ -87,7 +88,7 @@ export class GraphSite {
       title: undefined,
       privacy: undefined,
       tags: [],
-      media: this.#login === "facebook" ? [] : [this.#files.serve(jpegMedia(this.#nextImage))],
+      media: (files ?? usual).map((file) => this.#files.serve(file)),
     };
     const outcome = await this.platform.publish(this.#publishing, publication);
     if (outcome.kind !== "published" || outcome.externalId === null)

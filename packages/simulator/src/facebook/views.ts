@@ -53,6 +53,7 @@ function counters({ world }: FacebookNetwork, id: string, asOf: number): View {
   const shown = reactions.countComments("facebook", id, asOf);
   return {
     reactions: summary(likes),
+    likes: summary(likes),
     comments: summary(Math.max(comments, shown)),
     shares: shares === undefined || shares === 0 ? undefined : { count: shares },
   };

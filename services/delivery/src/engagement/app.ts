@@ -15,7 +15,6 @@ import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
 import { createEngagementHandlers, ENGAGEMENT_GROUP } from "#src/engagement/consumers/index.ts";
-import { finishRuns } from "#src/engagement/db/automation-runs.ts";
 import {
   startClaimCommentActions,
   type ActionClaims,
@@ -27,10 +26,11 @@ import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
 import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
 import { startThinMetricsHistory } from "#src/engagement/jobs/thin-metrics-history.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 import { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
-import type { AutomationRpcDeps } from "#src/engagement/rpc/automation-dependencies.ts";
-import { createAutomationRoutes } from "#src/engagement/rpc/automation-routes.ts";
+import { createAutomationRoutes } from "#src/engagement/rpc/automation-service.ts";
 import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
 import type { CommentRpcDeps } from "#src/engagement/rpc/dependencies.ts";
 import { createEngagementRoutes } from "#src/engagement/rpc/routes.ts";

@@ -23,7 +23,7 @@ import { claimAccounts } from "#src/engagement/db/automation-accounts.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import type { AutomationDeps } from "#src/engagement/operations/automation-dependencies.ts";
 import { pollAccount } from "#src/engagement/operations/poll-account.ts";
-import { createAutomationRoutes } from "#src/engagement/rpc/automation-routes.ts";
+import { createAutomationRoutes } from "#src/engagement/rpc/automation-service.ts";
 
 const DAY_MS = 86_400_000;
 

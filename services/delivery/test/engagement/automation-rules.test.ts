@@ -162,7 +162,7 @@ test("a repeated request with an idempotency key creates one rule", async () => 
     rpc.createAutomationRule(request),
     rpc.createAutomationRule(request),
   ]);
-  expect(all.map(({ replayed }) => replayed).toSorted()).toEqual([false, true]);
+  expect(all.filter(({ replayed }) => replayed)).toHaveLength(1);
   expect(new Set(all.map(({ rule }) => rule?.id)).size).toBe(1);
   const other = { ...request, idempotency: { key: "k", fingerprint: "g" } };
   await expect(rpc.createAutomationRule(other)).rejects.toMatchObject({

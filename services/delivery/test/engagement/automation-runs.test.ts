@@ -1,9 +1,9 @@
 import { newId } from "@postrider/shared/ids";
 import { beforeEach, afterEach, describe, expect, test } from "vitest";
-import { finishRuns } from "#src/engagement/db/automation-runs.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 import { skipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
+import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
 import {
   createActiveRule,

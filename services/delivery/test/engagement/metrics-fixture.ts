@@ -89,6 +89,11 @@ export class ScriptedPlatform {
   }
 }
 
+/** A platform of a test: a scripted or a simulated one. */
+interface TestedPlatform {
+  readonly connector: MetricsConnector;
+}
+
 interface ProcessOptions {
   readonly deferMs?: number;
   readonly waitMs?: number;
@@ -101,16 +106,16 @@ export class MetricsStage implements AsyncDisposable {
   readonly world = new World();
   readonly database: TestDatabase;
   readonly sql: Sql;
-  readonly platforms: readonly ScriptedPlatform[];
+  readonly platforms: readonly TestedPlatform[];
   readonly #resources = new AsyncDisposableStack();
 
-  private constructor(database: TestDatabase, platforms: readonly ScriptedPlatform[]) {
+  private constructor(database: TestDatabase, platforms: readonly TestedPlatform[]) {
     this.database = this.#resources.use(database);
     this.sql = database.sql;
     this.platforms = platforms;
   }
 
-  static async open(...platforms: ScriptedPlatform[]): Promise<MetricsStage> {
+  static async open(...platforms: TestedPlatform[]): Promise<MetricsStage> {
     return new MetricsStage(await openDatabase(10), platforms);
   }
 

@@ -9,8 +9,8 @@ import { resolveMentions } from "../publishing/mentions.ts";
 import { putPost } from "../publishing/put-post.ts";
 import { createTid } from "../publishing/tid.ts";
 import { COLLECTION, toPermalink } from "../publishing/xrpc.ts";
+import { queryBluesky } from "../xrpc-result.ts";
 import { readThread, recordKeyOf } from "./thread.ts";
-import { queryBluesky } from "./xrpc-result.ts";
 
 /**
  * Maximum time in milliseconds for reading the comment before the reply is sent. A reply may only be sent shortly after

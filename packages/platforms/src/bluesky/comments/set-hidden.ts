@@ -1,9 +1,9 @@
 import type { CommentRef, Missing } from "#src/comments/connector.ts";
 import { type Failure, platformUnavailable, type Unknown } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import type { XrpcResult } from "../xrpc-result.ts";
 import { readThread, recordKeyOf, type Thread } from "./thread.ts";
 import { readThreadgate, startedThread, writeThreadgate } from "./threadgate.ts";
-import type { XrpcResult } from "./xrpc-result.ts";
 
 /** Maximum number of hidden replies of a thread (lexicon app.bsky.feed.threadgate, 2026-08-20). */
 const MAX_HIDDEN = 300;

@@ -3,7 +3,7 @@ import { type JsonObject, list, number, object, text } from "#src/http/platform-
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { COLLECTION } from "../publishing/xrpc.ts";
-import { queryBluesky } from "./xrpc-result.ts";
+import { queryBluesky } from "../xrpc-result.ts";
 
 /** A reference to one version of a record. */
 export interface StrongRef {

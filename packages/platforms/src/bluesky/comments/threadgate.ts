@@ -3,8 +3,8 @@ import { type JsonObject, list, object, text } from "#src/http/platform-answer.t
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toRequest } from "../publishing/xrpc.ts";
+import { queryBluesky, toResult, type XrpcResult } from "../xrpc-result.ts";
 import { recordKeyOf, type StrongRef } from "./thread.ts";
-import { queryBluesky, toResult, type XrpcResult } from "./xrpc-result.ts";
 
 const COLLECTION = "app.bsky.feed.threadgate";
 

@@ -17,3 +17,14 @@ export function createTid(now: Date, random: number): string {
   }
   return tid;
 }
+
+/** Returns the time that a TID contains; the current time for another record key. */
+export function timeOfTid(tid: string): Date {
+  let value = 0n;
+  for (const character of tid) {
+    const digit = ALPHABET.indexOf(character);
+    if (digit === -1 || tid.length !== LENGTH) return new Date();
+    value = (value << 5n) | BigInt(digit);
+  }
+  return new Date(Number((value >> 10n) / 1000n));
+}

@@ -65,6 +65,7 @@ export async function readMedia(
     const ids = mediaIds.slice(start, start + MAX_IDS);
     const query = { ids, fields: `${FIELDS},from`, own: MEANINGS };
     const read = await readNodes(api, account, query, signal);
+    if (read.kind === "no_answer") return platformUnavailable(read.message);
     if (read.kind !== "nodes") return read;
     for (const reading of read.nodes.values()) {
       const node = reading.kind === "node" ? reading.node : undefined;

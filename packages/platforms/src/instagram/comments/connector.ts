@@ -44,6 +44,7 @@ export function createInstagramCommentsConnector(settings: InstagramSettings): C
   return {
     platform: "instagram",
     actions: new Set(["reply", "hide", "unhide"]),
+    omitsHidden: true,
     listComments: (account, query, signal) => listComments(apiOf(account), account, query, signal),
     readComment: async (account, ref, signal) => {
       const read = await readComment(apiOf(account), account, ref, signal);

@@ -50,6 +50,7 @@ export async function readMedia(
   for (let start = 0; start < mediaIds.length; start += MAX_IDS) {
     const ids = mediaIds.slice(start, start + MAX_IDS);
     const read = await readNodes(api, account, { ids, fields: FIELDS, own: MEANINGS }, signal);
+    if (read.kind === "no_answer") return platformUnavailable(read.message);
     if (read.kind !== "nodes") return read;
     for (const reading of read.nodes.values())
       if (reading.kind === "node") entries.push(reading.node);

@@ -54,10 +54,9 @@ export function toUploadFailure(answer: PlatformAnswer): Failure {
 /** Returns the failure of a call to X that makes nothing visible and can be repeated safely. */
 export function toRepeatableFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer) || `HTTP ${answer.status}`;
-  if (answer.json === undefined) return platformUnavailable(message);
-  return answer.status === 429
-    ? limitReached("rate_limited", message, limitedForMs(answer))
-    : (toFailure(answer) ?? platformUnavailable(message));
+  if (answer.status === 429) return limitReached("rate_limited", message, limitedForMs(answer));
+  const failure = answer.json === undefined ? undefined : toFailure(answer);
+  return failure ?? platformUnavailable(message);
 }
 
 /**

@@ -1,5 +1,9 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { AccountRef } from "#src/clients/accounts.ts";
+
+interface AccountRef {
+  readonly workspaceId: string;
+  readonly accountId: string;
+}
 
 /** An account whose comments this process polls, under a lease. */
 export interface PolledAccount extends AccountRef {

@@ -1,5 +1,4 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { AccountRef } from "#src/clients/accounts.ts";
 import type { WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 
 /** Lists what is known of the comments on these media of an account. */
@@ -18,7 +17,7 @@ export async function listWatchedMedia(
 /** Stores what is known of the comments on a piece of media. */
 export async function upsertWatchedMedia(
   tx: TransactionSql,
-  { accountId, workspaceId }: AccountRef,
+  { accountId, workspaceId }: { readonly accountId: string; readonly workspaceId: string },
   media: WatchedMedia,
 ): Promise<void> {
   // Only the holder of the account's lease writes these rows, so the row does not change between read and write.

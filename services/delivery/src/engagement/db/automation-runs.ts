@@ -2,9 +2,8 @@ import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AutomationRunCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
 import { appendEvents, outboxEvent } from "@postrider/shared/outbox";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
-import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
-import { runKey, type RunReason } from "#src/engagement/domain/plan-runs.ts";
-import { endOfRun } from "#src/engagement/domain/run-end.ts";
+import type { RunReason } from "#src/engagement/domain/plan-runs.ts";
+import type { RunEnd } from "#src/engagement/domain/run-end.ts";
 
 export const RUN_STATUSES = ["prepared", "sent", "skipped", "failed"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
@@ -81,15 +80,14 @@ async function appendEnds(
 }
 
 /**
- * Ends the runs of private replies that have ended, with their events. A run that has ended already changes only if its private
- * reply was sent after all.
+ * Ends runs, with their events. A run that has ended already changes only if its private reply was sent after all.
  */
-export async function finishRuns(
+export async function endRuns(
   tx: TransactionSql,
-  ended: readonly EndedPrivateReply[],
+  ends: readonly (RunEnd & { readonly runId: string })[],
 ): Promise<void> {
-  if (ended.length === 0) return;
-  const rows = ended.map((each) => ({ run_id: each.runId, ...endOfRun(each) }));
+  if (ends.length === 0) return;
+  const rows = ends.map(({ runId, status, reason }) => ({ run_id: runId, status, reason }));
   // Runs are locked in the order of their ids, so that two transactions cannot deadlock. The conditions are checked under the
   // lock.
   const changed = await tx<AutomationRun[]>`
@@ -112,18 +110,17 @@ export async function finishRuns(
   await appendEnds(tx, changed);
 }
 
-/** Returns the keys of those runs that exist, of these rules and comments. */
-export async function listRunKeys(
+/** Lists those runs that exist, of these rules and comments. */
+export async function listKnownRuns(
   sql: ISql,
   ruleIds: readonly string[],
   commentIds: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const rows = await sql<{ ruleId: string; commentId: string }[]>`
+): Promise<readonly Pick<AutomationRun, "ruleId" | "commentId">[]> {
+  return await sql<Pick<AutomationRun, "ruleId" | "commentId">[]>`
     select rule_id, comment_id
     from automation_runs
     where rule_id = any(${[...ruleIds]}::uuid[])
     and comment_id = any(${[...commentIds]}::text[])`;
-  return new Set(rows.map(({ ruleId, commentId }) => runKey(ruleId, commentId)));
 }
 
 interface RunPage {

@@ -37,6 +37,7 @@ function toRow(action: ActionRow) {
     platform: action.platform,
     media_id: action.mediaId,
     comment_id: action.commentId,
+    comment_created_at: action.commentCreatedAt?.toISOString() ?? null,
     type: action.type,
     text: action.text,
     call_key: action.callKey,
@@ -60,14 +61,14 @@ export async function insertActions(
   // inserted in the order of the comments, so that two transactions cannot deadlock there.
   const inserted = await tx<{ id: string; accountId: string }[]>`
     insert into comment_actions (
-      id, workspace_id, account_id, platform, media_id, comment_id, type, text, call_key, rule_id, run_id,
-      send_before, status, wake_at, cause
+      id, workspace_id, account_id, platform, media_id, comment_id, comment_created_at, type, text, call_key,
+      rule_id, run_id, send_before, status, wake_at, cause
     )
-    select id, workspace_id, account_id, platform, media_id, comment_id, type, text, call_key, rule_id, run_id,
-      coalesce(send_before, now() + interval '24 hours'), 'queued', now(), ${tx.json(currentCause())}
+    select id, workspace_id, account_id, platform, media_id, comment_id, comment_created_at, type, text, call_key,
+      rule_id, run_id, coalesce(send_before, now() + interval '24 hours'), 'queued', now(), ${tx.json(currentCause())}
     from jsonb_to_recordset(${tx.json(actions.map(toRow))}) as r(
-      id uuid, workspace_id uuid, account_id uuid, platform text, media_id text, comment_id text, type text, text text,
-      call_key text, rule_id uuid, run_id uuid, send_before timestamptz
+      id uuid, workspace_id uuid, account_id uuid, platform text, media_id text, comment_id text,
+      comment_created_at timestamptz, type text, text text, call_key text, rule_id uuid, run_id uuid, send_before timestamptz
     )
     order by account_id, comment_id, id
     on conflict (account_id, comment_id) where type = 'private_reply' do nothing

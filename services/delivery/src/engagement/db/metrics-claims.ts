@@ -57,10 +57,10 @@ function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
   return sql`
     select case
       when limited_until > now() then 0
-      else greatest(0, floor(
+      else greatest(0, floor((
         ${bucket.burst}::float8
           - extract(epoch from greatest(budget_until - now(), interval '0')) * 1000 / ${bucket.intervalMs}::float8
-      ))::int
+      ) / ${bucket.unitsPerCall}::float8))::int
     end as calls
     from metrics_apps
     where platform = ${platform}
@@ -73,14 +73,14 @@ function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim)
   const aheadMs = (bucket.burst - 1) * bucket.intervalMs;
   // An account that another process is just claiming is skipped. The conditions are checked again under the lock.
   return sql`
-    select account_id, workspace_id
+    select account_id, workspace_id, wake_at
     from metrics_accounts
     where platform = ${platform}
     and wake_at <= now()
     and wake_at < 'infinity'
     and (${bucket.scope === "app"} or budget_until <= now() + ${milliseconds(sql, aheadMs)})
     order by wake_at
-    limit least(${maxAccounts}::int, (select calls from app))
+    limit ${maxAccounts}
     for no key update skip locked`;
 }
 
@@ -94,7 +94,13 @@ export async function claimDueTargets(
 ): Promise<readonly ClaimedAccount[]> {
   const rows = await sql<ClaimRow[]>`
     with app as materialized (${appCalls(sql, claim)}),
-    due as materialized (${dueAccounts(sql, claim)}),
+    locked as materialized (${dueAccounts(sql, claim)}),
+    due as materialized (
+      select account_id, workspace_id
+      from locked
+      order by wake_at
+      limit (select calls from app)
+    ),
     claimed as materialized (${dueTargets(sql, claim)}),
     taken as (${takeAccounts(sql, claim)}),
     used as (${useAppBudget(sql, claim)})
@@ -146,12 +152,12 @@ function takeAccounts(sql: ISql, { bucket, leaseMs }: MetricsClaim) {
 function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {
   return sql`
     update metrics_apps app
-    set budget_until = greatest(app.budget_until, now()) + call.count * ${milliseconds(sql, bucket.intervalMs)}
+    set budget_until = greatest(app.budget_until, now()) + used.units * ${milliseconds(sql, bucket.intervalMs)}
     from (
-      select count(distinct account_id) as count
+      select case when ${bucket.isPerPost} then count(*) else count(distinct account_id) end as units
       from claimed
       where not is_expired
-    ) as call
+    ) as used
     where app.platform = ${platform}
-    and call.count > 0`;
+    and used.units > 0`;
 }

@@ -1,10 +1,31 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * Deletes rows of the history of up to `limit` targets, with their age: all rows are kept for 48 hours, then the last of each 6
- * hours, after 7 days the last of each day, after 90 days the last of each 30 days, and none after 400 days. Returns the
- * number of targets.
+ * Returns SQL for the rows of the history of the targets in `due`, and whether each is superfluous: newer than 48 hours, all
+ * rows are kept, then the last of each 6 hours, after 7 days the last of each day, after 90 days the last of each 30 days,
+ * and none after 400 days.
  */
+function rankedHistory(sql: ISql) {
+  return sql`
+    select target_id, refreshed_at,
+      refreshed_at < now() - interval '400 days'
+        or row_number() over (partition by target_id, bucket_at order by refreshed_at desc) > 1 as is_superfluous
+    from due
+    join (
+      select target_id as history_of, refreshed_at,
+        case
+          when refreshed_at > now() - interval '48 hours' then refreshed_at
+          when refreshed_at > now() - interval '7 days'
+            then date_bin('6 hours', refreshed_at, timestamptz '2026-01-01 00:00:00+00')
+          when refreshed_at > now() - interval '90 days'
+            then date_bin('1 day', refreshed_at, timestamptz '2026-01-01 00:00:00+00')
+          else date_bin('30 days', refreshed_at, timestamptz '2026-01-01 00:00:00+00')
+        end as bucket_at
+      from target_metric_history
+    ) as history on history_of = target_id`;
+}
+
+/** Deletes the superfluous rows of the history of up to `limit` targets. Returns the number of targets. */
 export async function thinHistories(sql: ISql, limit: number): Promise<number> {
   // A target that another process is just thinning or refreshing is left to the next page.
   const [row] = await sql<{ count: number }[]>`
@@ -17,24 +38,7 @@ export async function thinHistories(sql: ISql, limit: number): Promise<number> {
       limit ${limit}
       for no key update skip locked
     ),
-    ranked as materialized (
-      select target_id, refreshed_at,
-        refreshed_at < now() - interval '400 days'
-          or row_number() over (partition by target_id, bucket_at order by refreshed_at desc) > 1 as is_superfluous
-      from due
-      join (
-        select target_id as history_of, refreshed_at,
-          case
-            when refreshed_at > now() - interval '48 hours' then refreshed_at
-            when refreshed_at > now() - interval '7 days'
-              then date_bin('6 hours', refreshed_at, timestamptz '2026-01-01 00:00:00+00')
-            when refreshed_at > now() - interval '90 days'
-              then date_bin('1 day', refreshed_at, timestamptz '2026-01-01 00:00:00+00')
-            else date_bin('30 days', refreshed_at, timestamptz '2026-01-01 00:00:00+00')
-          end as bucket_at
-        from target_metric_history
-      ) as history on history_of = target_id
-    ),
+    ranked as materialized (${rankedHistory(sql)}),
     deleted as (
       delete from target_metric_history h
       using ranked

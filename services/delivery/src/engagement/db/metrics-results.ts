@@ -140,8 +140,8 @@ export interface AccountEnd {
   readonly pauseMs: number;
   /** Milliseconds for which the platform wants no call of the account, or of the whole app. */
   readonly limitedForMs: number;
-  /** Number of calls that were made in addition to the one that the claim used of the budget. */
-  readonly furtherCalls: number;
+  /** What was used of the budget in addition to what the claim used. */
+  readonly furtherUnits: number;
 }
 
 /**
@@ -154,7 +154,7 @@ export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]):
     is_scheduled: end.isScheduled,
     pause_ms: end.pauseMs,
     limited_for_ms: bucket.scope === "account" ? end.limitedForMs : 0,
-    further_ms: end.furtherCalls * bucket.intervalMs,
+    further_ms: end.furtherUnits * bucket.intervalMs,
     ahead_ms: bucket.scope === "account" ? (bucket.burst - 1) * bucket.intervalMs : null,
   }));
   await tx`
@@ -181,14 +181,14 @@ export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]):
     where a.account_id = r.account_id`;
 }
 
-/** Makes all calls of platforms wait that limited our whole app, and counts further calls on the budget of the app. */
+/** Makes all calls of platforms wait that limited our whole app, and uses further units of the budget of the app. */
 export async function holdApps(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
   const rows = [...Map.groupBy(ends, ({ platform }) => platform)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .flatMap(([platform, own]) => {
       const app = own.filter(({ bucket }) => bucket.scope === "app");
       const limitedForMs = Math.max(0, ...app.map((end) => end.limitedForMs));
-      const furtherMs = app.reduce((sum, end) => sum + end.furtherCalls * end.bucket.intervalMs, 0);
+      const furtherMs = app.reduce((sum, end) => sum + end.furtherUnits * end.bucket.intervalMs, 0);
       if (limitedForMs === 0 && furtherMs === 0) return [];
       return [{ platform, limited_for_ms: limitedForMs, further_ms: furtherMs }];
     });

@@ -1,34 +1,54 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { toBucket } from "./call-budget.ts";
+import { toBucket, type Bucket } from "./call-budget.ts";
 
-/** Returns the instants of calls that are made as soon as the bucket allows, each after an optional pause. */
-function makeCalls(
-  { intervalMs, burst }: ReturnType<typeof toBucket>,
-  pauses: readonly number[],
+/**
+ * Returns the instants of units that are used as soon as the bucket allows a call, each call after an optional pause. A call
+ * uses some of the units that it may use.
+ */
+function useUnits(
+  { intervalMs, burst, unitsPerCall }: Bucket,
+  calls: readonly { readonly pauseMs: number; readonly share: number }[],
 ): readonly number[] {
   let usedUntil = Number.NEGATIVE_INFINITY;
   let at = 0;
-  return pauses.map((pauseMs) => {
-    at = Math.max(at + pauseMs, usedUntil - (burst - 1) * intervalMs);
-    usedUntil = Math.max(usedUntil, at) + intervalMs;
-    return at;
+  return calls.flatMap(({ pauseMs, share }) => {
+    at = Math.max(at + pauseMs, usedUntil - (burst - unitsPerCall) * intervalMs);
+    const units = Math.max(1, Math.round(share * unitsPerCall));
+    usedUntil = Math.max(usedUntil, at) + units * intervalMs;
+    return Array.from({ length: units }, () => at);
   });
 }
 
-test("no window has more calls than the budget of a platform allows", () => {
+const CALLS = fc.array(
+  fc.record({
+    pauseMs: fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 })),
+    share: fc.double({ min: 0, max: 1, noNaN: true }),
+  }),
+  { maxLength: 100 },
+);
+
+test("no window uses more than the budget of a platform, whether calls or posts count", () => {
   fc.assert(
     fc.property(
-      fc.integer({ min: 1, max: 40 }),
+      fc.integer({ min: 10, max: 40 }),
+      fc.integer({ min: 1, max: 10 }),
+      fc.boolean(),
       fc.integer({ min: 1, max: 10_000 }),
-      fc.array(fc.oneof(fc.constant(0), fc.integer({ min: 0, max: 20_000 })), { maxLength: 200 }),
-      (calls, windowMs, pauses) => {
-        const made = makeCalls(toBucket({ scope: "app", calls, windowMs }), pauses);
-        for (const from of made) {
-          const inWindow = made.filter((at) => at >= from && at < from + windowMs - 1e-6);
+      CALLS,
+      (calls, maxPosts, isPerPost, windowMs, made) => {
+        const budget = { scope: "app", calls, windowMs, isPerPost } as const;
+        const used = useUnits(toBucket({ budget, maxPosts }), made);
+        for (const from of used) {
+          const inWindow = used.filter((at) => at >= from && at < from + windowMs - 1e-6);
           expect(inWindow.length).toBeLessThanOrEqual(calls);
         }
       },
     ),
   );
+});
+
+test("a budget of one call per window allows one call per window", () => {
+  const budget = { scope: "account", calls: 1, windowMs: 1_000 } as const;
+  expect(toBucket({ budget, maxPosts: 50 })).toMatchObject({ burst: 1, intervalMs: 1_000 });
 });

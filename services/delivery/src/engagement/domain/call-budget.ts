@@ -1,20 +1,30 @@
-import type { CallBudget } from "@postrider/platforms/metrics/connector";
+import type { CallBudget, MetricsConnector } from "@postrider/platforms/metrics/connector";
 
-/** A budget as the database keeps it: up to `burst` calls at once, and one call per interval afterwards. */
+/** A budget as the database keeps it: up to `burst` units at once, and one unit per interval afterwards. */
 export interface Bucket {
   readonly scope: CallBudget["scope"];
+  /** Whether each post of a call uses one unit. Otherwise the call uses one. */
+  readonly isPerPost: boolean;
+  /** Maximum number of units that one call uses. */
+  readonly unitsPerCall: number;
   readonly intervalMs: number;
   readonly burst: number;
 }
 
-/** Part of the calls of a window that may be made at once. */
+/** Part of the units of a window that may be used at once. */
 const BURST_SHARE = 0.1;
 
 /**
- * Converts a budget so that no window of its length has more calls than it allows: at most `burst` calls at the beginning of the
- * window, and one at the end of each interval within it.
+ * Converts a budget so that no window of its length has more units than it allows: at most `burst` units at the beginning of
+ * the window, and one at the end of each interval within it.
  */
-export function toBucket({ scope, calls, windowMs }: CallBudget): Bucket {
-  const burst = Math.max(1, Math.floor(calls * BURST_SHARE));
-  return { scope, burst, intervalMs: windowMs / (calls - burst + 1) };
+export function toBucket({
+  budget,
+  maxPosts,
+}: Pick<MetricsConnector, "budget" | "maxPosts">): Bucket {
+  const { scope, calls, windowMs } = budget;
+  const isPerPost = scope === "app" && budget.isPerPost === true;
+  const unitsPerCall = isPerPost ? maxPosts : 1;
+  const burst = Math.max(unitsPerCall, Math.floor(calls * BURST_SHARE));
+  return { scope, isPerPost, unitsPerCall, burst, intervalMs: windowMs / (calls - burst + 1) };
 }

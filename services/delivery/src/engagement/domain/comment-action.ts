@@ -88,6 +88,8 @@ export interface NewManualAction extends NewActionBase {
   readonly type: "reply" | "hide" | "unhide";
   /** Text of a reply; null for the other types. */
   readonly text: string | null;
+  /** When the comment was written; with it, a list can show a hidden comment in its place. */
+  readonly commentCreatedAt?: Date;
 }
 
 /** A private reply that is to be stored. */

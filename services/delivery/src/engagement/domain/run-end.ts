@@ -1,4 +1,4 @@
-import type { EndedPrivateReply } from "./comment-action.ts";
+import type { ActionErrorCode, EndedPrivateReply } from "./comment-action.ts";
 import type { RunReason } from "./plan-runs.ts";
 
 /** The status and the reason that a run gets when its private reply ends. */
@@ -7,21 +7,17 @@ export interface RunEnd {
   readonly reason: RunReason | null;
 }
 
+/** How runs end whose private reply was not sent for another reason than a refusal of the platform. */
+const ENDS: Readonly<Partial<Record<ActionErrorCode, RunEnd>>> = {
+  rule_inactive: { status: "skipped", reason: "rule_inactive" },
+  sending_blocked: { status: "prepared", reason: "sending_blocked" },
+  duplicate_on_platform: { status: "skipped", reason: "already_replied" },
+  missed: { status: "skipped", reason: "too_old" },
+  outcome_unknown: { status: "failed", reason: "outcome_unknown" },
+};
+
 /** Returns how a run ends whose private reply has ended. */
 export function endOfRun({ result }: Pick<EndedPrivateReply, "result">): RunEnd {
   if (result.kind === "sent") return { status: "sent", reason: null };
-  switch (result.code) {
-    case "rule_inactive":
-      return { status: "skipped", reason: "rule_inactive" };
-    case "sending_blocked":
-      return { status: "prepared", reason: "sending_blocked" };
-    case "duplicate_on_platform":
-      return { status: "skipped", reason: "already_replied" };
-    case "missed":
-      return { status: "skipped", reason: "too_old" };
-    case "outcome_unknown":
-      return { status: "failed", reason: "outcome_unknown" };
-    default:
-      return { status: "failed", reason: "platform_refused" };
-  }
+  return ENDS[result.code] ?? { status: "failed", reason: "platform_refused" };
 }

@@ -38,7 +38,7 @@ export async function measureMetrics({ sql, connectors }: CountDeps): Promise<vo
     const { platform } = counts;
     const connector = byPlatform.get(platform);
     if (connector === undefined) continue;
-    const { intervalMs, burst } = toBucket(connector.budget);
+    const { intervalMs, burst } = toBucket(connector);
     due.set({ platform }, counts.due);
     oldest.set({ platform }, counts.oldestDueAt ?? undefined);
     budgetUsed.set({ platform }, Math.min(1, counts.usedMs / (intervalMs * burst)));

@@ -4,9 +4,9 @@ import {
   listStoppedRules,
   type StoppedRule,
 } from "#src/engagement/db/automation-rules.ts";
-import { finishRuns } from "#src/engagement/db/automation-runs.ts";
 import { endStopped } from "#src/engagement/db/private-replies.ts";
 import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 
 const EVERY_MS = 1_000;
 /** Maximum number of stopped rules per pass of the job. */

@@ -110,7 +110,7 @@ export class MetricsRefresher {
   }
 
   async #claimOf(connector: MetricsConnector): Promise<readonly Claim[]> {
-    const { platform, maxPosts, budget } = connector;
+    const { platform, maxPosts } = connector;
     const open = [...this.#open.values()].filter((each) => each === connector).length;
     const allowed = Math.ceil(this.#allowance / maxPosts);
     const maxAccounts = Math.min(MAX_CALLS_PER_PLATFORM - open, allowed);
@@ -119,7 +119,7 @@ export class MetricsRefresher {
       platform,
       maxAccounts,
       maxTargets: maxPosts,
-      bucket: toBucket(budget),
+      bucket: toBucket(connector),
       leaseMs: LEASE_MS,
       aheadMs: maxPosts > 1 ? AHEAD_MS : 0,
       endMs: METRICS_END_MS + GRACE_MS,
@@ -145,11 +145,11 @@ export class MetricsRefresher {
 
   #ask(claim: Claim, credential: Parameters<typeof readMetrics>[3] | undefined): void {
     const { connector, accountId } = claim;
-    const { platform, budget } = connector;
+    const { platform } = connector;
     const [expired, targets] = splitExpired(claim.targets);
     const work = this.#read(claim, credential, targets).then((answer) => {
       countCalls(platform, "schedule", answer.calls);
-      const bucket = toBucket(budget);
+      const bucket = toBucket(connector);
       const question = { accountId, platform, bucket, targets, expired, answer };
       this.#ended.push({ ...question, trigger: "schedule" });
       this.#open.delete(work);

@@ -3,7 +3,7 @@ import type { CountedAs } from "#src/engagement/domain/refresh-outcome.ts";
 
 const refreshesTotal = createCounter(
   "target_metrics_refreshes_total",
-  "Refreshes of the metrics of published targets that ended, by platform, trigger (`schedule` or `hand`) and outcome (the counters of the API).",
+  "Refreshes of the metrics of published targets that ended, by platform, trigger (`schedule` or `hand`) and outcome, as in the answer to a refresh by hand.",
   ["platform", "trigger", "outcome"],
 );
 
@@ -14,12 +14,13 @@ const callsTotal = createCounter(
 );
 
 /** Counts a refresh of one target. */
-export function countRefresh(labels: {
+export function countRefresh(refresh: {
   readonly platform: string;
   readonly trigger: "schedule" | "hand";
-  readonly outcome: CountedAs;
+  readonly countedAs: CountedAs;
 }): void {
-  refreshesTotal.inc(labels);
+  const { countedAs, ...labels } = refresh;
+  refreshesTotal.inc({ ...labels, outcome: countedAs === "notFound" ? "not_found" : countedAs });
 }
 
 /** Counts calls of a platform. */

@@ -1,5 +1,5 @@
 import { oldestActivationOf } from "#src/engagement/domain/automation-rule.ts";
-import { readFloor } from "#src/engagement/domain/media-watch.ts";
+import { readFloor, type WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 import { isOwnComment } from "#src/engagement/domain/plan-runs.ts";
 import { toStorableComment } from "#src/engagement/domain/storable-comment.ts";
 import { commentsRead } from "./automation-metrics.ts";
@@ -26,33 +26,47 @@ export async function readMediaComments(
   { media: first, commentCount: seenCount }: MediaRead,
   maxPages: number,
 ): Promise<MediaResult> {
-  const { deps, account, privateReplies, rules } = poll;
-  const floor = readFloor(first, oldestActivationOf(rules));
+  const floor = readFloor(first, oldestActivationOf(poll.rules));
   // The number of comments belongs to the beginning of a read. If that was in an earlier poll, the number is not known, and the
   // next poll reads the comments that were written since.
   const commentCount = first.readCursor === null ? seenCount : null;
   let media = first;
   for (let pages = 1; pages <= maxPages; pages++) {
-    const page = await readPage(poll, media.mediaId, media.readCursor ?? undefined);
-    // A cursor that the platform no longer knows: the read begins anew, at the newest comment.
-    const isCursorRefused = page.kind === "refused" && media.readCursor !== null;
-    if (page.kind !== "page" && page.kind !== "missing" && !isCursorRefused)
-      return { kind: "failed", pages, failure: toPollFailure(page) };
-    const read = page.kind === "page" ? page : EMPTY;
-    const windowMs = privateReplies.windowMs;
-    const recorded = await recordComments(deps, account, {
-      page: read,
-      media: isCursorRefused ? { ...media, readNewest: null } : media,
-      commentCount: isCursorRefused ? media.commentCount : commentCount,
-      floor,
-      rules,
-      windowMs,
-    });
-    if (recorded === undefined) return { kind: "lost" };
-    media = recorded;
+    const result = await readNextPage(poll, media, { floor, commentCount });
+    if (result.kind === "failed") return { ...result, pages };
+    if (result.kind === "lost") return result;
+    media = result.media;
     if (media.readCursor === null) return { kind: "read", pages };
   }
   return { kind: "read", pages: maxPages };
+}
+
+type PageResult =
+  | { readonly kind: "recorded"; readonly media: WatchedMedia }
+  | { readonly kind: "failed"; readonly failure: PollFailure }
+  | { readonly kind: "lost" };
+
+async function readNextPage(
+  poll: Poll,
+  media: WatchedMedia,
+  read: { readonly floor: Date; readonly commentCount: number | null },
+): Promise<PageResult> {
+  const { deps, account, privateReplies, rules } = poll;
+  const page = await readPage(poll, media.mediaId, media.readCursor ?? undefined);
+  // A cursor that the platform no longer knows: this read ends, and the next poll begins anew at the newest comment.
+  const isCursorRefused = page.kind === "refused" && media.readCursor !== null;
+  if (page.kind !== "page" && page.kind !== "missing" && !isCursorRefused)
+    return { kind: "failed", failure: toPollFailure(page) };
+  const recorded = await recordComments(deps, account, {
+    ...read,
+    page: page.kind === "page" ? page : EMPTY,
+    // Nothing is known to be read if the read did not end.
+    media: isCursorRefused ? { ...media, readNewest: null } : media,
+    ...(isCursorRefused ? { commentCount: null } : {}),
+    rules,
+    windowMs: privateReplies.windowMs,
+  });
+  return recorded === undefined ? { kind: "lost" } : { kind: "recorded", media: recorded };
 }
 
 const EMPTY = { kind: "page", comments: [], next: undefined } as const;

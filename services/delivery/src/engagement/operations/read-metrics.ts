@@ -102,22 +102,22 @@ function findRefusedToken(readings: ReadonlyMap<string, MetricsReading>) {
 
 type Result = MetricsReading | { readonly kind: "readings" | "unusable" | "unavailable" };
 
+const OUTCOMES = {
+  missing: "missing",
+  limited: "limited",
+  no_answer: "no_answer",
+  refused: "refused",
+  unusable: "unusable",
+  unavailable: "unavailable",
+  failed: "failed",
+  token_refused: "failed",
+  readings: "failed",
+} as const satisfies Record<Exclude<Result["kind"], "metrics">, RefreshOutcome["kind"]>;
+
 function toOutcome(result: Result): RefreshOutcome {
-  switch (result.kind) {
-    case "metrics":
-      return isStorable(result.metrics)
-        ? { kind: "read", metrics: result.metrics }
-        : { kind: "failed" };
-    case "missing":
-    case "limited":
-    case "no_answer":
-    case "refused":
-    case "unusable":
-    case "unavailable":
-      return { kind: result.kind };
-    default:
-      return { kind: "failed" };
-  }
+  if (result.kind !== "metrics") return { kind: OUTCOMES[result.kind] };
+  const { metrics } = result;
+  return isStorable(metrics) ? { kind: "read", metrics } : { kind: "failed" };
 }
 
 /** Whether the database and the API can hold the counters. Others count as an unreadable answer. */
@@ -128,16 +128,9 @@ function isStorable(metrics: PostMetrics): boolean {
 }
 
 function pauseMsAfter(result: Result): number {
-  switch (result.kind) {
-    case "unusable":
-      return RECONNECT_PAUSE_MS;
-    case "unavailable":
-      return UNAVAILABLE_PAUSE_MS;
-    case "refused":
-      return result.code === "permission_missing" ? RECONNECT_PAUSE_MS : 0;
-    default:
-      return 0;
-  }
+  if (result.kind === "unavailable") return UNAVAILABLE_PAUSE_MS;
+  const lacksPermission = result.kind === "refused" && result.code === "permission_missing";
+  return result.kind === "unusable" || lacksPermission ? RECONNECT_PAUSE_MS : 0;
 }
 
 function limitMsAfter(result: Result): number {

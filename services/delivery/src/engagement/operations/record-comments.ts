@@ -4,12 +4,17 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { keepLease, type PolledAccount } from "#src/engagement/db/automation-accounts.ts";
 import { upsertWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
-import { insertRuns, listRunKeys } from "#src/engagement/db/automation-runs.ts";
+import { insertRuns, listKnownRuns } from "#src/engagement/db/automation-runs.ts";
 import { findSendingSince } from "#src/engagement/db/automation-sending.ts";
 import { listAnswered } from "#src/engagement/db/private-replies.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import { afterPage, type WatchedMedia } from "#src/engagement/domain/media-watch.ts";
-import { planRuns, type PlanContext, type PlannedRun } from "#src/engagement/domain/plan-runs.ts";
+import {
+  planRuns,
+  runKey,
+  type PlanContext,
+  type PlannedRun,
+} from "#src/engagement/domain/plan-runs.ts";
 import { insertPrivateReplies } from "#src/engagement/operations/insert-actions.ts";
 import type { AutomationDeps } from "./automation-dependencies.ts";
 import { countRuns } from "./automation-metrics.ts";
@@ -66,8 +71,8 @@ async function plan(
   { page, media, rules: before, windowMs }: PolledPage,
   { now, sendingSince }: { readonly now: Date; readonly sendingSince: Date | null },
 ): Promise<readonly PlannedRun[]> {
-  const known = before.map(({ id }) => id);
-  const rules = await listRulesOfAccount(tx, accountId, known);
+  const earlierIds = before.map(({ id }) => id);
+  const rules = await listRulesOfAccount(tx, accountId, earlierIds);
   const context: PlanContext = {
     mediaId: media.mediaId,
     now,
@@ -80,11 +85,9 @@ async function plan(
   if (matched.length === 0) return [];
   const ids = [...new Set(matched.map(({ comment }) => comment.id))];
   const answeredIds = await listAnswered(tx, accountId, ids);
-  const knownRuns = await listRunKeys(
-    tx,
-    rules.map(({ id }) => id),
-    ids,
-  );
+  const ruleIds = rules.map(({ id }) => id);
+  const known = await listKnownRuns(tx, ruleIds, ids);
+  const knownRuns = new Set(known.map(({ ruleId, commentId }) => runKey(ruleId, commentId)));
   return planRuns(rules, page.comments, { ...context, answeredIds, knownRuns });
 }
 
@@ -109,15 +112,13 @@ async function insertPlanned(
       reason: "reason" in rest ? rest.reason : null,
     })),
   );
-  const replies = runs.flatMap(({ id, rule, comment, plan: decided }) =>
-    decided.kind === "send"
-      ? [{ runId: id, ruleId: rule.id, commentId: comment.id, text: rule.message, ...decided }]
-      : [],
-  );
-  const stored = await insertPrivateReplies(
-    tx,
-    replies.map(({ kind: _, ...reply }) => ({ ...base, ...reply, id: newId(), platform })),
-  );
+  const replies = runs.flatMap(({ id: runId, rule, comment, plan: decided }) => {
+    if (decided.kind !== "send") return [];
+    const { sendBefore } = decided;
+    const reply = { ruleId: rule.id, runId, commentId: comment.id, text: rule.message, sendBefore };
+    return [{ ...base, ...reply, id: newId(), platform }];
+  });
+  const stored = await insertPrivateReplies(tx, replies);
   // The account is locked, so that no other transaction can have stored a private reply since it was looked for.
   if (stored.size !== replies.length)
     throw new Error("a comment got a second private reply; the page is read again");

@@ -102,6 +102,7 @@ function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
 
 function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
   const isScheduled = trigger === "schedule";
+  const furtherCalls = isScheduled ? Math.max(0, answer.calls - 1) : 0;
   return {
     accountId: question.accountId,
     platform: question.platform,
@@ -109,7 +110,7 @@ function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountE
     isScheduled,
     pauseMs: answer.pauseMs,
     limitedForMs: answer.limitedForMs,
-    furtherCalls: isScheduled ? Math.max(0, answer.calls - 1) : 0,
+    furtherUnits: furtherCalls * (question.bucket.isPerPost ? question.targets.length : 1),
   };
 }
 
@@ -124,7 +125,7 @@ function toEvent({ workspaceId, postId, targetId, metrics, refreshedAt }: Stored
 function countOutcomes(question: EndedQuestion, stored: ReadonlySet<string>): void {
   const { platform, trigger, targets } = question;
   for (const target of targets) {
-    const counter = countAs(outcomeOf(question, target), stored.has(target.targetId));
-    countRefresh({ platform, trigger, outcome: counter });
+    const countedAs = countAs(outcomeOf(question, target), stored.has(target.targetId));
+    countRefresh({ platform, trigger, countedAs });
   }
 }

@@ -122,7 +122,7 @@ export class RefreshesByHand implements AsyncDisposable {
     const answer = await this.#ask(connector, targets, credential);
     failpoint("delivery.after-metrics-call");
     countCalls(platform, "hand", answer.calls);
-    const bucket = toBucket(connector.budget);
+    const bucket = toBucket(connector);
     const question = { accountId, platform, bucket, targets, expired: [], answer };
     const stored = await recordQuestions(this.#deps, [{ ...question, trigger: "hand" }]);
     for (const [targetId, outcome] of answer.outcomes)

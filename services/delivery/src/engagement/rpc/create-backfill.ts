@@ -7,16 +7,16 @@ import { notFound, unavailable } from "@postrider/shared/errors";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { insertResults } from "#src/engagement/db/backfill-results.ts";
 import { insertBackfill } from "#src/engagement/db/backfills.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import {
   createJob,
   toBackfill,
   toBackfillItem,
   toResults,
 } from "#src/engagement/operations/backfill-pages.ts";
+import { getLiveRule } from "#src/engagement/operations/get-live-rule.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
-import type { AutomationRpcDeps } from "./automation-dependencies.ts";
-import { getLiveRule } from "./get-live-rule.ts";
-import { toKeyed } from "./keyed-request.ts";
+import { toKeyed } from "#src/engagement/operations/to-keyed.ts";
 
 type Response = MessageInitShape<typeof CreateBackfillResponseSchema>;
 

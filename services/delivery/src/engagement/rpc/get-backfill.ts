@@ -5,9 +5,9 @@ import type {
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { findBackfill } from "#src/engagement/db/backfills.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { toBackfill } from "#src/engagement/operations/backfill-pages.ts";
-import type { AutomationRpcDeps } from "./automation-dependencies.ts";
-import { readResults } from "./backfill-results.ts";
+import { readResults } from "#src/engagement/operations/read-results.ts";
 import { assertIds } from "./parse-automation-rule.ts";
 
 /** Returns a preparation job with a page of its results. */

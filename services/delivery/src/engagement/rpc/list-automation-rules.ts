@@ -4,8 +4,8 @@ import type {
   ListAutomationRulesResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { listRules } from "#src/engagement/db/automation-rules.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { parsePage, toCursor } from "#src/operations/parse-page.ts";
-import type { AutomationRpcDeps } from "./automation-dependencies.ts";
 import { assertIds } from "./parse-automation-rule.ts";
 import { toAutomationRule } from "./to-automation-rule.ts";
 

@@ -6,9 +6,9 @@ import type {
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { findRule } from "#src/engagement/db/automation-rules.ts";
 import { listRunPage, RUN_STATUSES } from "#src/engagement/db/automation-runs.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { toAutomationRun } from "#src/engagement/operations/list-automation-runs.ts";
 import { parsePage, toCursor } from "#src/operations/parse-page.ts";
-import type { AutomationRpcDeps } from "./automation-dependencies.ts";
 import { assertIds } from "./parse-automation-rule.ts";
 
 /** Lists a page of the runs of a workspace or of one rule, also of a revoked one. */

@@ -4,9 +4,9 @@ import type {
   ListBackfillsResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { listBackfillPage } from "#src/engagement/db/backfills.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { toBackfill } from "#src/engagement/operations/backfill-pages.ts";
 import { parsePage, toCursor } from "#src/operations/parse-page.ts";
-import type { AutomationRpcDeps } from "./automation-dependencies.ts";
 import { assertIds } from "./parse-automation-rule.ts";
 
 /** Lists a page of the preparation jobs of a workspace, without their results. */

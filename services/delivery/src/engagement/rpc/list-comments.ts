@@ -5,10 +5,12 @@ import type {
 } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/text-cursor";
 import {
-  getCommentedAccount,
-  readFromPlatform,
-  withReadDeadline,
-} from "#src/engagement/operations/read-platform.ts";
+  FIRST_PAGE,
+  formatState,
+  parseState,
+} from "#src/engagement/domain/merge-hidden-comments.ts";
+import { listMediaComments } from "#src/engagement/operations/list-media-comments.ts";
+import { getCommentedAccount, withReadDeadline } from "#src/engagement/operations/read-platform.ts";
 import { toComment } from "#src/engagement/operations/to-comment.ts";
 import type { CommentRpcDeps } from "./dependencies.ts";
 import { parseMediaRef, parseLimit } from "./parse-comment-request.ts";
@@ -23,18 +25,18 @@ export async function listComments(
   // The platform's cursor is signed for these media, because some platforms accept it for the media of others.
   const scope = ["comments", workspaceId, accountId, mediaId];
   const { cursorKeys, readTimeoutMs } = deps;
-  const after =
-    request.cursor === "" ? undefined : requireTextCursor(cursorKeys, scope, request.cursor);
+  const state =
+    request.cursor === ""
+      ? FIRST_PAGE
+      : parseState(requireTextCursor(cursorKeys, scope, request.cursor));
   return await withReadDeadline(readTimeoutMs, async (signal) => {
     const commented = await getCommentedAccount(deps, { workspaceId, accountId });
-    const page = await readFromPlatform(deps, commented, (access) =>
-      commented.connector.listComments(access, { mediaId, limit, after }, signal),
-    );
+    const page = await listMediaComments(deps, commented, { mediaId, limit, state }, signal);
     return {
       comments: page.comments.map(toComment),
       ...(page.next === undefined
         ? {}
-        : { nextCursor: encodeTextCursor(cursorKeys, scope, page.next) }),
+        : { nextCursor: encodeTextCursor(cursorKeys, scope, formatState(page.next)) }),
     };
   });
 }

@@ -5,10 +5,10 @@ import type {
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
 import { notFound, unavailable } from "@postrider/shared/errors";
 import { encodeTextCursor, requireTextCursor } from "@postrider/shared/secrets/text-cursor";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { toPreviewItem } from "#src/engagement/operations/backfill-pages.ts";
+import { getLiveRule } from "#src/engagement/operations/get-live-rule.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
-import type { AutomationRpcDeps } from "./automation-dependencies.ts";
-import { getLiveRule } from "./get-live-rule.ts";
 
 /** Shows a page of past comments and what a rule would do with each. Stores nothing and sends nothing. */
 export async function previewBackfill(

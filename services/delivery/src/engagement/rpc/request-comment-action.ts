@@ -37,7 +37,8 @@ export async function requestCommentAction(
     checkAction(deps, { requested, keyed }, signal),
   );
   if (checked.kind === "replayed") return toReplay(checked.response);
-  const action = { ...requested, id: newId(), platform: checked.platform };
+  const { platform, commentCreatedAt } = checked;
+  const action = { ...requested, id: newId(), platform, commentCreatedAt };
   const outcome = await deps.sql.begin((tx) => accept(tx, action, keyed));
   if (outcome.kind === "replayed") return toReplay(outcome.response);
   deps.nudgeActions();
@@ -64,6 +65,12 @@ interface Requested {
   readonly keyed: KeyedRequest | undefined;
 }
 
+interface Checked {
+  readonly kind: "checked";
+  readonly platform: string;
+  readonly commentCreatedAt: Date;
+}
+
 type Replayed = { readonly kind: "replayed"; readonly response: Uint8Array };
 
 /** Checks that the account has the comment, and that its platform offers the action. A repeated request is not checked again. */
@@ -71,21 +78,21 @@ async function checkAction(
   deps: CommentRpcDeps,
   { requested, keyed }: Requested,
   signal: AbortSignal,
-): Promise<{ readonly kind: "checked"; readonly platform: string } | Replayed> {
+): Promise<Checked | Replayed> {
   const { workspaceId, accountId, mediaId, commentId, type } = requested;
   const commented = await getCommentedAccount(deps, { workspaceId, accountId });
   const response = keyed === undefined ? undefined : await findReplay(deps.sql, keyed);
   if (response !== undefined) return { kind: "replayed", response };
   const { connector } = commented;
   const { platform } = connector;
-  await readFromPlatform(deps, commented, (access) =>
+  const { comment } = await readFromPlatform(deps, commented, (access) =>
     connector.readComment(access, { mediaId, commentId }, signal),
   );
   if (!connector.actions.has(type))
     throw unprocessable("validation_failed", [
       { code: "platform_unsupported", path: "/type", accountId, platform },
     ]);
-  return { kind: "checked", platform };
+  return { kind: "checked", platform, commentCreatedAt: comment.createdAt };
 }
 
 /** Stores the action. The idempotency key is taken first, because a transaction that waits for a key must hold no locks. */

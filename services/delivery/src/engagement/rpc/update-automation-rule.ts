@@ -13,8 +13,8 @@ import {
   type RuleChange,
   type RuleStatus,
 } from "#src/engagement/domain/automation-rule.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { auditRuleChange } from "#src/engagement/operations/rule-audit.ts";
-import type { AutomationRpcDeps } from "./automation-dependencies.ts";
 import { assertIds, assertRule, isMatchMode } from "./parse-automation-rule.ts";
 import { toAutomationRule } from "./to-automation-rule.ts";
 

@@ -13,14 +13,14 @@ import {
   type BackfillRow,
   type BackfillStatus,
 } from "#src/engagement/db/backfills.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { storePage, toBackfill } from "#src/engagement/operations/backfill-pages.ts";
 import {
   readPastComments,
   type PastPage,
   type PastRefusal,
 } from "#src/engagement/operations/read-past-comments.ts";
-import type { AutomationRpcDeps } from "./automation-dependencies.ts";
-import { MAX_RESULTS, readResults } from "./backfill-results.ts";
+import { MAX_RESULTS, readResults } from "#src/engagement/operations/read-results.ts";
 import { assertIds } from "./parse-automation-rule.ts";
 
 /**

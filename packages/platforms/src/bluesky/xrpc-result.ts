@@ -8,8 +8,8 @@ import {
 import { bearer } from "#src/http/platform-request.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { toFailure } from "../publishing/failures.ts";
-import { hostOf, isForeign } from "../publishing/xrpc.ts";
+import { toFailure } from "./publishing/failures.ts";
+import { hostOf, isForeign } from "./publishing/xrpc.ts";
 
 /** The result of a Bluesky call that makes nothing visible. */
 export type XrpcResult =

@@ -1,6 +1,6 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
-import type { AutomationRpcDeps } from "./automation-dependencies.ts";
+import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { createAutomationRule } from "./create-automation-rule.ts";
 import { createBackfill } from "./create-backfill.ts";
 import { getBackfill } from "./get-backfill.ts";

@@ -1,8 +1,8 @@
 import { notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
 import type { ISql } from "@postrider/shared/postgres";
 import { findRule } from "#src/engagement/db/automation-rules.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-import { assertIds } from "./parse-automation-rule.ts";
 
 const MAX_MEDIA_ID_LENGTH = 128;
 
@@ -15,8 +15,8 @@ export async function getLiveRule(
   request: { readonly workspaceId: string; readonly ruleId: string; readonly mediaId: string },
 ): Promise<AutomationRule> {
   const { workspaceId, ruleId, mediaId } = request;
-  assertIds(workspaceId, ruleId);
-  if (mediaId === "" || mediaId.length > MAX_MEDIA_ID_LENGTH) throw notFound();
+  const isMediaId = mediaId !== "" && mediaId.length <= MAX_MEDIA_ID_LENGTH;
+  if (!isId(workspaceId) || !isId(ruleId) || !isMediaId) throw notFound();
   const rule = await findRule(sql, workspaceId, ruleId);
   if (rule === undefined || rule.status === "revoked") throw notFound();
   return rule;

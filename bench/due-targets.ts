@@ -1,0 +1,114 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type postgres from "postgres";
+import type { BenchSystem } from "./system.ts";
+
+const PER_POST = 100;
+const WAIT_MS = 100;
+
+/**
+ * Makes published targets whose metrics are due: publishes one post on new accounts of each platform, and copies the rows of
+ * its targets in the databases of posts and delivery. The copies name the same posts on the platforms. Returns the
+ * number of targets by platform.
+ */
+export async function insertDueTargets(
+  system: BenchSystem,
+  sql: postgres.Sql,
+  options: {
+    readonly platforms: readonly string[];
+    readonly accountsPerPlatform: number;
+    readonly targets: number;
+  },
+): Promise<ReadonlyMap<string, number>> {
+  const { platforms, accountsPerPlatform, targets } = options;
+  const accountIds: string[] = [];
+  for (const platform of platforms)
+    accountIds.push(...(await system.connect(platform, accountsPerPlatform)));
+  for (let from = 0; from < accountIds.length; from += PER_POST)
+    await createPost(system, accountIds.slice(from, from + PER_POST));
+  while ((await countRows(sql, accountIds)) < accountIds.length) await sleep(WAIT_MS);
+  await copyRows(sql, accountIds, Math.ceil(targets / accountIds.length));
+  const rows = await sql<{ platform: string; count: number }[]>`
+    select platform, count(*)::int as count
+    from delivery.target_metrics
+    where due_at <= now()
+    group by platform`;
+  return new Map(rows.map(({ platform, count }) => [platform, count]));
+}
+
+async function createPost({ local }: BenchSystem, accountIds: readonly string[]): Promise<void> {
+  const answer = await fetch(`${local.baseUrl}/api/v1/posts`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
+    body: JSON.stringify({ content: "a post with metrics", accountIds }),
+  });
+  if (answer.status !== 202)
+    throw new Error(`POST /posts answered ${answer.status}: ${await answer.text()}`);
+}
+
+/** Counts the accounts whose published target is on the schedule. */
+async function countRows(sql: postgres.Sql, accountIds: readonly string[]): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(distinct account_id)::int as count
+    from delivery.target_metrics
+    where account_id = any(${[...accountIds]}::uuid[])
+    and external_id is not null`;
+  return row?.count ?? 0;
+}
+
+/** Copies each target `copies` times, as the only target of a post of its own. */
+async function copyRows(
+  sql: postgres.Sql,
+  accountIds: readonly string[],
+  copies: number,
+): Promise<void> {
+  await sql`
+    create temporary table copied as
+    select t.target_id as original, gen_random_uuid() as target_id, gen_random_uuid() as post_id
+    from delivery.target_metrics t, generate_series(1, ${copies})
+    where t.account_id = any(${[...accountIds]}::uuid[])`;
+  await copyTable(
+    sql,
+    "posts.posts",
+    "join posts.targets t on t.post_id = o.id join copied c on c.original = t.id",
+    {
+      id: "c.post_id",
+    },
+  );
+  await copyTable(sql, "posts.targets", "join copied c on c.original = o.id", {
+    id: "c.target_id",
+    post_id: "c.post_id",
+    ordinal: "0",
+  });
+  await copyTable(sql, "delivery.target_metrics", "join copied c on c.original = o.target_id", {
+    target_id: "c.target_id",
+    post_id: "c.post_id",
+    due_at: "now()",
+    published_at: "now() - interval '1 hour'",
+  });
+  await sql`
+    update delivery.metrics_accounts
+    set due_at = now()
+    where account_id = any(${[...accountIds]}::uuid[])`;
+  await sql`analyze posts.posts, posts.targets, delivery.target_metrics, delivery.metrics_accounts`;
+}
+
+/** Inserts copies of rows of a table, in which some columns have other values. */
+async function copyTable(
+  sql: postgres.Sql,
+  table: string,
+  join: string,
+  changes: Readonly<Record<string, string>>,
+): Promise<void> {
+  const columns = await sql<{ name: string }[]>`
+    select attname as name
+    from pg_attribute
+    where attrelid = ${table}::regclass
+    and attnum > 0
+    and not attisdropped
+    and attgenerated = ''`;
+  const names = columns.map(({ name }) => name);
+  const values = names.map((name) => changes[name] ?? `o.${name}`);
+  await sql.unsafe(
+    `insert into ${table} (${names.join(", ")}) select ${values.join(", ")} from ${table} o ${join}`,
+  );
+}

@@ -1,0 +1,100 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  publishCommentedPosts,
+  startKillingDelivery,
+  writeComments,
+  type CommentedPost,
+} from "./support/faults/commented-posts.ts";
+import { announce, printFigures } from "./support/figures.ts";
+import { startSystem, type System } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/**
+ * `POSTRIDER_E2E_AUTOMATION_COMMENTS=10000` writes that many comments while a process of the delivery service is killed every
+ * 5 s. By default there are fewer, and the kills follow each other faster.
+ */
+const LONG_COUNT = process.env.POSTRIDER_E2E_AUTOMATION_COMMENTS;
+const LOAD =
+  LONG_COUNT === undefined
+    ? { count: 400, perSecond: 25, everyMs: 3_000 }
+    : { count: Number(LONG_COUNT), perSecond: 40, everyMs: 5_000 };
+/** Time in which all private replies must be sent after the last comment. */
+const SETTLE_MS = 60_000 + LOAD.count * 30;
+
+let system: System;
+let tenant: Tenant;
+beforeAll(async () => {
+  const env = { AUTOMATION_SENDING: "enabled", COMMENT_POLL_SECONDS: "0.5" };
+  system = await startSystem("postgres", { replicas: 2, env });
+  tenant = await openTenant(system);
+}, 120_000);
+afterAll(() => system[Symbol.asyncDispose]());
+
+interface RunCounts {
+  readonly sent: number;
+  readonly waiting: number;
+  readonly others: readonly string[];
+}
+
+async function countRuns(): Promise<RunCounts> {
+  const rows = await system.sql<{ status: string; reason: string | null; count: number }[]>`
+    select status, reason, count(*)::int as count
+    from delivery.automation_runs
+    where workspace_id = ${tenant.id}
+    group by status, reason`;
+  const find = (status: string, reason: string | null) =>
+    rows.find((row) => row.status === status && row.reason === reason)?.count ?? 0;
+  return {
+    sent: find("sent", null),
+    waiting: find("prepared", null),
+    others: rows
+      .filter(({ reason }) => reason !== null)
+      .map(({ status, reason }) => `${status} ${reason}`)
+      .toSorted(),
+  };
+}
+
+/** Returns how often each comment was answered privately, as the readers of the platform see it. */
+async function countReplies({ media }: CommentedPost): Promise<ReadonlyMap<string, number>> {
+  const replies = await system.simulator.privateReplies(media.platform, media.owner);
+  const byComment = Map.groupBy(replies, ({ commentId }) => commentId);
+  return new Map([...byComment].map(([id, same]) => [id, same.length]));
+}
+
+test(
+  `each of ${LOAD.count} comments with a keyword gets exactly one private reply while a process is killed every ${LOAD.everyMs / 1_000} s`,
+  async () => {
+    const posts = await publishCommentedPosts(system, tenant);
+    const killing = startKillingDelivery(system, LOAD.everyMs);
+    await writeComments(system, posts, LOAD);
+    const kills = await killing.stop();
+    const sentUnderKills = (await countRuns()).sent;
+    const writtenAt = performance.now();
+    const expected = posts.reduce((sum, { answered }) => sum + answered.size, 0);
+    await eventually(
+      async () => {
+        const { sent, waiting, others } = await countRuns();
+        if (sent !== expected || waiting > 0)
+          throw new Error(`${sent} of ${expected} sent, ${waiting} wait, ${others.join(", ")}`);
+      },
+      { timeoutMs: SETTLE_MS },
+    );
+    const settledMs = Math.round(performance.now() - writtenAt);
+    announce(
+      `automations: ${LOAD.count} comments, ${expected} answered, ${kills} kills of delivery`,
+    );
+
+    const calls: number[] = [];
+    for (const post of posts) {
+      const counts = await countReplies(post);
+      expect([...counts.keys()].toSorted()).toEqual([...post.answered].toSorted());
+      expect([...counts.values()].filter((count) => count !== 1)).toEqual([]);
+      const { platform, owner } = post.media;
+      calls.push(await system.simulator.countCalls(platform, "reply", owner));
+    }
+    expect((await countRuns()).others).toEqual(["skipped excluded", "skipped too_old"]);
+    printFigures("automations killed", { settledMs, expected, kills, sentUnderKills, calls });
+  },
+  LOAD.count * 20 + SETTLE_MS + 180_000,
+);

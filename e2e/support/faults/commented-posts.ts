@@ -1,0 +1,112 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { publishOn, type Media } from "../engagement.ts";
+import { isAlive } from "../process-state.ts";
+import type { System } from "../system.ts";
+import type { Tenant } from "../tenant.ts";
+
+const DAY_MS = 86_400_000;
+const PLATFORMS = ["instagram", "facebook", "instagram", "facebook"];
+/** Maximum number of comments that are written at the same time. */
+const WRITERS = 8;
+
+/** What readers write, and what has to become of it. The list repeats. */
+const KINDS = [
+  { text: "LINK please", daysAgo: 0, isAnswered: true },
+  { text: "링크 link주세요", daysAgo: 0, isAnswered: true },
+  { text: "link, spam", daysAgo: 0, isAnswered: false },
+  { text: "nice picture", daysAgo: 0, isAnswered: false },
+  { text: "the Link!", daysAgo: 0, isAnswered: true },
+  { text: "link, but long ago", daysAgo: 7.1, isAnswered: false },
+  { text: "my link", daysAgo: 6.5, isAnswered: true },
+  { text: "linked", daysAgo: 0, isAnswered: false },
+] as const;
+
+/** A post with an active rule on its account, and the comments on the post that the rule has to answer. */
+export interface CommentedPost {
+  readonly media: Media;
+  readonly ruleId: string;
+  readonly answered: Set<string>;
+}
+
+/** Publishes posts on accounts of their own, each with a rule that has been active for 30 days and answers "link". */
+export async function publishCommentedPosts(
+  system: System,
+  tenant: Tenant,
+): Promise<readonly CommentedPost[]> {
+  const posts: CommentedPost[] = [];
+  for (const platform of PLATFORMS) {
+    const media = await publishOn(tenant, platform);
+    const { accountId } = media;
+    const body = {
+      accountId,
+      name: "Guide",
+      keywords: ["link"],
+      excludeKeywords: ["spam"],
+      message: "Here it is: https://example.com/guide",
+    };
+    const rule = await tenant.api.call<{ id: string }>("POST", "/automations/partner-dm-rules", {
+      body,
+    });
+    const path = `/automations/partner-dm-rules/${rule.body.id}`;
+    await tenant.api.call("PATCH", path, { body: { status: "active" } });
+    posts.push({ media, ruleId: rule.body.id, answered: new Set() });
+  }
+  await system.sql`
+    update delivery.automation_rules
+    set activated_at = now() - interval '30 days'`;
+  await system.sql`
+    update delivery.automation_sending
+    set enabled_at = now() - interval '30 days'`;
+  return posts;
+}
+
+/** Lets readers write comments at about the given rate, and notes which of them have to be answered. */
+export async function writeComments(
+  { simulator }: System,
+  posts: readonly CommentedPost[],
+  { count, perSecond }: { readonly count: number; readonly perSecond: number },
+): Promise<void> {
+  const startedAt = performance.now();
+  let written = 0;
+  const write = async (): Promise<void> => {
+    for (let index = written++; index < count; index = written++) {
+      const post = posts[index % posts.length];
+      const kind = KINDS[Math.floor(index / posts.length) % KINDS.length];
+      if (post === undefined || kind === undefined) return;
+      await sleep(Math.max(0, (index * 1_000) / perSecond - (performance.now() - startedAt)));
+      const { platform, owner: account, id: mediaId } = post.media;
+      const createdAt = new Date(Date.now() - kind.daysAgo * DAY_MS).toISOString();
+      const comment = { text: kind.text, author: `reader${index}`, createdAt };
+      const id = await simulator.addComment({ platform, account, mediaId }, comment);
+      if (kind.isAnswered) post.answered.add(id);
+    }
+  };
+  await Promise.all(Array.from({ length: WRITERS }, write));
+}
+
+/** Kills one process of the delivery service after another until stopped. Returns the number of kills. */
+export function startKillingDelivery(
+  system: System,
+  everyMs: number,
+): { readonly stop: () => Promise<number> } {
+  const stopping = new AbortController();
+  const run = async (): Promise<number> => {
+    let kills = 0;
+    for (let turn = 0; ; turn += 1) {
+      await sleep(everyMs, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return kills;
+      const pids = system.pids("delivery");
+      const pid = pids[turn % pids.length];
+      if (pid === undefined || !isAlive(pid)) continue;
+      process.kill(pid, "SIGKILL");
+      kills += 1;
+    }
+  };
+  const killing = run();
+  return {
+    stop: async () => {
+      stopping.abort();
+      return await killing;
+    },
+  };
+}

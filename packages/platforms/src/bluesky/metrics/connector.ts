@@ -1,0 +1,94 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
+import { sumOf, toMetrics } from "#src/metrics/counters.ts";
+import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { timeOfTid } from "../publishing/tid.ts";
+import { COLLECTION, hostOf, isForeign, lookForRecord } from "../publishing/xrpc.ts";
+import { toResult } from "../xrpc-result.ts";
+
+/** Maximum number of posts of one call of `getPosts` (platforms reference 7.4). */
+const MAX_POSTS = 25;
+
+/**
+ * A third of the limit of 3,000 calls in five minutes, which a server of Bluesky has for each address (platforms reference
+ * 7.2), so for all accounts of an installation together.
+ */
+const BUDGET = { scope: "app", calls: 1000, windowMs: 5 * 60_000 } as const;
+
+/** Age in milliseconds of a post after which Bluesky normally shows it; it takes seconds. */
+const INDEXED_AFTER_MS = 3_600_000;
+
+function toReading(post: unknown): MetricsReading {
+  const metrics = toMetrics({
+    likes: sumOf(post, "likeCount"),
+    comments: sumOf(post, "replyCount"),
+    shares: sumOf(post, "repostCount", "quoteCount"),
+    saves: sumOf(post, "bookmarkCount"),
+  });
+  return { kind: "metrics", metrics };
+}
+
+/**
+ * Finds out why Bluesky left out a post: it is deleted, not shown yet, or hidden by Bluesky. The account's repository shows
+ * every write at once.
+ */
+async function explainAbsence(
+  baseUrl: string,
+  account: AccountAccess,
+  rkey: string,
+  signal: AbortSignal,
+): Promise<MetricsReading> {
+  switch (await lookForRecord(baseUrl, account, rkey, signal)) {
+    case "gone":
+      return { kind: "missing" };
+    case "unreadable":
+      return { kind: "failed", message: "the record of the post could not be read" };
+    case "present":
+      return Date.now() - timeOfTid(rkey).getTime() < INDEXED_AFTER_MS
+        ? { kind: "no_answer", message: "Bluesky does not show the post yet" }
+        : { kind: "refused", code: "content_rejected", message: "Bluesky does not show the post" };
+  }
+}
+
+async function readMetrics(
+  baseUrl: string,
+  account: AccountAccess,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
+  const toUri = (rkey: string) => `at://${account.externalId}/${COLLECTION}/${rkey}`;
+  const query = new URLSearchParams(ids.map((id): [string, string] => ["uris", toUri(id)]));
+  const url = `${hostOf(baseUrl, account)}/xrpc/app.bsky.feed.getPosts?${query.toString()}`;
+  const headers = bearer(account.accessToken);
+  const call = { method: "GET", url, headers, isForeign: isForeign(account) } as const;
+  const answer = await callPlatform(call, signal);
+  if (answer.kind === "no_answer") return toMetricsFailure(answer);
+  const result = toResult(answer);
+  if (result.kind === "failed") return toMetricsFailure(result.failure);
+  if (!Array.isArray(result.json.posts))
+    return { kind: "failed", message: "Bluesky's answer contains no list of posts" };
+  const posts = new Map(list(result.json, "posts").map((post) => [text(post, "uri"), post]));
+  const readings = ids.map(async (id): Promise<readonly [string, MetricsReading]> => {
+    const post = posts.get(toUri(id));
+    if (post !== undefined) return [id, toReading(post)];
+    return [id, await explainAbsence(baseUrl, account, id, signal)];
+  });
+  return new Map(await Promise.all(readings));
+}
+
+/** Bluesky's metrics connector. Bluesky counts no views. */
+export function createBlueskyMetricsConnector({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): MetricsConnector {
+  return {
+    platform: "bluesky",
+    maxPosts: MAX_POSTS,
+    budget: BUDGET,
+    readMetrics: (account, ids, signal) => readMetrics(baseUrl, account, ids, signal),
+  };
+}

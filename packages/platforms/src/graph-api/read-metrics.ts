@@ -1,0 +1,94 @@
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { type JsonObject, list, number, object, text } from "#src/http/platform-answer.ts";
+import type {
+  CallBudget,
+  MetricsFailure,
+  MetricsReading,
+  PostMetrics,
+} from "#src/metrics/connector.ts";
+import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import type { GraphMeanings } from "./failures.ts";
+import type { GraphApi } from "./graph-request.ts";
+import { type NodeReading, type NodeReadings, readNodes } from "./read-nodes.ts";
+
+/** Maximum number of posts whose metrics one call reads. Each of them counts as a call towards Meta's limits. */
+export const MAX_METRICS_POSTS = 25;
+
+/**
+ * Meta allows at least 200 calls per hour and account (4,800 in 24 hours, times the number of people who engaged with the
+ * account: Graph API rate limits, business use cases, 2026). Four calls of 25 posts use half of it.
+ */
+export const METRICS_BUDGET: CallBudget = { scope: "account", calls: 4, windowMs: 3_600_000 };
+
+/** What a platform of the Graph API says about the metrics of its posts. */
+export interface MetricsSource {
+  /** Fields with counters that need no permission for insights, for example the number of likes. */
+  readonly counters: string;
+  /** Names of the insights that every post has. */
+  readonly insights: readonly string[];
+  readonly own: GraphMeanings;
+  readonly toMetrics: (node: JsonObject, insights: ReadonlyMap<string, number>) => PostMetrics;
+}
+
+/** The values of the insights in the answer about a post. */
+function readInsights(node: JsonObject): ReadonlyMap<string, number> {
+  const values = new Map<string, number>();
+  for (const entry of list(object(node, "insights"), "data")) {
+    const [first] = list(entry, "values");
+    const value = number(first, "value");
+    const name = text(entry, "name");
+    if (name !== undefined && value !== undefined) values.set(name, value);
+  }
+  return values;
+}
+
+function toReading(reading: NodeReading, { toMetrics }: MetricsSource): MetricsReading {
+  switch (reading.kind) {
+    case "node":
+      return {
+        kind: "metrics",
+        metrics: toMetrics(reading.node, readInsights(reading.node)),
+      };
+    case "missing":
+      return reading;
+    case "refused":
+      return { kind: "refused", code: reading.code, message: reading.message };
+  }
+}
+
+/** Reads the counters of the posts whose insights were refused, for example because they are too old for insights. */
+async function addCounters(
+  nodes: ReadonlyMap<string, NodeReading>,
+  readCounters: (ids: readonly string[]) => Promise<NodeReadings | Failure | NoAnswer>,
+): Promise<NodeReadings | Failure | NoAnswer> {
+  const refused = [...nodes].filter(([, { kind }]) => kind === "refused").map(([id]) => id);
+  if (refused.length === 0) return { kind: "nodes", nodes };
+  const read = await readCounters(refused);
+  return read.kind === "nodes"
+    ? { kind: "nodes", nodes: new Map([...nodes, ...read.nodes]) }
+    : read;
+}
+
+/**
+ * Reads counters and insights of posts with one call. Without the permission for insights, and for posts without
+ * insights, only the counters are read.
+ */
+export async function readMetrics(
+  api: GraphApi,
+  account: AccountAccess,
+  { ids, source }: { readonly ids: readonly string[]; readonly source: MetricsSource },
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
+  const { counters, insights, own } = source;
+  const readFields = (posts: readonly string[], fields: string) =>
+    readNodes(api, account, { ids: posts, fields, own }, signal);
+  const readCounters = (posts: readonly string[]) => readFields(posts, `id,${counters}`);
+  const wanted = insights.length === 0 ? "" : `,insights.metric(${insights.join(",")})`;
+  let read = await readFields(ids, `id,${counters}${wanted}`);
+  if (read.kind === "refused" && read.code === "permission_missing") read = await readCounters(ids);
+  if (read.kind === "nodes") read = await addCounters(read.nodes, readCounters);
+  if (read.kind !== "nodes") return toMetricsFailure(read);
+  return new Map([...read.nodes].map(([id, reading]) => [id, toReading(reading, source)]));
+}

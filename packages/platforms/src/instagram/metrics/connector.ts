@@ -1,0 +1,41 @@
+import {
+  MAX_METRICS_POSTS,
+  METRICS_BUDGET,
+  type MetricsSource,
+  readMetrics,
+} from "#src/graph-api/read-metrics.ts";
+import { number } from "#src/http/platform-answer.ts";
+import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
+import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
+import type { MetricsConnector } from "#src/metrics/connector.ts";
+
+/**
+ * Metrics of Instagram posts (platforms reference 1.4). A request for a metric that one media type does not have fails
+ * as a whole, so only the names that images, carousels and reels share are requested. `impressions` no longer exists:
+ * Instagram replaced it by `views` (2025-04-21).
+ */
+const SOURCE: MetricsSource = {
+  counters: "like_count,comments_count",
+  insights: ["views", "reach", "likes", "comments", "shares", "saved"],
+  own: MEANINGS,
+  toMetrics: (node, insights) => ({
+    views: insights.get("views") ?? null,
+    impressions: null,
+    reach: insights.get("reach") ?? null,
+    likes: insights.get("likes") ?? number(node, "like_count") ?? null,
+    comments: insights.get("comments") ?? number(node, "comments_count") ?? null,
+    shares: insights.get("shares") ?? null,
+    saves: insights.get("saved") ?? null,
+  }),
+};
+
+/** Instagram's metrics connector. Instagram's insights may be up to 48 hours old. */
+export function createInstagramMetricsConnector(settings: InstagramSettings): MetricsConnector {
+  return {
+    platform: "instagram",
+    maxPosts: MAX_METRICS_POSTS,
+    budget: METRICS_BUDGET,
+    readMetrics: (account, ids, signal) =>
+      readMetrics(apiOfAccount(settings, account), account, { ids, source: SOURCE }, signal),
+  };
+}

@@ -1,0 +1,24 @@
+import { number } from "#src/http/platform-answer.ts";
+import type { PostMetrics } from "./connector.ts";
+
+/** Returns the metrics of a post; counters that are not given are null. */
+export function toMetrics(counters: Partial<PostMetrics>): PostMetrics {
+  return {
+    views: null,
+    impressions: null,
+    reach: null,
+    likes: null,
+    comments: null,
+    shares: null,
+    saves: null,
+    ...counters,
+  };
+}
+
+/** Returns the sum of the named counters of a platform's answer; null when it contains none of them. */
+export function sumOf(counters: unknown, ...names: readonly string[]): number | null {
+  const found = names
+    .map((name) => number(counters, name))
+    .filter((counter) => counter !== undefined);
+  return found.length === 0 ? null : found.reduce((sum, counter) => sum + counter, 0);
+}

@@ -1,0 +1,63 @@
+import { list, text } from "#src/http/platform-answer.ts";
+import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
+import { sumOf, toMetrics } from "#src/metrics/counters.ts";
+import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { ask, dataOf } from "../publishing/calls.ts";
+import { toStepFailure } from "../publishing/failures.ts";
+
+/** Maximum number of posts of one call of `video/query` (platforms reference 4.4). */
+const MAX_POSTS = 20;
+
+/**
+ * A fifth of TikTok's limit of 600 calls a minute (developers.tiktok.com/doc/tiktok-api-v2-rate-limit, 2026-08-04). The page
+ * does not say whether the limit is for one user or the whole app, so it is assumed for the whole app.
+ */
+const BUDGET = { scope: "app", calls: 120, windowMs: 60_000 } as const;
+
+const FIELDS = "id,view_count,like_count,comment_count,share_count";
+
+function toReading(video: unknown): MetricsReading {
+  const metrics = toMetrics({
+    views: sumOf(video, "view_count"),
+    likes: sumOf(video, "like_count"),
+    comments: sumOf(video, "comment_count"),
+    shares: sumOf(video, "share_count"),
+  });
+  return { kind: "metrics", metrics };
+}
+
+/**
+ * TikTok answers about public posts only, and gives a post its id when the post becomes public. A post that is missing in
+ * the answer was therefore deleted or made private.
+ */
+async function readMetrics(
+  baseUrl: string,
+  account: AccountAccess,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
+  const body = { filters: { video_ids: ids } };
+  const answer = await ask({ baseUrl, account }, `video/query/?fields=${FIELDS}`, body, signal);
+  if (answer.kind === "no_answer") return toMetricsFailure(answer);
+  const data = dataOf(answer);
+  if (!Array.isArray(data?.videos)) return toMetricsFailure(toStepFailure(answer));
+  const videos = new Map(list(data, "videos").map((video) => [text(video, "id"), video]));
+  return new Map(
+    ids.map((id) => [id, videos.has(id) ? toReading(videos.get(id)) : { kind: "missing" }]),
+  );
+}
+
+/** TikTok's metrics connector. */
+export function createTiktokMetricsConnector({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): MetricsConnector {
+  return {
+    platform: "tiktok",
+    maxPosts: MAX_POSTS,
+    budget: BUDGET,
+    readMetrics: (account, ids, signal) => readMetrics(baseUrl, account, ids, signal),
+  };
+}

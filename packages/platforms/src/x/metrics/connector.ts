@@ -1,0 +1,78 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, object, shorten, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
+import { sumOf, toMetrics } from "#src/metrics/counters.ts";
+import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toRepeatableFailure } from "../publishing/failures.ts";
+
+/** Maximum number of posts of one call of `GET /2/tweets` (platforms reference 2.4). */
+const MAX_POSTS = 100;
+
+/**
+ * X charges for every post that is read and allows an app 3 million posts a month (platforms reference 2.2). These are 2.9
+ * million posts in 30 days. The limit per user, 5,000 calls in 15 minutes, is far higher.
+ */
+const BUDGET = { scope: "app", calls: 1_000, windowMs: 15 * 60_000, isPerPost: true } as const;
+
+function toReading(tweet: unknown): MetricsReading {
+  const counters = object(tweet, "public_metrics");
+  if (counters === undefined) return { kind: "failed", message: "X sent a post without counters" };
+  const metrics = toMetrics({
+    impressions: sumOf(counters, "impression_count"),
+    likes: sumOf(counters, "like_count"),
+    comments: sumOf(counters, "reply_count"),
+    shares: sumOf(counters, "retweet_count", "quote_count"),
+    saves: sumOf(counters, "bookmark_count"),
+  });
+  return { kind: "metrics", metrics };
+}
+
+/** Maps an entry of the `errors` with which X answers about single posts; the HTTP status is then 200. */
+function toError(error: unknown): MetricsReading {
+  if ((text(error, "type") ?? "").endsWith("/resource-not-found")) return { kind: "missing" };
+  const message = shorten(text(error, "detail") ?? text(error, "title"));
+  return { kind: "refused", code: "account_action_needed", message };
+}
+
+async function readMetrics(
+  baseUrl: string,
+  { accessToken }: AccountAccess,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
+  const query = new URLSearchParams({ ids: ids.join(","), "tweet.fields": "public_metrics" });
+  const url = `${baseUrl}/2/tweets?${query.toString()}`;
+  const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+  if (answer.kind === "no_answer") return toMetricsFailure(answer);
+  const { json } = answer;
+  if (answer.status !== 200 || json === undefined)
+    return toMetricsFailure(toRepeatableFailure(answer));
+  const errors = new Map(list(json, "errors").map((error) => [text(error, "resource_id"), error]));
+  const tweets = new Map(list(json, "data").map((tweet) => [text(tweet, "id"), tweet]));
+  return new Map(
+    ids.map((id) => {
+      if (tweets.has(id)) return [id, toReading(tweets.get(id))];
+      return errors.has(id)
+        ? [id, toError(errors.get(id))]
+        : [id, { kind: "failed", message: "X's answer does not mention the post" }];
+    }),
+  );
+}
+
+/**
+ * X's metrics connector. It reads the public counters only: the private ones exist for 30 days, and none of them is shown.
+ */
+export function createXMetricsConnector({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): MetricsConnector {
+  return {
+    platform: "x",
+    maxPosts: MAX_POSTS,
+    budget: BUDGET,
+    readMetrics: (account, ids, signal) => readMetrics(baseUrl, account, ids, signal),
+  };
+}

@@ -1,0 +1,66 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import { list, object, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
+import { toMetrics } from "#src/metrics/counters.ts";
+import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { toStepFailure } from "../publishing/failures.ts";
+
+/** Maximum number of videos of one call of `videos.list` (platforms reference 5.4). */
+const MAX_POSTS = 50;
+
+/**
+ * A project has 10,000 units a day for everything except uploads, and a call costs one unit (quota page, 2026-09-11). These
+ * calls use at most 2,400 units a day.
+ */
+const BUDGET = { scope: "app", calls: 100, windowMs: 3_600_000 } as const;
+
+/** Returns a counter, which YouTube sends as text; null when the owner hides it or has turned off comments. */
+function countOf(statistics: unknown, name: string): number | null {
+  const value = text(statistics, name) ?? "";
+  return /^\d+$/.test(value) ? Number(value) : null;
+}
+
+function toReading(video: unknown): MetricsReading {
+  const statistics = object(video, "statistics");
+  const metrics = toMetrics({
+    views: countOf(statistics, "viewCount"),
+    likes: countOf(statistics, "likeCount"),
+    comments: countOf(statistics, "commentCount"),
+  });
+  return { kind: "metrics", metrics };
+}
+
+/** YouTube leaves videos out of its answer that do not exist; the owner also sees private ones. */
+async function readMetrics(
+  baseUrl: string,
+  { accessToken }: AccountAccess,
+  ids: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
+  const query = new URLSearchParams({ part: "statistics", id: ids.join(",") });
+  const url = `${baseUrl}/youtube/v3/videos?${query.toString()}`;
+  const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+  if (answer.kind === "no_answer") return toMetricsFailure(answer);
+  if (answer.status !== 200 || !Array.isArray(answer.json?.items))
+    return toMetricsFailure(toStepFailure(answer));
+  const videos = new Map(list(answer.json, "items").map((video) => [text(video, "id"), video]));
+  return new Map(
+    ids.map((id) => [id, videos.has(id) ? toReading(videos.get(id)) : { kind: "missing" }]),
+  );
+}
+
+/** YouTube's metrics connector. */
+export function createYoutubeMetricsConnector({
+  baseUrl,
+}: {
+  readonly baseUrl: string;
+}): MetricsConnector {
+  return {
+    platform: "youtube",
+    maxPosts: MAX_POSTS,
+    budget: BUDGET,
+    readMetrics: (account, ids, signal) => readMetrics(baseUrl, account, ids, signal),
+  };
+}

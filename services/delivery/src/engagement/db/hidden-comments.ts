@@ -1,0 +1,65 @@
+import type { ISql } from "@postrider/shared/postgres";
+import type { CommentPosition, HiddenRange } from "#src/engagement/domain/merge-hidden-comments.ts";
+
+interface MediaRef {
+  readonly accountId: string;
+  readonly mediaId: string;
+}
+
+/** Whether the comment is on an earlier or later place of a list with the newest first; undefined = an end of the list. */
+function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older" | "newer") {
+  if (position === undefined) return sql`true`;
+  const { createdAt, id } = position;
+  const place = sql`(a.comment_created_at, a.comment_id collate "C")`;
+  return side === "older"
+    ? sql`${place} < (${createdAt}, ${id} collate "C")`
+    : sql`${place} > (${createdAt}, ${id} collate "C")`;
+}
+
+/** Lists the comments in a part of a list that Postrider hid and has not shown again, newest first. */
+export async function listHiddenComments(
+  sql: ISql,
+  { accountId, mediaId }: MediaRef,
+  { range, limit }: { readonly range: HiddenRange; readonly limit: number },
+): Promise<readonly CommentPosition[]> {
+  return await sql<CommentPosition[]>`
+    select id, created_at
+    from (
+      select distinct on (a.comment_id)
+        a.comment_id as id, a.comment_created_at as created_at, a.type
+      from comment_actions a
+      where a.account_id = ${accountId}
+      and a.media_id = ${mediaId}
+      and a.type in ('hide', 'unhide')
+      and a.status = 'succeeded'
+      and a.comment_created_at is not null
+      and ${isBeyond(sql, range.before, "older")}
+      and ${isBeyond(sql, range.after, "newer")}
+      order by a.comment_id, a.finished_at desc, a.id desc
+    ) last
+    where type = 'hide'
+    order by created_at desc, id collate "C" desc
+    limit ${limit}`;
+}
+
+/** Returns which of the comments Postrider hid and has not shown again. */
+export async function findHiddenComments(
+  sql: ISql,
+  { accountId, mediaId }: MediaRef,
+  commentIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const rows = await sql<{ id: string }[]>`
+    select id
+    from (
+      select distinct on (a.comment_id) a.comment_id as id, a.type
+      from comment_actions a
+      where a.account_id = ${accountId}
+      and a.media_id = ${mediaId}
+      and a.comment_id = any(${commentIds as string[]})
+      and a.type in ('hide', 'unhide')
+      and a.status = 'succeeded'
+      order by a.comment_id, a.finished_at desc, a.id desc
+    ) last
+    where type = 'hide'`;
+  return new Set(rows.map(({ id }) => id));
+}

@@ -1,0 +1,125 @@
+import { describe, expect, test } from "vitest";
+import {
+  afterPage,
+  failureWaitMs,
+  isReadDue,
+  newMedia,
+  readFloor,
+  type WatchedMedia,
+} from "./media-watch.ts";
+
+const NOW = new Date("2026-11-23T12:00:00.000Z");
+const MINUTE_MS = 60_000;
+
+function minutesAgo(minutes: number): Date {
+  return new Date(NOW.getTime() - minutes * MINUTE_MS);
+}
+
+function watched(given: Partial<WatchedMedia> = {}): WatchedMedia {
+  return {
+    mediaId: "m",
+    commentCount: 5,
+    readUntil: minutesAgo(10),
+    readCursor: null,
+    readNewest: null,
+    quietReads: 0,
+    readAt: new Date(NOW.getTime() + MINUTE_MS),
+    ...given,
+  };
+}
+
+const seen = (commentCount: number | null) => ({ id: "m", publishedAt: NOW, commentCount });
+const context = { floor: minutesAgo(10), commentCount: 6, pollMs: MINUTE_MS, now: NOW };
+
+describe("the comments on media are read", () => {
+  test.each([
+    ["when their number has grown", {}, 6, true],
+    ["when their number has shrunk", {}, 4, true],
+    ["not when their number is the same", {}, 5, false],
+    ["not when the platform does not give their number", {}, null, false],
+    ["when they have not been read for long", { readAt: NOW }, 5, true],
+    ["when a read has not ended", { readCursor: "c" }, 5, true],
+  ])("%s", (_, given, count, expected) => {
+    expect(isReadDue(watched(given), seen(count), NOW)).toBe(expected);
+  });
+});
+
+test("media that are new are read at once, those from after the activation with priority", () => {
+  const oldestActivation = minutesAgo(5);
+  const young = newMedia(seen(3), { now: NOW, oldestActivation });
+  const old = newMedia({ ...seen(3), publishedAt: minutesAgo(60) }, { now: NOW, oldestActivation });
+  expect([young.commentCount, old.commentCount]).toEqual([null, 3]);
+  expect([isReadDue(young, seen(3), NOW), isReadDue(old, seen(3), NOW)]).toEqual([true, true]);
+});
+
+test("a read goes back to half a minute before the newest known comment, or to the activation", () => {
+  expect(readFloor(watched(), minutesAgo(60))).toEqual(minutesAgo(10.5));
+  expect(readFloor(watched(), minutesAgo(2))).toEqual(minutesAgo(2));
+  expect(readFloor(watched({ readUntil: null }), minutesAgo(60))).toEqual(minutesAgo(60));
+});
+
+test("a read continues on the next page until it reaches what is known, and then keeps the newest time", () => {
+  const first = afterPage(
+    watched(),
+    { times: [minutesAgo(1), minutesAgo(2)], next: "page 2" },
+    context,
+  );
+  expect(first).toMatchObject({
+    readCursor: "page 2",
+    readNewest: minutesAgo(1),
+    readUntil: minutesAgo(10),
+    commentCount: 5,
+  });
+  const second = afterPage(
+    first,
+    { times: [minutesAgo(3), minutesAgo(11)], next: "page 3" },
+    context,
+  );
+  expect(second).toEqual({
+    mediaId: "m",
+    commentCount: 6,
+    readUntil: minutesAgo(1),
+    readCursor: null,
+    readNewest: null,
+    quietReads: 0,
+    readAt: new Date(NOW.getTime() + 5 * MINUTE_MS),
+  });
+});
+
+test("comments of the same time as the oldest allowed one are read to the last", () => {
+  const page = { times: [minutesAgo(10), minutesAgo(10)], next: "page 2" };
+  expect(afterPage(watched(), page, context).readCursor).toBe("page 2");
+});
+
+test("media that stay quiet are read after 5 minutes, 10, 20 and at most after 6 hours", () => {
+  let media = watched();
+  const waits = Array.from({ length: 9 }, () => {
+    media = afterPage(media, { times: [], next: undefined }, context);
+    return (media.readAt.getTime() - NOW.getTime()) / MINUTE_MS;
+  });
+  expect(waits).toEqual([10, 20, 40, 80, 160, 320, 360, 360, 360]);
+});
+
+test("media without a known number of comments are read every poll, and when quiet at most after 30 minutes", () => {
+  let media = watched();
+  const uncounted = { ...context, commentCount: null };
+  media = afterPage(media, { times: [NOW], next: undefined }, uncounted);
+  const waits = [media.readAt];
+  for (let reads = 0; reads < 6; reads++) {
+    media = afterPage(media, { times: [], next: undefined }, uncounted);
+    waits.push(media.readAt);
+  }
+  const minutes = waits.map((at) => (at.getTime() - NOW.getTime()) / MINUTE_MS);
+  expect(minutes).toEqual([1, 2, 4, 8, 16, 30, 30]);
+});
+
+test("after failures an account waits twice as long each time, and at least as long as the platform asked for", () => {
+  const pollMs = MINUTE_MS;
+  expect([1, 2, 5, 60].map((failures) => failureWaitMs(failures, { pollMs }))).toEqual([
+    2 * pollMs,
+    4 * pollMs,
+    30 * pollMs,
+    30 * pollMs,
+  ]);
+  expect(failureWaitMs(1, { pollMs, retryAfterMs: 60 * pollMs })).toBe(60 * pollMs);
+});

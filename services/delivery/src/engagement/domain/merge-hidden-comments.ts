@@ -1,0 +1,104 @@
+/** The place of a comment in a list of comments, newest first: by time, then by id. */
+export interface CommentPosition {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+/** The place in a list of comments from which its next page is read. */
+export interface ListState {
+  /** The platform's cursor of the page to read; undefined for its first page. */
+  readonly after: string | undefined;
+  /** The last comment on the pages before; undefined for the first page. */
+  readonly before: CommentPosition | undefined;
+  /** Whether a part of the platform's page was returned already. */
+  readonly isResumed: boolean;
+}
+
+export const FIRST_PAGE: ListState = { after: undefined, before: undefined, isResumed: false };
+
+/** Returns the place in a list as the text of a cursor. */
+export function formatState({ after, before, isResumed }: ListState): string {
+  const position = before === undefined ? null : [before.createdAt.getTime(), before.id];
+  return JSON.stringify([after ?? null, position, isResumed]);
+}
+
+/** Returns the place in a list that `formatState` wrote. */
+export function parseState(text: string): ListState {
+  type Parts = [after: string | null, position: [number, string] | null, isResumed: boolean];
+  const [after, position, isResumed] = JSON.parse(text) as Parts;
+  const before =
+    position === null ? undefined : { createdAt: new Date(position[0]), id: position[1] };
+  return { after: after ?? undefined, before, isResumed };
+}
+
+/** A page of comments as a platform returns it, without hidden comments. */
+interface VisiblePage<C extends CommentPosition> {
+  readonly comments: readonly C[];
+  readonly next: string | undefined;
+}
+
+/** The part of a list in which the hidden comments of a page lie; the ends do not belong to it, undefined = no end. */
+export interface HiddenRange {
+  readonly before: CommentPosition | undefined;
+  readonly after: CommentPosition | undefined;
+}
+
+/** Compares two comments for a list with the newest first. */
+export function compareNewestFirst(a: CommentPosition, b: CommentPosition): number {
+  const difference = b.createdAt.getTime() - a.createdAt.getTime();
+  if (difference !== 0 || a.id === b.id) return difference;
+  return a.id < b.id ? 1 : -1;
+}
+
+/** Returns the comments of the platform's page that belong to the next page of the list, newest first. */
+export function selectVisible<C extends CommentPosition>(
+  { comments }: VisiblePage<C>,
+  { before, isResumed }: ListState,
+): readonly C[] {
+  const isNew = (comment: C) =>
+    !isResumed || before === undefined || compareNewestFirst(before, comment) < 0;
+  return comments.filter(isNew).toSorted(compareNewestFirst);
+}
+
+/** Returns where the hidden comments lie that belong between the comments of the page. */
+export function rangeOfHidden<C extends CommentPosition>(
+  { comments, next }: VisiblePage<C>,
+  { before }: ListState,
+): HiddenRange {
+  if (next === undefined) return { before, after: undefined };
+  return { before, after: comments.toSorted(compareNewestFirst).at(-1) ?? before };
+}
+
+/** A page of a list in which the hidden comments stand between the visible ones. */
+export interface MergedPage<C, H> {
+  readonly comments: readonly (C | H)[];
+  /** Undefined on the last page. */
+  readonly next: ListState | undefined;
+}
+
+/**
+ * Puts the hidden comments between the visible ones and cuts the page off after `limit` comments. No comment is lost or returned
+ * twice over all pages.
+ *
+ * @param hidden The newest hidden comments of the range, at least `limit + 1` if there are more.
+ */
+export function mergeHiddenComments<C extends CommentPosition, H extends CommentPosition>(
+  visible: readonly C[],
+  hidden: readonly H[],
+  {
+    next,
+    state,
+    limit,
+  }: { readonly limit: number; readonly state: ListState } & Pick<VisiblePage<C>, "next">,
+): MergedPage<C, H> {
+  const shown = new Set(visible.map(({ id }) => id));
+  const missing = hidden.filter(({ id }) => !shown.has(id));
+  const merged = [...visible, ...missing].toSorted(compareNewestFirst);
+  const comments = merged.slice(0, limit);
+  const last = comments.at(-1);
+  const before = last === undefined ? state.before : { createdAt: last.createdAt, id: last.id };
+  if (merged.length > limit)
+    return { comments, next: { after: state.after, before, isResumed: true } };
+  if (next === undefined) return { comments, next: undefined };
+  return { comments, next: { after: next, before, isResumed: false } };
+}

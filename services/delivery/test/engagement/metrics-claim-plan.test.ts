@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { claimDueTargets } from "#src/engagement/db/metrics-claims.ts";
+import { toBucket } from "#src/engagement/domain/call-budget.ts";
+import { MetricsStage } from "./metrics-fixture.ts";
+
+const ACCOUNTS = 5_000;
+const TARGETS = 100_000;
+
+let stage: MetricsStage;
+beforeAll(async () => {
+  stage = await MetricsStage.open();
+  await stage.sql`
+    insert into metrics_accounts (account_id, workspace_id, platform, due_at)
+    select gen_random_uuid(), gen_random_uuid(), 'x', now() - number * interval '1 second'
+    from generate_series(1, ${ACCOUNTS}) as number`;
+  await stage.sql`
+    insert into target_metrics (
+      target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at
+    )
+    select gen_random_uuid(), a.workspace_id, gen_random_uuid(), a.account_id, 'x', number::text,
+      now() - interval '2 hours', now() - interval '1 minute'
+    from metrics_accounts a, generate_series(1, ${TARGETS / ACCOUNTS}) as number`;
+  await stage.database.migrationSql`analyze metrics_accounts, target_metrics`;
+}, 60_000);
+afterAll(() => stage[Symbol.asyncDispose]());
+
+test("a claim reads about as many rows as it returns, also while 100,000 targets are due", async () => {
+  await stage.sql.begin(async (tx) => {
+    const accounts = await claimDueTargets(tx, {
+      platform: "x",
+      maxAccounts: 20,
+      maxTargets: 5,
+      bucket: toBucket({ budget: { scope: "account", calls: 4, windowMs: 1_000 }, maxPosts: 5 }),
+      leaseMs: 60_000,
+      aheadMs: 600_000,
+      endMs: 7 * 86_400_000,
+    });
+    expect(accounts.length).toBe(20);
+    expect(accounts.every(({ targets }) => targets.length === 5)).toBe(true);
+    const reads = await tx<{ name: string; scans: number; rows: number }[]>`
+      select relname as name, seq_scan::int as scans, idx_tup_fetch::int as rows
+      from pg_stat_xact_user_tables
+      where relname in ('metrics_accounts', 'target_metrics')
+      order by relname`;
+    expect(reads.map(({ scans }) => scans)).toEqual([0, 0]);
+    const [ofAccounts, ofTargets] = reads;
+    expect(ofAccounts?.rows).toBeLessThan(100);
+    expect(ofTargets?.rows).toBeLessThan(200);
+  });
+});

@@ -1,0 +1,195 @@
+import { create, toJsonString } from "@bufbuild/protobuf";
+import {
+  DeletionUpdatedSchema,
+  TargetUpdatedSchema,
+} from "@postrider/contracts/delivery/v1/delivery_events_pb";
+import type { BusRecord } from "@postrider/shared/bus";
+import { createBatchHandler } from "@postrider/shared/bus/consumer";
+import { newId } from "@postrider/shared/ids";
+import { renderMetrics } from "@postrider/shared/telemetry/metrics";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { createEngagementHandlers } from "#src/engagement/consumers/index.ts";
+import { thinHistories } from "#src/engagement/db/metrics-history.ts";
+import { measureMetrics } from "#src/engagement/jobs/count-metrics.ts";
+import { logger, type TestTarget } from "../fixture.ts";
+import { MetricsStage, ScriptedPlatform } from "./metrics-fixture.ts";
+
+let stage: MetricsStage;
+let x: ScriptedPlatform;
+beforeEach(async () => {
+  x = new ScriptedPlatform("x", { budget: { scope: "app", calls: 10, windowMs: 3_600_000 } });
+  stage = await MetricsStage.open(x, new ScriptedPlatform("bluesky"));
+});
+afterEach(() => stage[Symbol.asyncDispose]());
+
+/** Passes events to the consumer of engagement, as the bus does. */
+async function consume(...records: BusRecord[]): Promise<void> {
+  const topic = "delivery.events.v1";
+  const handlers = createEngagementHandlers(["x", "bluesky"])[topic] ?? [];
+  const handle = createBatchHandler({ topic, handlers, logger });
+  await stage.sql.begin((tx) => handle(tx, records));
+}
+
+function published({ workspaceId, postId, targetId }: TestTarget, status = "published"): BusRecord {
+  const message = create(TargetUpdatedSchema, { workspaceId, postId, targetId, status });
+  return {
+    key: postId,
+    headers: { ce_id: newId(), ce_type: TargetUpdatedSchema.typeName },
+    value: toJsonString(TargetUpdatedSchema, message),
+  };
+}
+
+function deletion({ workspaceId, postId, targetId }: TestTarget, status: string): BusRecord {
+  const message = create(DeletionUpdatedSchema, { workspaceId, postId, targetId, status });
+  return {
+    key: postId,
+    headers: { ce_id: newId(), ce_type: DeletionUpdatedSchema.typeName },
+    value: toJsonString(DeletionUpdatedSchema, message),
+  };
+}
+
+async function insertDeletion(target: TestTarget): Promise<void> {
+  const { targetId, workspaceId, postId, accountId, platform } = target;
+  await stage.sql`
+    insert into deletion_tasks (target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at)
+    values (${targetId}, 1, ${workspaceId}, ${postId}, ${accountId}, ${platform}, 'x', 'deleted', now())`;
+}
+
+test("a published target is due for the first time an hour after its publication, however often it is reported", async () => {
+  const [target] = await stage.publish("x");
+  if (target === undefined) throw new Error("no target");
+  await consume(published(target, "publishing"));
+  expect(await stage.readRow(target)).toBeUndefined();
+  await consume(published(target), published(target));
+  expect((await stage.readRow(target))?.dueInMinutes).toBe(60);
+
+  await stage.sql`update target_metrics set due_at = now() + interval '3 hours'`;
+  await consume(published(target));
+  expect((await stage.readRow(target))?.dueInMinutes).toBe(180);
+});
+
+test("targets on platforms without metrics get no row, and targets older than seven days are not on the schedule", async () => {
+  const [telegram] = await stage.publish("telegram");
+  const [old] = await stage.publish("x");
+  if (telegram === undefined || old === undefined) throw new Error("no targets");
+  await stage.sql`update publish_tasks set published_at = now() - interval '8 days'`;
+  await consume(published(telegram), published(old));
+  expect(await stage.readRow(telegram)).toBeUndefined();
+  expect((await stage.readRow(old))?.dueInMinutes).toBeNull();
+});
+
+test("the metrics of a deleted post are deleted with their history, and a late report does not bring them back", async () => {
+  const [target] = await stage.publish("x");
+  const [other] = await stage.publish("x");
+  if (target === undefined || other === undefined) throw new Error("no targets");
+  await stage.serve().refresh([target]);
+  await stage.serve().refresh([other]);
+  await consume(deletion(target, "deleting"), deletion(target, "delete_failed"));
+  expect(await stage.historyOf(target)).toEqual([1]);
+
+  await insertDeletion(target);
+  await consume(deletion(target, "deleted"));
+  await consume(published(target));
+  expect(await stage.readRow(target)).toBeUndefined();
+  expect(await stage.historyOf(target)).toEqual([]);
+  expect(await stage.historyOf(other)).toEqual([2]);
+});
+
+test("an answer about a post that was deleted meanwhile is dropped", async () => {
+  const [target] = await stage.publish("x");
+  if (target === undefined) throw new Error("no target");
+  x.reactions.push(async (call) => {
+    await insertDeletion(target);
+    await consume(deletion(target, "deleted"));
+    return x.answer(call);
+  });
+  const response = await stage.serve().refresh([target]);
+  expect(response.ready).toBe(0);
+  expect(await stage.historyOf(target)).toEqual([]);
+  expect(await stage.announced()).toEqual([]);
+});
+
+const AGES = `
+  select now() - step * interval '15 minutes' as at
+  from generate_series(1, 4 * 24 * 500) as step`;
+
+test("the history of a target is thinned with age, stays bounded, and ends after 400 days", async () => {
+  const [target] = await stage.publish("x");
+  if (target === undefined) throw new Error("no target");
+  await stage.schedule([target]);
+  await stage.sql`
+    insert into target_metric_history (target_id, refreshed_at, workspace_id, views)
+    select ${target.targetId}, age.at, ${target.workspaceId}, 1
+    from (${stage.sql.unsafe(AGES)}) as age`;
+  await stage.sql`update target_metrics set thin_at = now()`;
+
+  expect(await thinHistories(stage.sql, 100)).toBe(1);
+  const [kept] = await stage.sql<Record<string, number>[]>`
+    select count(*) filter (where refreshed_at > now() - interval '48 hours')::int as two_days,
+      count(*) filter (where refreshed_at between now() - interval '7 days' and now() - interval '49 hours')::int as week,
+      count(*) filter (where refreshed_at between now() - interval '90 days' and now() - interval '8 days')::int as season,
+      count(*) filter (where refreshed_at between now() - interval '400 days' and now() - interval '91 days')::int as year,
+      count(*) filter (where refreshed_at < now() - interval '400 days')::int as older
+    from target_metric_history`;
+  expect(kept?.twoDays).toBe(191);
+  expect(kept?.week).toBeGreaterThanOrEqual(19);
+  expect(kept?.week).toBeLessThanOrEqual(21);
+  expect(kept?.season).toBeGreaterThanOrEqual(81);
+  expect(kept?.season).toBeLessThanOrEqual(83);
+  expect(kept?.year).toBeGreaterThanOrEqual(10);
+  expect(kept?.year).toBeLessThanOrEqual(12);
+  expect(kept?.older).toBe(0);
+  // The next pass is a day later, and a target is not thinned before.
+  expect(await thinHistories(stage.sql, 100)).toBe(0);
+});
+
+test("thinning twice keeps what thinning once has kept, and a target without history is left alone for good", async () => {
+  const [target] = await stage.publish("x");
+  if (target === undefined) throw new Error("no target");
+  await stage.serve().refresh([target]);
+  await stage.sql`update target_metric_history set refreshed_at = refreshed_at - interval '100 days'`;
+  for (let pass = 0; pass < 2; pass += 1) {
+    await stage.sql`update target_metrics set thin_at = now()`;
+    await thinHistories(stage.sql, 100);
+    expect((await stage.historyOf(target)).length).toBe(1);
+  }
+  await stage.sql`update target_metric_history set refreshed_at = refreshed_at - interval '400 days'`;
+  await stage.sql`update target_metrics set thin_at = now()`;
+  await thinHistories(stage.sql, 100);
+  expect(await stage.historyOf(target)).toEqual([]);
+  const [row] = await stage.sql<{ isForGood: boolean }[]>`
+    select thin_at = 'infinity' as is_for_good from target_metrics`;
+  expect(row?.isForGood).toBe(true);
+});
+
+test("the gauges say how many targets are due per platform, since when, and how much of the budget is used", async () => {
+  await stage.publishDue(3, "x");
+  await stage.publishDue(2, "bluesky");
+  await stage.sql`update target_metrics set due_at = now() - interval '10 minutes' where platform = 'x'`;
+  await stage.sql`update metrics_accounts set due_at = now() - interval '10 minutes' where platform = 'x'`;
+  await measureMetrics(stage.deps());
+  const { body } = await renderMetrics();
+  const read = (name: string) =>
+    Number(
+      body
+        .split("\n")
+        .find((line) => line.startsWith(`${name} `))
+        ?.slice(name.length),
+    );
+  expect(read('target_metrics_due{platform="x"}')).toBe(3);
+  expect(read('target_metrics_due{platform="bluesky"}')).toBe(2);
+  expect(read('target_metrics_oldest_due_seconds{platform="x"}')).toBeGreaterThanOrEqual(600);
+  expect(read('target_metrics_budget_used_ratio{platform="x"}')).toBe(0);
+  expect(read('target_metrics_limited_accounts{platform="x"}')).toBe(0);
+
+  const refresher = stage.refresher();
+  await refresher.pass();
+  await refresher.end();
+  await measureMetrics(stage.deps());
+  const later = (await renderMetrics()).body;
+  expect(later).toMatch(/target_metrics_budget_used_ratio\{platform="x"\} (1|0\.99)/);
+  expect(later).toContain(
+    'target_metrics_refreshes_total{platform="x",trigger="schedule",outcome="ready"} 3',
+  );
+  expect(later).toContain('target_metrics_calls_total{platform="x",trigger="schedule"} 1');
+});

@@ -1,0 +1,339 @@
+import type { MetricsReading } from "@postrider/platforms/metrics/connector";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterEach, expect, test } from "vitest";
+import type { MetricsRefresher } from "#src/engagement/operations/metrics-refresher.ts";
+import type { TestTarget } from "../fixture.ts";
+import { externalIdOf, MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
+
+let stage: MetricsStage;
+afterEach(() => stage[Symbol.asyncDispose]());
+
+const HOUR = { calls: 10, windowMs: 3_600_000 } as const;
+
+async function open(options: ConstructorParameters<typeof ScriptedPlatform>[1] = {}) {
+  const x = new ScriptedPlatform("x", options);
+  stage = await MetricsStage.open(x);
+  return x;
+}
+
+/** Makes one pass, waits for its calls, and records them. */
+async function run(refresher: MetricsRefresher): Promise<void> {
+  await refresher.pass();
+  await refresher.end();
+}
+
+/** Makes all accounts and targets due now, as if their waits had ended. Budgets and rate limits stay. */
+async function makeDue(): Promise<void> {
+  await stage.sql`update target_metrics set due_at = now() where due_at < 'infinity'`;
+  await stage.sql`update metrics_accounts set due_at = now(), not_before = now()`;
+}
+
+test("due posts of an account are asked for in one call, and each gets its counters, history and next time", async () => {
+  const x = await open();
+  const targets = await stage.publishDue(3);
+  await run(stage.refresher());
+  expect(x.calls.map(({ externalIds }) => externalIds.toSorted())).toEqual([
+    targets.map(externalIdOf).toSorted(),
+  ]);
+  for (const target of targets) {
+    expect(await stage.readRow(target)).toMatchObject({ views: 1, dueInMinutes: 60 });
+    expect(await stage.historyOf(target)).toEqual([1]);
+  }
+  expect((await stage.announced()).length).toBe(3);
+  await run(stage.refresher());
+  expect(x.calls.length).toBe(1);
+});
+
+test("posts of an account that do not fit into one call are asked for in further calls", async () => {
+  const x = await open({ maxPosts: 2 });
+  await stage.publishDue(5);
+  const refresher = stage.refresher();
+  for (let pass = 0; pass < 3; pass += 1) await run(refresher);
+  expect(x.calls.map(({ externalIds }) => externalIds.length)).toEqual([2, 2, 1]);
+  expect(new Set(x.calls.flatMap(({ externalIds }) => externalIds)).size).toBe(5);
+});
+
+test("a post that is due within ten minutes is refreshed along with one that is due", async () => {
+  const x = await open();
+  const [, soon, later] = await stage.publishDue(3);
+  await stage.sql`update target_metrics set due_at = now() + interval '9 minutes' where target_id = ${soon?.targetId ?? ""}`;
+  await stage.sql`update target_metrics set due_at = now() + interval '11 minutes' where target_id = ${later?.targetId ?? ""}`;
+  await run(stage.refresher());
+  expect(x.calls.map(({ externalIds }) => externalIds.length)).toEqual([2]);
+});
+
+test("two processes ask for each due post once", async () => {
+  const x = await open({ maxPosts: 2 });
+  const all: TestTarget[] = [];
+  for (let account = 0; account < 15; account += 1) all.push(...(await stage.publishDue(3)));
+  const [first, second] = [stage.refresher(), stage.refresher()];
+  await eventually(async () => {
+    await Promise.all([run(first), run(second)]);
+    return x.calls.flatMap(({ externalIds }) => externalIds).length >= all.length;
+  });
+  await Promise.all([run(first), run(second)]);
+  const asked = x.calls.flatMap(({ externalIds }) => externalIds);
+  expect(asked.toSorted()).toEqual(all.map(externalIdOf).toSorted());
+});
+
+test("posts that a crashed process had asked for are asked for again when its lease has ended", async () => {
+  const x = await open();
+  const [target] = await stage.publishDue(1);
+  const crashed = stage.refresher();
+  await crashed.pass();
+  await eventually(() => x.calls.length === 1);
+  // The process is gone before it stores the answer.
+  const next = stage.refresher();
+  await run(next);
+  expect(x.calls.length).toBe(1);
+  await stage.sql`update metrics_accounts set not_before = now()`;
+  await run(next);
+  expect(x.calls.length).toBe(2);
+  expect(target && (await stage.readRow(target))?.views).toBe(2);
+});
+
+test("the answer of a process whose lease has ended replaces no newer counters", async () => {
+  const x = await open();
+  const [target] = await stage.publishDue(1);
+  if (target === undefined) throw new Error("no target");
+  const slow = stage.refresher();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  x.reactions.push(async ({ externalIds }) => {
+    await promise;
+    return new Map(externalIds.map((id) => [id, { kind: "metrics", metrics: viewsOnly(100) }]));
+  });
+  await slow.pass();
+  await eventually(() => x.calls.length === 1);
+  await stage.sql`update metrics_accounts set not_before = now()`;
+  await run(stage.refresher());
+  expect((await stage.readRow(target))?.views).toBe(2);
+  resolve();
+  await slow.end();
+  expect((await stage.readRow(target))?.views).toBe(2);
+  expect(await stage.historyOf(target)).toEqual([2]);
+});
+
+test("after a rate limit of an account only this account waits, and its posts stay due", async () => {
+  const x = await open();
+  const [limited] = await stage.publishDue(1);
+  x.fail({ kind: "limited", message: "slow down", retryAfterMs: 600_000 });
+  await run(stage.refresher());
+  const [other] = await stage.publishDue(1);
+  await makeDue();
+  await run(stage.refresher());
+  expect(x.calls.slice(1).flatMap(({ externalIds }) => externalIds)).toEqual([
+    other && externalIdOf(other),
+  ]);
+  expect(limited && (await stage.readRow(limited))?.dueInMinutes).toBeLessThanOrEqual(0);
+
+  await stage.sql`update metrics_accounts set limited_until = now()`;
+  await run(stage.refresher());
+  expect(x.calls.at(-1)?.externalIds).toEqual([limited && externalIdOf(limited)]);
+});
+
+test("after a rate limit of the app no account of the platform is asked, and refreshes by hand are deferred", async () => {
+  const x = await open({ budget: { scope: "app", calls: 1_000, windowMs: 1_000 } });
+  await stage.publishDue(1);
+  x.fail({ kind: "limited", message: "slow down", retryAfterMs: 600_000 });
+  await run(stage.refresher());
+  const other = await stage.publishDue(1);
+  await makeDue();
+  await run(stage.refresher());
+  expect(x.calls.length).toBe(1);
+  const byHand = await stage.serve().refresh(other);
+  expect([byHand.eligible, byHand.deferred, x.calls.length]).toEqual([1, 1, 1]);
+
+  await stage.sql`update metrics_apps set limited_until = now()`;
+  await eventually(async () => {
+    await run(stage.refresher());
+    return x.calls.length === 3;
+  });
+});
+
+test("all processes together keep to the budget of an app, also when accounts wait", async () => {
+  const x = await open({ budget: { scope: "app", ...HOUR } });
+  for (let account = 0; account < 30; account += 1) await stage.publishDue(1);
+  const processes = [stage.refresher(), stage.refresher(), stage.refresher()];
+  for (let pass = 0; pass < 5; pass += 1) await Promise.all(processes.map(run));
+  // A tenth of the budget may be used at once; the rest follows evenly over the hour.
+  expect(x.calls.length).toBe(1);
+  await stage.sql`update metrics_apps set budget_until = budget_until - interval '30 minutes'`;
+  for (let pass = 0; pass < 5; pass += 1) await Promise.all(processes.map(run));
+  expect(x.calls.length).toBe(2);
+});
+
+test("a budget that counts posts allows more calls with few posts, and never more posts", async () => {
+  const budget = { scope: "app", calls: 100, windowMs: 3_600_000, isPerPost: true } as const;
+  const x = await open({ maxPosts: 5, budget });
+  for (let account = 0; account < 5; account += 1) await stage.publishDue(1);
+  await stage.publishDue(20);
+  const processes = [stage.refresher(), stage.refresher()];
+  const sizes = () => x.calls.map(({ externalIds }) => externalIds.length);
+  for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));
+  // 10 posts may be asked for at once. A call is made while 5 of them are left, because it may need as many.
+  expect(sizes()).toEqual([1, 1, 1, 1, 1, 5]);
+  await stage.sql`update metrics_apps set budget_until = budget_until - interval '40 minutes'`;
+  for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));
+  expect(sizes().reduce((sum, size) => sum + size, 0)).toBeLessThanOrEqual(100);
+  expect(sizes().slice(6)).toEqual([5, 5]);
+});
+
+test("an account with more due posts than its budget allows waits, and others do not", async () => {
+  const x = await open({ maxPosts: 1, budget: { scope: "account", ...HOUR } });
+  const [first] = await stage.publishDue(3);
+  await stage.publishDue(1);
+  const refresher = stage.refresher();
+  for (let pass = 0; pass < 4; pass += 1) await run(refresher);
+  expect(x.calls.length).toBe(2);
+  const [row] = await stage.sql<{ waitMinutes: number }[]>`
+    select round(extract(epoch from not_before - now()) / 60)::int as wait_minutes
+    from metrics_accounts
+    where account_id = ${first?.accountId ?? ""}`;
+  expect(row?.waitMinutes).toBe(6);
+});
+
+test("a call that was repeated with a renewed access token uses the budget twice", async () => {
+  const x = await open({ budget: { scope: "app", ...HOUR } });
+  await stage.publishDue(1);
+  x.fail({ kind: "token_refused", message: "expired" });
+  await run(stage.refresher());
+  expect(x.calls.map(({ token }) => token)).toEqual(["first-token", "second-token"]);
+  const [row] = await stage.sql<{ usedMinutes: number }[]>`
+    select round(extract(epoch from budget_until - now()) / 60)::int as used_minutes
+    from metrics_apps`;
+  expect(row?.usedMinutes).toBe(12);
+});
+
+test("accounts that must be reconnected, are disconnected or lack the permission get no further calls for hours", async () => {
+  const x = await open();
+  const [reconnect] = await stage.publishDue(1);
+  const [disconnected] = await stage.publishDue(1);
+  const [unpermitted] = await stage.publishDue(1);
+  if (reconnect === undefined || disconnected === undefined || unpermitted === undefined)
+    throw new Error("no targets");
+  stage.world.account(reconnect).status = "reconnect_required";
+  stage.world.account(disconnected).status = "disconnected";
+  x.fail({ kind: "refused", code: "permission_missing", message: "no permission" });
+  await run(stage.refresher());
+  await run(stage.refresher());
+  expect(x.calls.map(({ externalIds }) => externalIds)).toEqual([[externalIdOf(unpermitted)]]);
+  const rows = await stage.sql<{ waitHours: number }[]>`
+    select round(extract(epoch from not_before - now()) / 3600)::int as wait_hours
+    from metrics_accounts`;
+  expect(rows.map(({ waitHours }) => waitHours)).toEqual([6, 6, 6]);
+});
+
+test("accounts wait a minute while the accounts service does not answer", async () => {
+  const x = await open();
+  const [target] = await stage.publishDue(1);
+  stage.world.isUp.accounts = false;
+  await run(stage.refresher());
+  stage.world.isUp.accounts = true;
+  await run(stage.refresher());
+  expect(x.calls).toEqual([]);
+  await stage.sql`update metrics_accounts set not_before = now()`;
+  await run(stage.refresher());
+  expect(target && (await stage.readRow(target))?.views).toBe(1);
+});
+
+test("a post that the platform says is missing twice leaves the schedule, and its stored counters stay", async () => {
+  const x = await open();
+  const [target] = await stage.publishDue(1);
+  if (target === undefined) throw new Error("no target");
+  await run(stage.refresher());
+  const missing: MetricsReading = { kind: "missing" };
+  for (let times = 0; times < 3; times += 1) {
+    x.read(missing);
+    await makeDue();
+    await run(stage.refresher());
+  }
+  expect(x.calls.length).toBe(3);
+  expect(await stage.readRow(target)).toMatchObject({
+    views: 1,
+    missingCount: 2,
+    dueInMinutes: null,
+  });
+});
+
+test.each<[string, Exclude<MetricsReading, { kind: "metrics" }>, number]>([
+  ["a server error", { kind: "failed", message: "500" }, 10],
+  ["no answer", { kind: "no_answer", message: "" }, 10],
+  ["a refusal", { kind: "refused", code: "content_rejected", message: "no" }, 60],
+])(
+  "after %s the post is tried again later, and the wait grows",
+  async (_name, reading, minutes) => {
+    const x = await open();
+    const [target] = await stage.publishDue(1);
+    if (target === undefined) throw new Error("no target");
+    x.read(reading);
+    await run(stage.refresher());
+    expect(await stage.readRow(target)).toMatchObject({ failureCount: 1, dueInMinutes: minutes });
+    x.read(reading);
+    await makeDue();
+    await run(stage.refresher());
+    expect(await stage.readRow(target)).toMatchObject({
+      failureCount: 2,
+      dueInMinutes: 2 * minutes,
+    });
+    await makeDue();
+    await run(stage.refresher());
+    expect(await stage.readRow(target)).toMatchObject({ failureCount: 0, dueInMinutes: 60 });
+  },
+);
+
+test("posts that became older than seven days while they were due leave the schedule without a call", async () => {
+  const x = await open();
+  const [old, young] = await stage.publishDue(2);
+  if (old === undefined || young === undefined) throw new Error("no targets");
+  await stage.sql`update target_metrics set published_at = now() - interval '8 days' where target_id = ${old.targetId}`;
+  await run(stage.refresher());
+  expect(x.calls.map(({ externalIds }) => externalIds)).toEqual([[externalIdOf(young)]]);
+  expect((await stage.readRow(old))?.dueInMinutes).toBeNull();
+});
+
+test("nothing is asked for while the data belongs to another deployment", async () => {
+  const x = await open();
+  await stage.publishDue(1);
+  await run(stage.refresher({ deploymentId: "copy" }));
+  expect(x.calls).toEqual([]);
+});
+
+test("a platform that hangs does not keep other platforms from being asked", async () => {
+  const [x, bluesky] = [new ScriptedPlatform("x"), new ScriptedPlatform("bluesky")];
+  stage = await MetricsStage.open(x, bluesky);
+  const refresher = stage.refresher();
+  for (let account = 0; account < 25; account += 1) {
+    await stage.publishDue(1, "x");
+    x.reactions.push(
+      (_call, signal) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(new Error("aborted")));
+        }),
+    );
+  }
+  await eventually(async () => {
+    await refresher.pass();
+    return x.calls.length === 20;
+  });
+  const [target] = await stage.publishDue(1, "bluesky");
+  await eventually(async () => {
+    await refresher.pass();
+    return target !== undefined && (await stage.readRow(target))?.views === 1;
+  });
+  expect(x.calls.length).toBe(20);
+  refresher.stop();
+  await refresher.end();
+});
+
+test("counters of one account that cannot be stored do not keep those of others from being stored", async () => {
+  await open();
+  const [bad] = await stage.publishDue(1);
+  const [good] = await stage.publishDue(1);
+  if (bad === undefined || good === undefined) throw new Error("no targets");
+  await stage.database.migrationSql`
+    alter table target_metric_history
+    add constraint refused check (target_id <> ${stage.database.migrationSql.unsafe(`'${bad.targetId}'`)})`;
+  await run(stage.refresher());
+  expect((await stage.readRow(good))?.views).not.toBeNull();
+  expect((await stage.readRow(bad))?.views).toBeNull();
+});
