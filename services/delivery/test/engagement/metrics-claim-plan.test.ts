@@ -24,17 +24,32 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stage[Symbol.asyncDispose]());
 
+const CLAIM = {
+  platform: "x",
+  maxAccounts: 20,
+  maxTargets: 5,
+  bucket: toBucket({ budget: { scope: "account", calls: 4, windowMs: 1_000 }, maxPosts: 5 }),
+  leaseMs: 60_000,
+  aheadMs: 600_000,
+  endMs: 7 * 86_400_000,
+};
+
+test("a claim stops at the account with which it has enough targets, and leaves the others to the next claim", async () => {
+  await stage.sql.begin(async (tx) => {
+    const accounts = await claimDueTargets(tx, { ...CLAIM, enoughTargets: 11 });
+    expect(accounts.map(({ targets }) => targets.length)).toEqual([5, 5, 5]);
+    const [row] = await tx<{ count: number }[]>`
+      select count(*)::int as count from metrics_accounts where not_before > now()`;
+    expect(row?.count).toBe(3);
+    const others = await claimDueTargets(tx, { ...CLAIM, enoughTargets: 1 });
+    expect(others.length).toBe(1);
+    expect(accounts.map(({ accountId }) => accountId)).not.toContain(others[0]?.accountId);
+  });
+});
+
 test("a claim reads about as many rows as it returns, also while 100,000 targets are due", async () => {
   await stage.sql.begin(async (tx) => {
-    const accounts = await claimDueTargets(tx, {
-      platform: "x",
-      maxAccounts: 20,
-      maxTargets: 5,
-      bucket: toBucket({ budget: { scope: "account", calls: 4, windowMs: 1_000 }, maxPosts: 5 }),
-      leaseMs: 60_000,
-      aheadMs: 600_000,
-      endMs: 7 * 86_400_000,
-    });
+    const accounts = await claimDueTargets(tx, { ...CLAIM, enoughTargets: 1_000 });
     expect(accounts.length).toBe(20);
     expect(accounts.every(({ targets }) => targets.length === 5)).toBe(true);
     const reads = await tx<{ name: string; scans: number; rows: number }[]>`
