@@ -10,7 +10,7 @@ import {
   type Media,
 } from "./support/engagement.ts";
 import { detailsOf, refusalOf } from "./support/posts.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
+import { joinSharedSystem, startSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
@@ -318,4 +318,35 @@ test("comments are dated by the platform", async () => {
 
   const { body } = await list(media);
   expect(body.comments.map(({ createdAt }) => Date.parse(createdAt))).toEqual([START]);
+});
+
+describe("an installation that asks people for no permission besides publishing:", () => {
+  let plain: SharedSystem;
+  beforeAll(async () => {
+    plain = await startSystem("postgres", { env: { PLATFORM_FEATURES: "" } });
+  });
+  afterAll(() => plain[Symbol.asyncDispose]());
+
+  test("comments of an account that was connected without the permission are answered with what to do", async () => {
+    const owner = await openTenant(plain);
+    for (const platform of ["instagram", "facebook"]) {
+      const media = await publishOn(owner, platform);
+      const answer = await list(media, "", owner.api);
+      expect([answer.status, answer.body]).toMatchObject([
+        409,
+        {
+          error: {
+            code: "account_reconnect_required",
+            details: [{ code: "permission_missing", accountId: media.accountId, platform }],
+          },
+        },
+      ]);
+    }
+  });
+
+  test("comments on a platform without such permissions can be read", async () => {
+    const owner = await openTenant(plain);
+    const media = await publishOn(owner, "bluesky");
+    expect((await list(media, "", owner.api)).status).toBe(200);
+  });
 });
