@@ -329,19 +329,29 @@ describe("an installation that asks people for no permission besides publishing:
 
   test("comments of an account that was connected without the permission are answered with what to do", async () => {
     const owner = await openTenant(plain);
-    for (const platform of ["instagram", "facebook"]) {
-      const media = await publishOn(owner, platform);
-      const answer = await list(media, "", owner.api);
-      expect([answer.status, answer.body]).toMatchObject([
-        409,
-        {
-          error: {
-            code: "account_reconnect_required",
-            details: [{ code: "permission_missing", accountId: media.accountId, platform }],
-          },
-        },
-      ]);
-    }
+    const media = await publishOn(owner, "instagram");
+    const { accountId, platform } = media;
+    const answer = await list(media, "", owner.api);
+    const error = {
+      code: "account_reconnect_required",
+      details: [{ code: "permission_missing", accountId, platform }],
+    };
+    expect([answer.status, answer.body]).toMatchObject([409, { error }]);
+  });
+
+  test("an action of an account that was connected without the permission fails with permission_missing", async () => {
+    const { api, connect } = await openTenant(plain);
+    const media = await publishOn({ api, connect }, "facebook");
+    const post = { platform: "facebook", account: media.owner, mediaId: media.id };
+    const id = await plain.simulator.addComment(post, { text: "hide me" });
+    const body = { type: "hide" };
+    const requested = await api.call<Action>("POST", actionsOn(media, id), { body });
+    expect(requested.status).toBe(202);
+    await eventually(async () => {
+      const path = `/comment-actions/${requested.body.id}`;
+      const { body: action } = await api.call<Action>("GET", path);
+      expect(action).toMatchObject({ status: "failed", error: { code: "permission_missing" } });
+    });
   });
 
   test("comments on a platform without such permissions can be read", async () => {
