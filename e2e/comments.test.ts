@@ -334,8 +334,9 @@ describe("an installation that asks people for no permission besides publishing:
   });
 
   test("an action of an account that was connected without the permission fails with permission_missing", async () => {
-    const { api, connect } = await openTenant(plain);
-    const media = await publishOn({ api, connect }, "facebook");
+    const owner = await openTenant(plain);
+    const { api } = owner;
+    const media = await publishOn(owner, "facebook");
     const post = { platform: "facebook", account: media.owner, mediaId: media.id };
     const id = await plain.simulator.addComment(post, { text: "hide me" });
     const body = { type: "hide" };
