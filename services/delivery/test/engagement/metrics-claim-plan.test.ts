@@ -1,3 +1,4 @@
+import type { TransactionSql } from "@postrider/shared/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claimDueTargets } from "#src/engagement/db/metrics-claims.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
@@ -24,27 +25,47 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => stage[Symbol.asyncDispose]());
 
-test("a claim reads about as many rows as it returns, also while 100,000 targets are due", async () => {
+const CLAIM = {
+  platform: "x",
+  maxAccounts: 20,
+  maxTargets: 5,
+  bucket: toBucket({ budget: { scope: "account", calls: 4, windowMs: 1_000 }, maxPosts: 5 }),
+  leaseMs: 60_000,
+  aheadMs: 600_000,
+  endMs: 7 * 86_400_000,
+};
+
+test("a claim stops at the account with which it has enough targets, and leaves the others to the next claim", async () => {
   await stage.sql.begin(async (tx) => {
-    const accounts = await claimDueTargets(tx, {
-      platform: "x",
-      maxAccounts: 20,
-      maxTargets: 5,
-      bucket: toBucket({ budget: { scope: "account", calls: 4, windowMs: 1_000 }, maxPosts: 5 }),
-      leaseMs: 60_000,
-      aheadMs: 600_000,
-      endMs: 7 * 86_400_000,
-    });
-    expect(accounts.length).toBe(20);
-    expect(accounts.every(({ targets }) => targets.length === 5)).toBe(true);
-    const reads = await tx<{ name: string; scans: number; rows: number }[]>`
-      select relname as name, seq_scan::int as scans, idx_tup_fetch::int as rows
-      from pg_stat_xact_user_tables
-      where relname in ('metrics_accounts', 'target_metrics')
-      order by relname`;
-    expect(reads.map(({ scans }) => scans)).toEqual([0, 0]);
-    const [ofAccounts, ofTargets] = reads;
-    expect(ofAccounts?.rows).toBeLessThan(100);
-    expect(ofTargets?.rows).toBeLessThan(200);
+    const accounts = await claimDueTargets(tx, { ...CLAIM, enoughTargets: 11 });
+    expect(accounts.map(({ targets }) => targets.length)).toEqual([5, 5, 5]);
+    const [row] = await tx<{ count: number }[]>`
+      select count(*)::int as count from metrics_accounts where not_before > now()`;
+    expect(row?.count).toBe(3);
+    const others = await claimDueTargets(tx, { ...CLAIM, enoughTargets: 1 });
+    expect(others.length).toBe(1);
+    expect(accounts.map(({ accountId }) => accountId)).not.toContain(others[0]?.accountId);
   });
 });
+
+test("a claim reads about as many rows as it returns, also while 100,000 targets are due", async () => {
+  await stage.sql.begin(async (tx) => {
+    const before = await readCounts(tx);
+    const accounts = await claimDueTargets(tx, { ...CLAIM, enoughTargets: 1_000 });
+    expect(accounts.length).toBe(20);
+    expect(accounts.every(({ targets }) => targets.length === 5)).toBe(true);
+    const after = await readCounts(tx);
+    expect(after.scans - before.scans).toBe(0);
+    expect(after.rows - before.rows).toBeLessThan(300);
+  });
+});
+
+/** Returns the number of sequential scans of this connection, and of the rows that its index scans have read. */
+async function readCounts(tx: TransactionSql): Promise<{ scans: number; rows: number }> {
+  const [row] = await tx<{ scans: number; rows: number }[]>`
+    select coalesce(sum(seq_scan), 0)::int as scans, coalesce(sum(idx_tup_fetch), 0)::int as rows
+    from pg_stat_xact_user_tables
+    where relname in ('metrics_accounts', 'target_metrics')`;
+  if (row === undefined) throw new Error("there are no statistics");
+  return row;
+}

@@ -8,6 +8,8 @@ export interface MetricsClaim {
   readonly maxAccounts: number;
   /** Maximum number of targets per account. */
   readonly maxTargets: number;
+  /** Accounts are taken until they have this number of targets together. The last one may have more. */
+  readonly enoughTargets: number;
   readonly bucket: Bucket;
   /** For how long no other process takes the accounts. */
   readonly leaseMs: number;
@@ -96,12 +98,13 @@ export async function claimDueTargets(
     with app as materialized (${appCalls(sql, claim)}),
     locked as materialized (${dueAccounts(sql, claim)}),
     due as materialized (
-      select account_id, workspace_id
+      select account_id, workspace_id, wake_at
       from locked
       order by wake_at
       limit (select calls from app)
     ),
-    claimed as materialized (${dueTargets(sql, claim)}),
+    found as materialized (${dueTargets(sql, claim)}),
+    claimed as materialized (${enoughTargets(sql, claim)}),
     taken as (${takeAccounts(sql, claim)}),
     used as (${useAppBudget(sql, claim)})
     select claimed_account_id, claimed_workspace_id, target_id, workspace_id, account_id, platform, external_id,
@@ -122,7 +125,7 @@ function toTarget(row: ClaimRow): readonly ClaimedTarget[] {
 /** The targets to ask for in the calls of the claimed accounts, longest due first. */
 function dueTargets(sql: ISql, claim: MetricsClaim) {
   return sql`
-    select due.account_id as claimed_account_id, due.workspace_id as claimed_workspace_id, target.target_id,
+    select due.wake_at, due.account_id as claimed_account_id, due.workspace_id as claimed_workspace_id, target.target_id,
       target.workspace_id, target.account_id, target.platform, target.external_id, target.asked_at, target.age_ms,
       target.failure_count, target.missing_count, target.is_expired
     from due
@@ -137,6 +140,20 @@ function dueTargets(sql: ISql, claim: MetricsClaim) {
     ) as target on true`;
 }
 
+/** Leaves out the accounts whose predecessors have enough targets together. */
+function enoughTargets(sql: ISql, { enoughTargets: enough }: MetricsClaim) {
+  return sql`
+    select found.*
+    from found
+    join (
+      select claimed_account_id,
+        sum(count(target_id)) over (order by min(wake_at), claimed_account_id) - count(target_id) as targets_before
+      from found
+      group by claimed_account_id
+    ) as account on account.claimed_account_id = found.claimed_account_id
+    where account.targets_before < ${enough}::float8`;
+}
+
 function takeAccounts(sql: ISql, { bucket, leaseMs }: MetricsClaim) {
   return sql`
     update metrics_accounts a
@@ -145,8 +162,7 @@ function takeAccounts(sql: ISql, { bucket, leaseMs }: MetricsClaim) {
         when ${bucket.scope === "app"} then a.budget_until
         else greatest(a.budget_until, now()) + ${milliseconds(sql, bucket.intervalMs)}
       end
-    from due
-    where a.account_id = due.account_id`;
+    where a.account_id = any(array(select distinct claimed_account_id from claimed))`;
 }
 
 function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {

@@ -33,7 +33,7 @@ export interface StoredReading {
 }
 
 /** Age in milliseconds of a reading at which it may be deleted from the history. */
-export const HISTORY_WHOLE_MS = 48 * 3_600_000;
+const HISTORY_WHOLE_MS = 48 * 3_600_000;
 
 /** Stores readings that are newer than the stored ones, each with a row of history, and returns them. */
 export async function storeReadings(

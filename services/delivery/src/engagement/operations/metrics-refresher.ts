@@ -19,8 +19,8 @@ export type RefreshMetricsDeps = Pick<
   "sql" | "logger" | "guard" | "accounts" | "connectors" | "onEvents"
 >;
 
-/** Time between two passes while calls are open or targets are due. */
-const PASS_MS = 1_000;
+/** Time between two passes while calls are open or targets are due, in milliseconds. */
+const PASS_MS = 500;
 /** Time between two passes while nothing is due, in milliseconds. */
 export const IDLE_MS = 5_000;
 /** Maximum number of calls per platform that this process makes at the same time, so that a platform that hangs delays no other. */
@@ -29,7 +29,9 @@ const MAX_CALLS_PER_PLATFORM = 20;
  * Number of targets per second, of all platforms together, for which this process asks at most. It keeps the load on the
  * database and on the consumers of the events small beside that of publishing.
  */
-const TARGETS_PER_SECOND = 100;
+const TARGETS_PER_SECOND = 50;
+/** Maximum number of targets that are saved up for a pass: larger batches would delay the work that other processes do beside. */
+const MAX_ALLOWANCE = 25;
 const CALL_MS = 30_000;
 /** Longest time in milliseconds from the claim of an account to its record: credentials, the call and a renewed token. */
 const LEASE_MS = 90_000;
@@ -52,7 +54,7 @@ export class MetricsRefresher {
   readonly #ended: EndedQuestion[] = [];
   #areAppsKnown = false;
   /** Number of targets that may be claimed now; below 0 after a claim of more. */
-  #allowance = TARGETS_PER_SECOND;
+  #allowance = MAX_ALLOWANCE;
   #passedAt = performance.now();
   /** The platform whose targets are claimed first in the next pass, so that each has its turn. */
   #first = 0;
@@ -85,7 +87,7 @@ export class MetricsRefresher {
   async #prepare(): Promise<void> {
     const now = performance.now();
     const gained = ((now - this.#passedAt) / 1000) * TARGETS_PER_SECOND;
-    this.#allowance = Math.min(TARGETS_PER_SECOND, this.#allowance + gained);
+    this.#allowance = Math.min(MAX_ALLOWANCE, this.#allowance + gained);
     this.#passedAt = now;
     if (this.#areAppsKnown) return;
     const apps = this.#connectors.filter(({ budget }) => budget.scope === "app");
@@ -112,13 +114,13 @@ export class MetricsRefresher {
   async #claimOf(connector: MetricsConnector): Promise<readonly Claim[]> {
     const { platform, maxPosts } = connector;
     const open = [...this.#open.values()].filter((each) => each === connector).length;
-    const allowed = Math.ceil(this.#allowance / maxPosts);
-    const maxAccounts = Math.min(MAX_CALLS_PER_PLATFORM - open, allowed);
-    if (maxAccounts <= 0) return [];
+    const maxAccounts = MAX_CALLS_PER_PLATFORM - open;
+    if (maxAccounts <= 0 || this.#allowance <= 0) return [];
     const accounts = await claimDueTargets(this.#deps.sql, {
       platform,
       maxAccounts,
       maxTargets: maxPosts,
+      enoughTargets: this.#allowance,
       bucket: toBucket(connector),
       leaseMs: LEASE_MS,
       aheadMs: maxPosts > 1 ? AHEAD_MS : 0,
