@@ -18,7 +18,7 @@ const LONG_COUNT = process.env.POSTRIDER_E2E_AUTOMATION_COMMENTS;
 const LOAD =
   LONG_COUNT === undefined
     ? { count: 400, perSecond: 25, everyMs: 3_000 }
-    : { count: Number(LONG_COUNT), perSecond: 40, everyMs: 5_000 };
+    : { count: Number(LONG_COUNT), perSecond: 60, everyMs: 5_000 };
 /** Time in which all private replies must be sent after the last comment. */
 const SETTLE_MS = 60_000 + LOAD.count * 30;
 

@@ -155,6 +155,7 @@ describe("with sending blocked:", () => {
       const filtered = await runsOf(tenant, `ruleId=${ruleId}&status=prepared`);
       expect(filtered.map(({ commentId }) => commentId)).toEqual([matching]);
       expect(await system.simulator.privateReplies(platform, media.owner)).toEqual([]);
+      expect(await system.simulator.countCalls(platform, "reply", media.owner)).toBe(0);
       await setStatus(tenant, ruleId, "revoked");
     },
   );
@@ -315,6 +316,7 @@ describe("with sending blocked:", () => {
     expect(jobs.backfills[0]).not.toHaveProperty("results");
     expect(await runsOf(tenant, `ruleId=${rule.id}`)).toEqual([]);
     expect(await system.simulator.privateReplies("instagram", media.owner)).toEqual([]);
+    expect(await system.simulator.countCalls("instagram", "reply", media.owner)).toBe(0);
   });
 
   test("another workspace finds neither the rules nor the jobs of this one", async () => {

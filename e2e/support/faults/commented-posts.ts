@@ -9,17 +9,31 @@ const PLATFORMS = ["instagram", "facebook", "instagram", "facebook"];
 /** Maximum number of comments that are written at the same time. */
 const WRITERS = 8;
 
-/** What readers write, and what has to become of it. The list repeats. */
-const KINDS = [
+interface Kind {
+  readonly text: string;
+  readonly daysAgo: number;
+  readonly isAnswered: boolean;
+}
+
+/** What readers write today, and what has to become of it. The list repeats. */
+const TODAY: readonly Kind[] = [
   { text: "LINK please", daysAgo: 0, isAnswered: true },
   { text: "링크 link주세요", daysAgo: 0, isAnswered: true },
   { text: "link, spam", daysAgo: 0, isAnswered: false },
   { text: "nice picture", daysAgo: 0, isAnswered: false },
   { text: "the Link!", daysAgo: 0, isAnswered: true },
-  { text: "link, but long ago", daysAgo: 7.1, isAnswered: false },
-  { text: "my link", daysAgo: 6.5, isAnswered: true },
   { text: "linked", daysAgo: 0, isAnswered: false },
-] as const;
+];
+
+/**
+ * Returns what the reader with this number writes: first comments that are found too late, then some that are found in the last
+ * hours, and then new ones. So the times of the comments only grow, as they do on the platforms.
+ */
+function kindOf(index: number, count: number): Kind {
+  if (index < count / 8) return { text: "link, long ago", daysAgo: 7.1, isAnswered: false };
+  if (index < count / 4) return { text: "my link", daysAgo: 6.5, isAnswered: true };
+  return TODAY[Math.floor(index / PLATFORMS.length) % TODAY.length] as Kind;
+}
 
 /** A post with an active rule on its account, and the comments on the post that the rule has to answer. */
 export interface CommentedPost {
@@ -71,8 +85,8 @@ export async function writeComments(
   const write = async (): Promise<void> => {
     for (let index = written++; index < count; index = written++) {
       const post = posts[index % posts.length];
-      const kind = KINDS[Math.floor(index / posts.length) % KINDS.length];
-      if (post === undefined || kind === undefined) return;
+      if (post === undefined) return;
+      const kind = kindOf(index, count);
       await sleep(Math.max(0, (index * 1_000) / perSecond - (performance.now() - startedAt)));
       const { platform, owner: account, id: mediaId } = post.media;
       const createdAt = new Date(Date.now() - kind.daysAgo * DAY_MS).toISOString();

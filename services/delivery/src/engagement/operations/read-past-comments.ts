@@ -11,7 +11,7 @@ import { PlatformCalls } from "./platform-calls.ts";
 import { withReadDeadline } from "./read-platform.ts";
 
 /** Number of past comments per page. */
-export const PAST_PAGE_SIZE = 50;
+const PAST_PAGE_SIZE = 50;
 /** How long a request waits for the platform in milliseconds, before it is answered with `upstream_timeout`. */
 const DEADLINE_MS = 10_000;
 const DEFAULT_RETRY_MS = 30_000;

@@ -1,0 +1,99 @@
+import { newId } from "@postrider/shared/ids";
+import { renderMetrics } from "@postrider/shared/telemetry/metrics";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { measureAutomations } from "#src/engagement/jobs/count-automations.ts";
+import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
+import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
+import {
+  createActiveRule,
+  listRunTexts,
+  startAutomations,
+  type Automations,
+} from "./automation-fixture.ts";
+
+let automations: Automations;
+beforeEach(async () => {
+  automations = await startAutomations({ commentPollMs: 50 });
+});
+afterEach(() => automations[Symbol.asyncDispose]());
+
+test("an account whose platform does not answer delays no other account", async () => {
+  const { platform, deps } = automations;
+  const hung = await createActiveRule(automations);
+  platform.comment(hung.mediaId, "link");
+  const answer = Promise.withResolvers<undefined>();
+  let isFirst = true;
+  platform.beforePage = async () => {
+    if (!isFirst) return undefined;
+    isFirst = false;
+    return await answer.promise;
+  };
+  await using _polls = startPollComments(deps);
+  await eventually(() => !isFirst);
+  const other = await createActiveRule(automations, { workspaceId: newId() });
+  const comment = platform.comment(other.mediaId, "link");
+  await eventually(async () => {
+    expect(await listRunTexts(automations, other.workspaceId)).toContain(`${comment.id} prepared`);
+  });
+  expect(await listRunTexts(automations, hung.workspaceId)).toEqual([]);
+  answer.resolve(undefined);
+  await eventually(async () => {
+    expect(await listRunTexts(automations, hung.workspaceId)).not.toEqual([]);
+  });
+});
+
+test("two processes answer comments once, and skip the runs of a paused rule", async () => {
+  const { platform, deps, rpc, sql } = automations;
+  const { workspaceId, ruleId, mediaId } = await createActiveRule(automations);
+  await using _first = startPollComments(deps);
+  await using _second = startPollComments(deps);
+  await using _skipping = startSkipStoppedRuns(deps);
+  const ids = Array.from({ length: 30 }, () => platform.comment(mediaId, "link").id);
+  await eventually(async () => {
+    expect(await listRunTexts(automations, workspaceId)).toHaveLength(30);
+  });
+  await rpc.updateAutomationRule({ workspaceId, ruleId, status: "paused" });
+  await eventually(async () => {
+    expect((await listRunTexts(automations, workspaceId)).toSorted()).toEqual(
+      ids.map((id) => `${id} skipped rule_inactive`).toSorted(),
+    );
+  });
+  const [replies] = await sql`select count(*)::int as count from comment_actions`;
+  expect(replies).toEqual({ count: 30 });
+});
+
+test("a copy of the data polls no account and does not change when sending was enabled", async () => {
+  const { platform, deps, sql } = automations;
+  await createActiveRule(automations);
+  await sql`delete from automation_sending`;
+  let asked = 0;
+  const isOwn = async () => {
+    asked += 1;
+    return await Promise.resolve(false);
+  };
+  const guard = { isOwn } as unknown as typeof deps.guard;
+  await using _polls = startPollComments({ ...deps, guard });
+  await eventually(() => asked > 2);
+  expect(platform.calls).toEqual([]);
+  expect(await sql`select 1 from automation_sending`).toEqual([]);
+});
+
+test("the metrics show what waits and what fails", async () => {
+  const { platform, deps, sql } = automations;
+  const { mediaId } = await createActiveRule(automations);
+  platform.comment(mediaId, "link");
+  await automations.poll();
+  await sql`
+    update automation_accounts
+    set poll_at = now() - interval '1 minute', failures = 3`;
+  await measureAutomations(deps);
+
+  const { body } = await renderMetrics();
+  expect(body).toContain("automation_runs_waiting 1\n");
+  expect(body).toContain("automation_accounts_due 1\n");
+  expect(body).toContain('automation_accounts_failing{platform="instagram"} 1\n');
+  expect(body).toMatch(/automation_oldest_due_account_seconds (?:59|6\d)/);
+  expect(body).toMatch(/automation_oldest_waiting_run_seconds \d/);
+  expect(body).toContain('automation_polls_total{platform="instagram",outcome="read"}');
+});
