@@ -73,7 +73,7 @@ export type Reaction = (
   guard: SendGuard,
 ) => Outcome | Hidden | Promise<Outcome | Hidden>;
 
-export const SETTINGS: EngagementSettings = {
+const SETTINGS: EngagementSettings = {
   isSendingEnabled: true,
   commentPollMs: 1_000,
   isMetricsRefreshOn: false,

@@ -29,7 +29,6 @@ beforeEach(async () => {
 });
 
 const sql = () => database.sql;
-const NO_ANSWER = { kind: "unknown", message: "no answer" } as const;
 
 test("of two replies that a search cannot tell apart, only one has an open call at a time", async () => {
   const account = world.addAccount();

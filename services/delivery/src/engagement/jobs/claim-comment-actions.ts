@@ -36,6 +36,8 @@ const POLL_MS = 500;
 const LOOK_MS = 500;
 /** Interval in milliseconds at which actions that a restore made uncertain are looked for long after the restore. */
 const THOROUGH_LOOK_MS = 30_000;
+/** Minimum time in milliseconds between two claims while actions are in work, so that one claim takes several actions. */
+const MIN_CLAIM_INTERVAL_MS = 20;
 /** Maximum number of actions in work in this process at a time. */
 const MAX_IN_WORK = 64;
 /** Maximum number of actions of one account in work over all processes. */
@@ -73,6 +75,7 @@ class Claims {
   readonly #stopping = new AbortController();
   readonly #batches = new Set<Promise<void>>();
   #inWork = 0;
+  #passedAt = Number.NEGATIVE_INFINITY;
   #lookedAt = Number.NEGATIVE_INFINITY;
   #thoroughAt = Number.NEGATIVE_INFINITY;
 
@@ -90,6 +93,10 @@ class Claims {
   /** Claims actions once. Returns when the loop must claim again. */
   async pass(): Promise<boolean | number> {
     const { sql, guard } = this.#options;
+    const now = performance.now();
+    const waitForMoreMs = this.#passedAt + MIN_CLAIM_INTERVAL_MS - now;
+    if (this.#inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
+    this.#passedAt = now;
     const nextMs = await findNextActionMs(sql, this.#platforms);
     if (nextMs === null) return POLL_MS;
     if (nextMs > 0) return Math.min(POLL_MS, Math.ceil(nextMs));
