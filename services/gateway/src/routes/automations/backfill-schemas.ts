@@ -24,7 +24,7 @@ const Counts = Type.Object(
   { $id: "BackfillCounts" },
 );
 
-export const BackfillItem = Type.Object(
+const BackfillItem = Type.Object(
   {
     comment: ref(Comment),
     outcome: Type.Unsafe<string>({ type: "string", enum: ["prepared", "skipped", "no_match"] }),
@@ -33,7 +33,7 @@ export const BackfillItem = Type.Object(
   { $id: "BackfillItem", description: "What the rule makes of a past comment." },
 );
 
-export const BackfillPreviewItem = Type.Object(
+const BackfillPreviewItem = Type.Object(
   {
     comment: ref(Comment),
     outcome: Type.Unsafe<string>({ type: "string", enum: ["prepare", "skip", "no_match"] }),
@@ -66,7 +66,7 @@ const BACKFILL = {
   updatedAt: Instant,
 };
 
-export const BackfillSummary = Type.Object(BACKFILL, {
+const BackfillSummary = Type.Object(BACKFILL, {
   $id: "BackfillSummary",
   description: "A job that prepares past comments, without its results.",
 });
