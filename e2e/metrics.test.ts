@@ -120,6 +120,7 @@ const LABELS: Readonly<Record<string, RegExp>> = {
   recorded: /^(without_texts?|without_decision|nothing)$/,
   pool: /^(main|webhooks|engagement)$/,
   platform: /^(instagram|x|facebook|tiktok|youtube|telegram|bluesky)$/,
+  result: /^[a-z_]+$/,
   route: /^(unknown|\*|(\/(v1|[a-z._-]+|:[A-Za-z]+|\*))+|\/)$/,
   service: /^(gateway|accounts|posts|media|delivery|postrider\.[a-z]+\.v1\.[A-Za-z]+)$/,
   space: /^[a-z_]+$/,
@@ -128,7 +129,7 @@ const LABELS: Readonly<Record<string, RegExp>> = {
   succeeded: /^(true|false)$/,
   topic: /^[a-z]+\.events\.v1$/,
   trigger: /^(hand|schedule)$/,
-  type: /^([A-Za-z]+|[a-z_]+\.[a-z_]+|postrider\.[a-z]+\.v1\.[A-Za-z]+)$/,
+  type: /^([A-Za-z]+|[a-z]+_[a-z]+|[a-z_]+\.[a-z_]+|postrider\.[a-z]+\.v1\.[A-Za-z]+)$/,
   version: /^(v?\d+\.\d+\.\d+)$/,
   volume: /^[a-z]+$/,
   major: /^\d+$/,
@@ -222,12 +223,17 @@ test("every metric for which an increase raises an alert is exported with the va
   const zeroes = (label: string, value: string) =>
     samples
       ?.filter((sample) => sample.labels[label] === value && sample.value === 0)
-      .map(({ name, labels }) => `${name} ${labels.platform}`)
+      .map(({ name, labels }) => `${name} ${labels.platform ?? labels.type}`)
       .toSorted();
   const ofAll = (name: string) => [...PLATFORM_IDS].toSorted().map((each) => `${name} ${each}`);
 
   expect(zeroes("code", "missed")).toEqual(ofAll("delivery_targets_total"));
-  expect(zeroes("code", "outcome_unknown")).toEqual(ofAll("delivery_targets_total"));
+  expect(zeroes("code", "outcome_unknown")).toEqual([
+    ...["hide", "private_reply", "reply", "unhide"].map(
+      (type) => `delivery_comment_actions_total ${type}`,
+    ),
+    ...ofAll("delivery_targets_total"),
+  ]);
   expect(zeroes("outcome", "unknown")).toEqual(ofAll("delivery_attempts_total"));
 });
 
