@@ -62,7 +62,7 @@ describe("the call budget of an account", () => {
     await sql`update automation_accounts set budget_until = '-infinity'`;
     await automations.poll();
     const texts = await listRunTexts(automations, workspaceId);
-    expect(texts.map((text) => text.split(" ")[0]).toSorted()).toEqual(made.toSorted());
+    expect(texts.map((text) => text.replace(" prepared", "")).toSorted()).toEqual(made.toSorted());
   });
 
   test("counts a page of comments as the calls that the platform needs for it", async () => {
@@ -207,7 +207,10 @@ describe("one bad item does not keep the rest of an account from being read:", (
     const { platform, sql } = automations;
     platform.pageSize = 1;
     const { workspaceId, mediaId } = await createActiveRule(automations);
-    const made = [platform.comment(mediaId, "link").id, platform.comment(mediaId, "link").id];
+    const made = [1, 5, 10].map((minutes) => {
+      const createdAt = new Date(Date.now() + minutes * 60_000);
+      return platform.comment(mediaId, "link", { createdAt }).id;
+    });
     platform.beforePage = async (_id, after) =>
       await Promise.resolve(after === undefined ? undefined : { kind: "missing" });
     await automations.poll();

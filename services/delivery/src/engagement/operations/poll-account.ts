@@ -8,7 +8,7 @@ import {
 import { listWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
 import { toBucket } from "#src/engagement/domain/call-budget.ts";
-import { chooseReads } from "#src/engagement/domain/choose-reads.ts";
+import { chooseReads, type MediaRead } from "#src/engagement/domain/choose-reads.ts";
 import { failureWaitMs } from "#src/engagement/domain/media-watch.ts";
 import type { AutomationDeps } from "./automation-dependencies.ts";
 import { pollsTotal } from "./automation-metrics.ts";
@@ -102,13 +102,22 @@ async function readNewComments(poll: Poll): Promise<PollResult> {
   const ids = listed.media.map(({ id }) => id);
   const known = await listWatchedMedia(deps.sql, account.accountId, ids);
   const reads = chooseReads(rules, listed.media, { known, now: await readClock(deps.sql) });
+  const stop = await readAll(poll, reads);
+  return stop ?? endRead(calls, listed.mediaCursor);
+}
+
+/** Reads the comments on media one after the other. Returns why the whole poll ends early, undefined if it does not. */
+async function readAll(
+  poll: Poll,
+  reads: readonly MediaRead[],
+): Promise<PollFailure | { readonly kind: "lost" } | undefined> {
   let pagesLeft = MAX_PAGES;
   let failed = 0;
   for (const read of reads) {
-    if (pagesLeft <= 0) break;
+    if (pagesLeft <= 0) return undefined;
     const result = await readMediaComments(poll, read, pagesLeft);
     if (result.kind === "lost") return { kind: "lost" };
-    if (result.kind === "exhausted") break;
+    if (result.kind === "exhausted") return undefined;
     pagesLeft -= result.pages;
     failed = result.kind === "failed" ? failed + 1 : 0;
     if (result.kind !== "failed") continue;
@@ -116,7 +125,7 @@ async function readNewComments(poll: Poll): Promise<PollResult> {
     const { failure } = result;
     if (failure.cause !== "failed" || failed === MAX_FAILED) return failure;
   }
-  return endRead(calls, listed.mediaCursor);
+  return undefined;
 }
 
 function endRead({ unitWaitMs }: PollCalls, mediaCursor: string | null): PollResult {
