@@ -87,6 +87,22 @@ describe("the call budget of an account", () => {
     expect(takeCallNames()).toEqual(["media newest"]);
   });
 
+  test("counts each post that a rule names, and reads those that are not among the newest in turn", async () => {
+    const { platform } = automations;
+    platform.mediaPageSize = 1;
+    const [a = "", b = "", c = "", newest = ""] = [1, 2, 3, 4].map(() => platform.addMedia());
+    await createActiveRule(automations, { media: { ids: [a, b, c, newest] } });
+    allow(23);
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest", `media ${a},${b}`]);
+    allow(1_000);
+    await automations.sql`update automation_accounts set budget_until = '-infinity'`;
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest", `media ${c}`]);
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest", `media ${a},${b},${c}`]);
+  });
+
   test("is refilled by one unit per interval", async () => {
     const { sql } = automations;
     await createActiveRule(automations);

@@ -1,5 +1,6 @@
 import type {
   OwnedMedia,
+  OwnedMediaPage,
   PrivateRepliesConnector,
 } from "@postrider/platforms/private-replies/connector";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
@@ -28,25 +29,50 @@ export async function listAccountMedia(
   rules: readonly AutomationRule[],
   mediaCursor: string | null,
 ) {
-  const isNamed = rules.every(({ mediaIds }) => mediaIds !== null);
-  const named = [...new Set(rules.flatMap(({ mediaIds }) => mediaIds ?? []))].toSorted();
-  if (isNamed && named.length <= 1) return toListed(await readNamed(calls, connector, named));
+  const named = namedBy(rules);
+  if (named?.length === 1) return toListed(await readNamed(calls, connector, named));
   const newest = await listPage(calls, connector, undefined);
   if (newest.kind !== "media") return newest;
-  const ids = new Set(newest.media.map(({ id }) => id));
-  const unlisted = isNamed ? named.filter((id) => !ids.has(id)) : undefined;
-  const isMore = unlisted === undefined ? newest.next !== undefined : unlisted.length > 0;
-  if (!isMore) return toListed(newest);
+  return await addOlder(calls, connector, { newest, named, mediaCursor });
+}
+
+interface Turn {
+  readonly newest: OwnedMediaPage;
+  readonly named: readonly string[] | undefined;
+  readonly mediaCursor: string | null;
+}
+
+/** Adds older media in turn to the newest ones, if there are some and the budget allows it. */
+async function addOlder(
+  calls: PollCalls,
+  connector: PrivateRepliesConnector,
+  { newest, named, mediaCursor }: Turn,
+) {
+  const listed = new Set(newest.media.map(({ id }) => id));
+  const unlisted = named?.filter((id) => !listed.has(id));
+  const hasOlder = unlisted === undefined ? newest.next !== undefined : unlisted.length > 0;
+  if (!hasOlder) return toListed({ ...newest, next: undefined });
   const units = calls.unitsLeft - KEPT_UNITS;
   if (units <= 0) return toListed({ ...newest, next: mediaCursor ?? undefined });
-  const older =
-    unlisted === undefined
-      ? await listPage(calls, connector, mediaCursor ?? newest.next)
-      : await readInTurn(calls, connector, { ids: unlisted, after: mediaCursor, units });
+  const older = await (unlisted === undefined
+    ? listPage(calls, connector, mediaCursor ?? newest.next)
+    : readInTurn(calls, connector, { ids: unlisted, after: mediaCursor, units }));
+  return withOlder(newest, older);
+}
+
+/** Returns the media that the rules name, sorted; undefined if a rule is for all media. */
+function namedBy(rules: readonly AutomationRule[]): readonly string[] | undefined {
+  if (rules.some(({ mediaIds }) => mediaIds === null)) return undefined;
+  return [...new Set(rules.flatMap(({ mediaIds }) => mediaIds ?? []))].toSorted();
+}
+
+/**
+ * Adds older media to the newest ones. If the older ones cannot be read, for example because the platform refuses a cursor that has
+ * become too old, the newest ones are read all the same, and the turn begins anew.
+ */
+function withOlder(newest: OwnedMediaPage, older: Answer) {
   if (older.kind === "media")
     return toListed({ ...older, media: [...newest.media, ...older.media] });
-  // The older media cannot be read, for example because the platform refuses a cursor that has become too old. The newest ones are
-  // read all the same, and the turn begins anew.
   return isOfAccount(older) ? older : toListed({ ...newest, next: undefined });
 }
 
