@@ -190,6 +190,18 @@ describe("one bad item does not keep the rest of an account from being read:", (
     expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} prepared`]);
   });
 
+  test("media whose comments cannot be stored do not keep the comments on the others from being stored", async () => {
+    const { platform, sql } = automations;
+    const { workspaceId, mediaId } = await createActiveRule(automations);
+    platform.comment(platform.addMedia(), "link", { createdAt: new Date(Number.NaN) });
+    const comment = platform.comment(mediaId, "link");
+    await automations.poll();
+    expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} prepared`]);
+    expect(await sql`select last_error from automation_media where failures = 1`).toEqual([
+      { lastError: "internal_error" },
+    ]);
+  });
+
   test("media that fail wait longer each time, and the account does not", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
