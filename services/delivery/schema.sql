@@ -50,6 +50,8 @@ create table delivery.automation_accounts (
   last_error text,
   media_cursor text,
   polled_at timestamp with time zone,
+  budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
+  held_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint automation_accounts_pkey PRIMARY KEY (account_id)
 );
 CREATE INDEX automation_accounts_due ON delivery.automation_accounts USING btree (platform, poll_at) WHERE (poll_at < 'infinity'::timestamp with time zone);
@@ -64,6 +66,8 @@ create table delivery.automation_media (
   read_newest timestamp with time zone,
   quiet_reads integer not null default 0,
   read_at timestamp with time zone not null,
+  failures integer not null default 0,
+  last_error text,
   constraint automation_media_pkey PRIMARY KEY (account_id, media_id)
 );
 CREATE INDEX automation_media_due ON delivery.automation_media USING btree (account_id, read_at);

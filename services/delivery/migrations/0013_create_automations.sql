@@ -47,7 +47,11 @@ create table automation_accounts (
   -- Where the list of older media is continued; null = at its beginning.
   media_cursor text,
   -- When new comments were last looked for without a failure.
-  polled_at timestamptz
+  polled_at timestamptz,
+  -- Each call of a poll moves this time on by the interval of the account's call budget; the budget is full while it is past.
+  budget_until timestamptz not null default '-infinity',
+  -- The platform limits the account until this time; no poll before.
+  held_until timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
 
 create index automation_accounts_due on automation_accounts (platform, poll_at)
@@ -69,6 +73,9 @@ create table automation_media (
   quiet_reads int not null default 0,
   -- When the comments are read even if their number has not changed.
   read_at timestamptz not null,
+  -- Number of reads in a row that failed, and why the last one failed. Such media are not read before `read_at`.
+  failures int not null default 0,
+  last_error text,
   primary key (account_id, media_id)
 ) with (fillfactor = 70);
 

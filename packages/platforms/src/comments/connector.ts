@@ -11,6 +11,8 @@ export interface PlatformComment {
   /** Id of the author on the platform, as this account sees it; null when the platform does not say. */
   readonly authorId: string | null;
   readonly authorUsername: string | null;
+  /** Whether the account itself wrote the comment. */
+  readonly isOwn: boolean;
   readonly createdAt: Date;
   /** Null when the platform does not say. */
   readonly likeCount: number | null;

@@ -25,6 +25,15 @@ export interface PrivateReplyRequest extends CommentRef {
   readonly text: string;
 }
 
+/** The number of platform calls of one account that polls for new comments may make in a window. */
+export interface PollBudget {
+  readonly scope: "account";
+  readonly calls: number;
+  readonly windowMs: number;
+  /** Number of calls that a page of comments counts as. */
+  readonly unitsPerPage: number;
+}
+
 /**
  * Sends private replies (direct messages to the author of a comment) on one platform. The platform accepts one private
  * reply per comment, within `windowMs` after the comment was written.
@@ -35,6 +44,8 @@ export interface PrivateRepliesConnector {
   readonly windowMs: number;
   /** Maximum length of the text in UTF-8 bytes. */
   readonly maxBytes: number;
+  /** The part of the platform's limit that polls for new comments may use. Source: see the connector. */
+  readonly pollBudget: PollBudget;
   /** Lists the media of the account with their numbers of comments: one call per page. */
   listMedia(
     account: AccountAccess,

@@ -93,6 +93,7 @@ describe("reading Bluesky comments", () => {
           createdAt: new Date(createdAt),
           likeCount: 0,
           replyCount: 0,
+          isOwn: false,
           hidden: false,
         },
       ],

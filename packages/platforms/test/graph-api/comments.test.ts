@@ -73,6 +73,17 @@ describe.each(LOGINS)("comments on %s", (login) => {
     expect(read).toEqual({ kind: "comment", comment: page.comments[0] });
   });
 
+  test(`the ${login} connector marks the comments that the account itself wrote, in lists and single reads`, async () => {
+    const { account, mediaId } = await createPost();
+    await addComment(platform, account, { mediaId, text: "How much?" });
+    const author = account.username;
+    const commentId = await addComment(platform, account, { mediaId, text: "Ask here", author });
+    const { comments: listed } = await readPage(comments, account, mediaId);
+    expect(listed.map(({ isOwn }) => isOwn)).toEqual([true, false]);
+    const read = await comments.readComment(account, { mediaId, commentId }, signal);
+    expect(read).toMatchObject({ comment: { isOwn: true } });
+  });
+
   test(`the ${login} connector lists 120 comments newest first on three pages, with one call per page`, async () => {
     const { account, mediaId } = await createPost();
     const texts = Array.from({ length: 120 }, (_one, index) => `comment ${index}`);

@@ -65,6 +65,7 @@ describe("reading X comments", () => {
         createdAt: expect.any(Date),
         likeCount: 0,
         replyCount: 0,
+        isOwn: false,
         hidden: null,
       },
     ]);

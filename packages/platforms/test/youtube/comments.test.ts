@@ -78,6 +78,7 @@ describe("reading YouTube comments", () => {
         createdAt: new Date(createdAt),
         likeCount: 0,
         replyCount: 0,
+        isOwn: false,
         hidden: false,
       },
     ]);

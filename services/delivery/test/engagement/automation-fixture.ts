@@ -70,6 +70,7 @@ export class CommentedPlatform {
       text,
       authorId: `author-${this.#made}`,
       authorUsername: `reader${this.#made}`,
+      isOwn: false,
       createdAt: new Date(Date.now() + 1_000),
       likeCount: 0,
       replyCount: 0,
@@ -108,6 +109,7 @@ export class CommentedPlatform {
     platform: "instagram",
     windowMs: 7 * DAY_MS,
     maxBytes: 1_000,
+    pollBudget: { scope: "account", calls: 100_000, windowMs: DAY_MS, unitsPerPage: 1 },
     listMedia: async (_account, { limit, after }) => {
       this.calls.push(`media ${after ?? "newest"}`);
       const failed = this.beforeList();

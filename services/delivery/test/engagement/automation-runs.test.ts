@@ -42,12 +42,11 @@ describe("with sending enabled,", () => {
   test("comments with a keyword get one private reply, and no other comment gets a run", async () => {
     const { platform } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
-    const accountId = [...platform.accounts.keys()][0] ?? "";
     platform.comment(mediaId, "link before", { createdAt: new Date(Date.now() - DAY_MS) });
     const wanted = platform.comment(mediaId, "LINK please");
     const excluded = platform.comment(mediaId, "link spam");
     platform.comment(mediaId, "nice");
-    platform.comment(mediaId, "comment link", { authorId: `external ${accountId}` });
+    platform.comment(mediaId, "comment link", { isOwn: true });
     await automations.poll();
 
     expect(await listRunTexts(automations, workspaceId)).toEqual(
@@ -281,6 +280,29 @@ describe("when a rule is paused,", () => {
     await skipStoppedRuns(deps);
     expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} sent`]);
     expect(await sql`select skip_before from automation_rules`).toEqual([{ skipBefore: null }]);
+  });
+
+  test("and rules whose runs have an unknown outcome do not delay those of a rule that was stopped later", async () => {
+    const { platform, rpc, deps, sql } = automations;
+    const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
+    const comment = platform.comment(mediaId, "link");
+    await automations.poll();
+    await rpc.updateAutomationRule({ workspaceId, ruleId, status: "revoked" });
+    // A prepared run without a private reply that can be ended stands for one with an unknown outcome.
+    await sql`
+      with stopped as (
+        insert into automation_rules
+        select (jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid(), 'skip_before', now() - interval '1 second'))).*
+        from automation_rules r, generate_series(1, 100)
+        returning id
+      )
+      insert into automation_runs (id, workspace_id, account_id, rule_id, comment_id, media_id, status, created_at)
+      select gen_random_uuid(), gen_random_uuid(), gen_random_uuid(), id, 'c', 'm', 'prepared', now() - interval '1 hour'
+      from stopped`;
+    await skipStoppedRuns(deps);
+    expect(await listRunTexts(automations, workspaceId)).toEqual([
+      `${comment.id} skipped rule_inactive`,
+    ]);
   });
 });
 

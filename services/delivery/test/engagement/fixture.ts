@@ -89,6 +89,7 @@ export const COMMENT: PlatformComment = {
   text: "How much is it?",
   authorId: "reader-1",
   authorUsername: "reader",
+  isOwn: false,
   createdAt: new Date("2026-11-20T10:00:00Z"),
   likeCount: 3,
   replyCount: 0,
@@ -242,6 +243,7 @@ export class CommentWorld {
     return {
       platform,
       windowMs: 7 * 24 * 3_600_000,
+      pollBudget: { scope: "account", calls: 1_000, windowMs: 1_000, unitsPerPage: 1 },
       maxBytes: 1_000,
       listMedia: () => Promise.resolve(media),
       readMedia: () => Promise.resolve(media),

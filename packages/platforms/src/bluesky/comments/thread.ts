@@ -57,7 +57,7 @@ function timeOf(post: JsonObject): Date | undefined {
 }
 
 /** Parses a member of a thread; undefined for deleted replies and for replies of blocked authors. */
-function toReply(member: unknown): ThreadReply | undefined {
+function toReply(member: unknown, account: AccountAccess): ThreadReply | undefined {
   const post = object(member, "post");
   const ref = toRef(post);
   const createdAt = post === undefined ? undefined : timeOf(post);
@@ -68,6 +68,7 @@ function toReply(member: unknown): ThreadReply | undefined {
     text: text(object(post, "record"), "text") ?? "",
     authorId: text(author, "did") ?? null,
     authorUsername: text(author, "handle") ?? null,
+    isOwn: text(author, "did") === account.externalId,
     createdAt,
     likeCount: number(post, "likeCount") ?? null,
     replyCount: number(post, "replyCount") ?? null,
@@ -85,11 +86,11 @@ export function positionOf({ createdAt, id }: ThreadReply["comment"]): string {
  * alone. Record keys contain microseconds and are unique unless an author copies one. The reply that Bluesky saw first
  * stays, so that a copy never takes the place of the original.
  */
-function toList(members: readonly unknown[]): readonly ThreadReply[] {
+function toList(members: readonly unknown[], account: AccountAccess): readonly ThreadReply[] {
   const seen = (member: unknown) => text(object(member, "post"), "indexedAt") ?? "";
   const oldestFirst = members.toSorted((one, other) => seen(one).localeCompare(seen(other)));
   const byKey = new Map<string, ThreadReply>();
-  for (const reply of oldestFirst.map(toReply)) {
+  for (const reply of oldestFirst.map((member) => toReply(member, account))) {
     if (reply !== undefined && !byKey.has(reply.comment.id)) byKey.set(reply.comment.id, reply);
   }
   return [...byKey.values()].toSorted((one, other) =>
@@ -120,5 +121,10 @@ export async function readThread(
   const post = toRef(object(thread, "post"));
   if (post === undefined) return { kind: "missing" };
   const root = toRef(object(object(object(object(thread, "post"), "record"), "reply"), "root"));
-  return { kind: "thread", post, root: root ?? post, replies: toList(list(thread, "replies")) };
+  return {
+    kind: "thread",
+    post,
+    root: root ?? post,
+    replies: toList(list(thread, "replies"), account),
+  };
 }

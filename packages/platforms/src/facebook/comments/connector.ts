@@ -40,10 +40,7 @@ export function createFacebookCommentsConnector(api: GraphApi): CommentsConnecto
     platform: "facebook",
     actions: new Set(["reply", "hide", "unhide"]),
     listComments: (account, query, signal) => listComments(api, account, query, signal),
-    readComment: async (account, ref, signal) => {
-      const read = await readComment(api, account, ref, signal);
-      return read.kind === "comment" ? { kind: "comment", comment: read.comment } : read;
-    },
+    readComment: (account, ref, signal) => readComment(api, account, ref, signal),
     reply: (account, { commentId, text: message }, guard) => {
       const reply = { path: repliesPath(commentId), message, own: MEANINGS };
       return sendReply(api, account, reply, guard);
@@ -55,7 +52,7 @@ export function createFacebookCommentsConnector(api: GraphApi): CommentsConnecto
     setHidden: async (account, { hidden, ...ref }, signal) => {
       const read = await readComment(api, account, ref, signal);
       if (read.kind !== "comment") return read;
-      if (hidden && read.isOwn) return OWN_COMMENT;
+      if (hidden && read.comment.isOwn) return OWN_COMMENT;
       const fields = { is_hidden: String(hidden) };
       const change = { commentId: ref.commentId, fields, own: MEANINGS };
       return await changeComment(api, account, change, signal);

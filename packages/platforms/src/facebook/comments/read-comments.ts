@@ -21,7 +21,8 @@ const UNREADABLE = platformUnavailable("Facebook's answer contains a comment tha
 /** Parameters of a list of comments: top-level comments only, newest first. */
 export const NEWEST_FIRST = { filter: "toplevel", order: "reverse_chronological" };
 
-function toComment(entry: unknown): PlatformComment | undefined {
+/** Parses a comment; undefined if it has no id or no readable time. */
+function toComment(entry: unknown, { externalId }: AccountAccess): PlatformComment | undefined {
   const id = text(entry, "id");
   const createdAt = new Date(text(entry, "created_time") ?? "");
   if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
@@ -31,6 +32,7 @@ function toComment(entry: unknown): PlatformComment | undefined {
     text: text(entry, "message") ?? "",
     authorId: text(from, "id") ?? null,
     authorUsername: text(from, "name") ?? null,
+    isOwn: text(from, "id") === externalId,
     createdAt,
     likeCount: number(entry, "like_count") ?? null,
     replyCount: number(entry, "comment_count") ?? null,
@@ -38,7 +40,7 @@ function toComment(entry: unknown): PlatformComment | undefined {
   };
 }
 
-/** Lists the comments on a post or a video of the Page, hidden ones included. */
+/** Lists the comments on a post or a video of the Page, hidden ones included. A comment that is unreadable is left out. */
 export async function listComments(
   api: GraphApi,
   account: AccountAccess,
@@ -51,17 +53,14 @@ export async function listComments(
   const call = { path, query: { ...NEWEST_FIRST, fields: FIELDS }, limit, after };
   const read = await readGraphList(api, account, call, signal);
   if (read.kind !== "list") return toReadFailure(read, MEANINGS);
-  const comments = read.entries.map(toComment);
-  return comments.every((comment) => comment !== undefined)
-    ? { kind: "page", comments, next: read.next }
-    : UNREADABLE;
+  const comments = read.entries.flatMap((entry) => toComment(entry, account) ?? []);
+  return { kind: "page", comments, next: read.next };
 }
 
-/** A comment on a post of the Page, and whether the Page itself wrote it. */
+/** A comment on a post of the Page. */
 interface ReadComment {
   readonly kind: "comment";
   readonly comment: PlatformComment;
-  readonly isOwn: boolean;
 }
 
 /** Reads a top-level comment on a post or a video of the Page. */
@@ -76,11 +75,11 @@ export async function readComment(
   const answer = await callGraph(api, account, call, signal);
   if (answer.kind === "no_answer" || answer.status !== 200) return toReadFailure(answer, MEANINGS);
   const { json } = answer;
-  const comment = toComment(json);
+  const comment = toComment(json, account);
   if (comment === undefined) return UNREADABLE;
   if (object(json, "parent") !== undefined) return { kind: "missing" };
   const objectId = text(object(json, "object"), "id");
   const check = await isOnMedia(api, account, { mediaId, commentId, objectId }, signal);
   if (check.kind !== "on_media") return check;
-  return { kind: "comment", comment, isOwn: comment.authorId === account.externalId };
+  return { kind: "comment", comment };
 }

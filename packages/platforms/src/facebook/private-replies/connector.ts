@@ -3,6 +3,7 @@ import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
 import { callGraph } from "#src/graph-api/call-graph.ts";
 import { isMissing, toGraphFailure } from "#src/graph-api/failures.ts";
 import type { GraphApi, GraphCall } from "#src/graph-api/graph-request.ts";
+import { POLL_BUDGET } from "#src/graph-api/poll-budget.ts";
 import {
   PRIVATE_REPLY_MAX_BYTES,
   PRIVATE_REPLY_WINDOW_MS,
@@ -67,6 +68,8 @@ export function createFacebookPrivateRepliesConnector(api: GraphApi): PrivateRep
     platform: "facebook",
     windowMs: PRIVATE_REPLY_WINDOW_MS,
     maxBytes: PRIVATE_REPLY_MAX_BYTES,
+    // The owner of a video is read before its comments.
+    pollBudget: { ...POLL_BUDGET, unitsPerPage: 2 },
     listMedia: (account, query, signal) => listMedia(api, account, query, signal),
     readMedia: (account, ids, signal) => readMedia(api, account, ids, signal),
     send: (account, request, guard) => {

@@ -11,7 +11,6 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 const FIELDS = "id,created_time,comments.summary(total_count).limit(0)";
 /** Maximum number of ids in one call (Graph API, requests with several ids). */
 const MAX_IDS = 50;
-const UNREADABLE = platformUnavailable("Facebook's answer contains a post that is unreadable");
 
 /**
  * Returns the id of a post under which Postrider publishes it: the id of the video for a post that is a video, otherwise
@@ -32,9 +31,9 @@ function toMedia(entry: unknown): OwnedMedia | undefined {
   return { id, publishedAt, commentCount: number(summary, "total_count") ?? null };
 }
 
-function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage | Failure {
-  const media = entries.map(toMedia);
-  return media.every((one) => one !== undefined) ? { kind: "media", media, next } : UNREADABLE;
+/** Media that are unreadable are left out, so that the others can be read. */
+function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage {
+  return { kind: "media", media: entries.flatMap((entry) => toMedia(entry) ?? []), next };
 }
 
 /** Lists the Page's posts with their numbers of comments, newest first. */

@@ -46,10 +46,7 @@ export function createInstagramCommentsConnector(settings: InstagramSettings): C
     platform: "instagram",
     actions: new Set(["reply", "hide", "unhide"]),
     listComments: (account, query, signal) => listComments(apiOf(account), account, query, signal),
-    readComment: async (account, ref, signal) => {
-      const read = await readComment(apiOf(account), account, ref, signal);
-      return read.kind === "comment" ? { kind: "comment", comment: read.comment } : read;
-    },
+    readComment: (account, ref, signal) => readComment(apiOf(account), account, ref, signal),
     readComments: (account, query, signal) => readComments(apiOf(account), account, query, signal),
     reply: (account, { commentId, text: message }, guard) => {
       const reply = { path: repliesPath(commentId), message, own: MEANINGS };
@@ -63,7 +60,7 @@ export function createInstagramCommentsConnector(settings: InstagramSettings): C
       const api = apiOf(account);
       const read = await readComment(api, account, ref, signal);
       if (read.kind !== "comment") return read;
-      if (hidden && read.isOwn) return OWN_COMMENT;
+      if (hidden && read.comment.isOwn) return OWN_COMMENT;
       const change = { commentId: ref.commentId, fields: { hide: String(hidden) }, own: MEANINGS };
       return await changeComment(api, account, change, signal);
     },

@@ -11,11 +11,12 @@ import { readNodes } from "#src/graph-api/read-nodes.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { FIELDS, isTopLevelOn, SINGLE_FIELDS, toComment, UNREADABLE } from "./read-comments.ts";
+import { FIELDS, isTopLevelOn, SINGLE_FIELDS, toComment } from "./read-comments.ts";
 
 /**
  * Lists the comments on an Instagram post. Instagram refuses media of other accounts, and it leaves comments that are
- * hidden out of the list; `readComments` still returns them.
+ * hidden out of the list; `readComments` still returns them. A comment that is unreadable is left out, so that the others can
+ * be read.
  */
 export async function listComments(
   api: GraphApi,
@@ -27,10 +28,8 @@ export async function listComments(
   const call = { path, query: { fields: FIELDS }, limit, after };
   const read = await readGraphList(api, account, call, signal);
   if (read.kind !== "list") return toReadFailure(read, MEANINGS);
-  const comments = read.entries.map(toComment);
-  return comments.every((comment) => comment !== undefined)
-    ? { kind: "page", comments, next: read.next }
-    : UNREADABLE;
+  const comments = read.entries.flatMap((entry) => toComment(entry, account) ?? []);
+  return { kind: "page", comments, next: read.next };
 }
 
 /** Reads top-level comments on an Instagram post by their ids, hidden ones included. */
@@ -46,7 +45,7 @@ export async function readComments(
   if (read.kind !== "nodes") return read;
   const comments = [...read.nodes.values()].flatMap((reading) => {
     if (reading.kind !== "node" || !isTopLevelOn(reading.node, mediaId)) return [];
-    const comment = toComment(reading.node);
+    const comment = toComment(reading.node, account);
     return comment === undefined ? [] : [comment];
   });
   return { kind: "comments", comments };

@@ -9,9 +9,9 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 
 /** Maximum number of replies that are counted with a comment; a comment with more replies has no count. */
 const MAX_COUNTED_REPLIES = 50;
-export const FIELDS = `id,text,timestamp,username,from,hidden,like_count,replies.limit(${MAX_COUNTED_REPLIES}){id}`;
 /** Instagram gives the field `user` only on comments that the account itself wrote. */
-export const SINGLE_FIELDS = `${FIELDS},parent_id,media,user`;
+export const FIELDS = `id,text,timestamp,username,from,user,hidden,like_count,replies.limit(${MAX_COUNTED_REPLIES}){id}`;
+export const SINGLE_FIELDS = `${FIELDS},parent_id,media`;
 export const UNREADABLE = platformUnavailable(
   "Instagram's answer contains a comment that is unreadable",
 );
@@ -24,7 +24,8 @@ function countReplies(entry: unknown): number | null {
     : null;
 }
 
-export function toComment(entry: unknown): PlatformComment | undefined {
+/** Parses a comment; undefined if it has no id or no readable time. */
+export function toComment(entry: unknown, account: AccountAccess): PlatformComment | undefined {
   const id = text(entry, "id");
   const createdAt = new Date(text(entry, "timestamp") ?? "");
   if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
@@ -34,6 +35,7 @@ export function toComment(entry: unknown): PlatformComment | undefined {
     text: text(entry, "text") ?? "",
     authorId: text(from, "id") ?? null,
     authorUsername: text(from, "username") ?? text(entry, "username") ?? null,
+    isOwn: isOwnComment(entry, account),
     createdAt,
     likeCount: number(entry, "like_count") ?? null,
     replyCount: countReplies(entry),
@@ -41,11 +43,10 @@ export function toComment(entry: unknown): PlatformComment | undefined {
   };
 }
 
-/** A comment on an Instagram post, and whether the account itself wrote it. */
+/** A comment on an Instagram post. */
 interface ReadComment {
   readonly kind: "comment";
   readonly comment: PlatformComment;
-  readonly isOwn: boolean;
 }
 
 /** Whether the account wrote the comment. The id in `from` differs between apps, so it proves nothing. */
@@ -71,9 +72,7 @@ export async function readComment(
   const answer = await callGraph(api, account, call, signal);
   if (answer.kind === "no_answer" || answer.status !== 200) return toReadFailure(answer, MEANINGS);
   const { json } = answer;
-  const comment = toComment(json);
+  const comment = toComment(json, account);
   if (comment === undefined) return UNREADABLE;
-  return isTopLevelOn(json, mediaId)
-    ? { kind: "comment", comment, isOwn: isOwnComment(json, account) }
-    : { kind: "missing" };
+  return isTopLevelOn(json, mediaId) ? { kind: "comment", comment } : { kind: "missing" };
 }

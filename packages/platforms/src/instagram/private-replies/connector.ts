@@ -1,5 +1,6 @@
 import { callGraph } from "#src/graph-api/call-graph.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import { POLL_BUDGET } from "#src/graph-api/poll-budget.ts";
 import {
   PRIVATE_REPLY_MAX_BYTES,
   PRIVATE_REPLY_WINDOW_MS,
@@ -59,6 +60,7 @@ export function createInstagramPrivateRepliesConnector(
     platform: "instagram",
     windowMs: PRIVATE_REPLY_WINDOW_MS,
     maxBytes: PRIVATE_REPLY_MAX_BYTES,
+    pollBudget: { ...POLL_BUDGET, unitsPerPage: 1 },
     listMedia: (account, query, signal) => listMedia(apiOf(account), account, query, signal),
     readMedia: (account, ids, signal) => readMedia(apiOf(account), account, ids, signal),
     send: (account, request, guard) => {

@@ -11,7 +11,6 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 const FIELDS = "id,timestamp,comments_count";
 /** Maximum number of ids in one call (Graph API, requests with several ids). */
 const MAX_IDS = 50;
-const UNREADABLE = platformUnavailable("Instagram's answer contains media that is unreadable");
 
 function toMedia(entry: unknown): OwnedMedia | undefined {
   const id = text(entry, "id");
@@ -21,9 +20,9 @@ function toMedia(entry: unknown): OwnedMedia | undefined {
     : { id, publishedAt, commentCount: number(entry, "comments_count") ?? null };
 }
 
-function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage | Failure {
-  const media = entries.map(toMedia);
-  return media.every((one) => one !== undefined) ? { kind: "media", media, next } : UNREADABLE;
+/** Media that are unreadable are left out, so that the others can be read. */
+function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage {
+  return { kind: "media", media: entries.flatMap((entry) => toMedia(entry) ?? []), next };
 }
 
 /** Lists the account's posts with their numbers of comments, newest first. */

@@ -48,7 +48,7 @@ export async function listComments(
   const answer = await readTweets(baseUrl, account, { path: "/search/recent", query }, signal);
   if (answer.kind !== "result") return answer;
   const found = list(answer.json, "data").filter((tweet) => findParentId(tweet) === mediaId);
-  const comments = found.slice(0, limit).map((tweet) => toComment(tweet, answer.json));
+  const comments = found.slice(0, limit).map((tweet) => toComment(tweet, answer.json, account));
   const meta = object(answer.json, "meta");
   const next =
     found.length > limit

@@ -21,6 +21,6 @@ export async function readComment(
   const comment = tweets.find((tweet) => text(tweet, "id") === commentId);
   const isOwned = text(media, "author_id") === account.externalId;
   return isOwned && comment !== undefined && findParentId(comment) === mediaId
-    ? { kind: "comment", comment: toComment(comment, answer.json) }
+    ? { kind: "comment", comment: toComment(comment, answer.json, account) }
     : { kind: "missing" };
 }

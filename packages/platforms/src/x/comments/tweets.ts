@@ -50,7 +50,11 @@ function toText(tweet: unknown): string {
 }
 
 /** Converts a reply in an answer of X, whose `includes` name its author, to a comment. */
-export function toComment(tweet: unknown, answer: JsonObject): PlatformComment {
+export function toComment(
+  tweet: unknown,
+  answer: JsonObject,
+  { externalId }: AccountAccess,
+): PlatformComment {
   const authorId = text(tweet, "author_id") ?? null;
   const author = list(object(answer, "includes"), "users").find(
     (user) => text(user, "id") === authorId,
@@ -61,6 +65,7 @@ export function toComment(tweet: unknown, answer: JsonObject): PlatformComment {
     text: toText(tweet),
     authorId,
     authorUsername: text(author, "username") ?? null,
+    isOwn: authorId === externalId,
     createdAt: new Date(text(tweet, "created_at") ?? 0),
     likeCount: number(counters, "like_count") ?? null,
     replyCount: number(counters, "reply_count") ?? null,

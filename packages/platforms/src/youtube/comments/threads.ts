@@ -31,16 +31,20 @@ export function toVideoComment(
   const createdAt = new Date(text(snippet, "publishedAt") ?? "");
   const status = text(snippet, "moderationStatus");
   if (id === undefined || Number.isNaN(createdAt.getTime())) return undefined;
+  // Only comments on videos of the account's channel are read, so the channel of the video is the account.
+  const channelId = text(snippet, "channelId");
+  const author = toAuthor(snippet);
   const comment = {
     id,
     text: text(snippet, "textOriginal") ?? text(snippet, "textDisplay") ?? "",
-    ...toAuthor(snippet),
+    ...author,
+    isOwn: channelId !== undefined && author.authorId === channelId,
     createdAt,
     likeCount: number(snippet, "likeCount") ?? null,
     replyCount,
     hidden: status === undefined ? null : status !== "published",
   };
-  return { videoId: text(snippet, "videoId"), channelId: text(snippet, "channelId"), comment };
+  return { videoId: text(snippet, "videoId"), channelId, comment };
 }
 
 /** Parses a thread of YouTube: a top-level comment with the number of its replies. */
@@ -53,5 +57,7 @@ export function toThreadComment(thread: unknown): VideoComment | undefined {
   if (found === undefined) return undefined;
   const videoId = text(snippet, "videoId") ?? found.videoId;
   const channelId = text(snippet, "channelId") ?? found.channelId;
-  return { ...found, videoId, channelId };
+  const { comment } = found;
+  const isOwn = channelId !== undefined && comment.authorId === channelId;
+  return { videoId, channelId, comment: { ...comment, isOwn } };
 }

@@ -1,4 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 
 interface AccountRef {
   readonly workspaceId: string;
@@ -12,6 +13,8 @@ export interface PolledAccount extends AccountRef {
   readonly failures: number;
   /** Where the list of older media is continued; null = at its beginning. */
   readonly mediaCursor: string | null;
+  /** When the account was claimed, in microseconds, as Postgres writes a time. */
+  readonly claimedAt: string;
 }
 
 /** The result of a poll, from which the time of the next one follows. */
@@ -19,6 +22,8 @@ export interface PollEnd {
   readonly waitMs: number;
   readonly failures: number;
   readonly error: string | null;
+  /** Whether the platform limits the account, so that no poll may begin before the wait is over. */
+  readonly isLimited: boolean;
   readonly mediaCursor: string | null;
 }
 
@@ -45,11 +50,14 @@ export async function lockAccount(
   return row.now;
 }
 
-/** Makes an account with an active rule due for a poll now, and forgets its failures. */
+/**
+ * Makes an account with an active rule due for a poll now, or as soon as its platform no longer limits it, and forgets its failures.
+ * If a poll runs, another one follows it.
+ */
 export async function pollNow(tx: TransactionSql, accountId: string): Promise<void> {
   await tx`
     update automation_accounts
-    set poll_at = now(),
+    set poll_at = greatest(clock_timestamp(), held_until),
       failures = 0
     where account_id = ${accountId}`;
 }
@@ -82,6 +90,7 @@ export async function claimAccounts(
     from due
     where a.account_id = due.account_id
     returning a.account_id, a.workspace_id, a.platform, a.fence::int as fence, a.failures, a.media_cursor,
+      now()::text as claimed_at,
       (extract(epoch from now() - due.poll_at) * 1000)::float8 as lateness_ms`;
 }
 
@@ -104,11 +113,63 @@ export async function keepLease(
   return row?.now;
 }
 
+/** What is left of an account's call budget. */
+export interface TakenCalls {
+  /** Whether the units were used. If not, the calls may not be made. */
+  readonly isTaken: boolean;
+  readonly unitsLeft: number;
+  /** Wait in milliseconds until a unit may be used. */
+  readonly unitWaitMs: number;
+}
+
+/**
+ * Uses units of an account's call budget and renews the lease of its poll.
+ *
+ * @returns undefined if another process has taken the lease.
+ */
+export async function takeCalls(
+  sql: ISql,
+  { accountId, fence }: PolledAccount,
+  {
+    units,
+    bucket: { burst, intervalMs },
+    leaseMs,
+  }: { readonly units: number; readonly bucket: Bucket; readonly leaseMs: number },
+): Promise<TakenCalls | undefined> {
+  const [row] = await sql<TakenCalls[]>`
+    with budget as materialized (
+      select fence, used + ${units}::float8 <= ${burst}::float8 as is_taken, used, now
+      from (
+        select fence, clock_timestamp() as now,
+          extract(epoch from greatest(budget_until - clock_timestamp(), interval '0'))::float8 * 1000 / ${intervalMs}::float8 as used
+        from automation_accounts
+        where account_id = ${accountId}
+        for no key update
+      ) as locked
+    ),
+    taken as (
+      update automation_accounts a
+      set lease_until = b.now + ${leaseMs} * interval '1 millisecond',
+        budget_until = case
+          when b.is_taken then b.now + (b.used + ${units}::float8) * ${intervalMs}::float8 * interval '1 millisecond'
+          else a.budget_until
+        end
+      from budget b
+      where a.account_id = ${accountId}
+      and a.fence = ${fence}
+      returning b.is_taken, case when b.is_taken then b.used + ${units}::float8 else b.used end as used
+    )
+    select is_taken, floor(${burst}::float8 - used)::int as units_left,
+      greatest(used + 1 - ${burst}::float8, 0) * ${intervalMs}::float8 as unit_wait_ms
+    from taken`;
+  return row;
+}
+
 /** Ends the lease of a poll and stores when the account is polled next: never while it has no active rule. */
 export async function releaseAccount(
   tx: TransactionSql,
-  { accountId, fence }: PolledAccount,
-  { waitMs, failures, error, mediaCursor }: PollEnd,
+  { accountId, fence, claimedAt }: PolledAccount,
+  { waitMs, failures, error, isLimited, mediaCursor }: PollEnd,
 ): Promise<void> {
   // The activation of a rule locks the row first. So the second statement either sees the rule, or the activation makes the
   // account due afterwards.
@@ -117,12 +178,19 @@ export async function releaseAccount(
     from automation_accounts
     where account_id = ${accountId}
     for no key update`;
+  const next = tx`now() + ${waitMs} * interval '1 millisecond'`;
+  const heldUntil = isLimited ? next : tx`a.held_until`;
+  // A time of the next poll that is later than the claim was set by the activation of a rule while the poll ran.
   await tx`
     update automation_accounts a
     set lease_until = '-infinity',
+      held_until = ${heldUntil},
       poll_at = case
         when exists (select 1 from automation_rules r where r.account_id = a.account_id and r.status = 'active')
-          then now() + ${waitMs} * interval '1 millisecond'
+          then case
+            when a.poll_at > ${claimedAt}::text::timestamptz and a.poll_at < 'infinity' then greatest(a.poll_at, ${heldUntil})
+            else ${next}
+          end
         else 'infinity'
       end,
       failures = ${failures},

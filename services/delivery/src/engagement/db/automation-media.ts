@@ -8,7 +8,7 @@ export async function listWatchedMedia(
   mediaIds: readonly string[],
 ): Promise<readonly WatchedMedia[]> {
   return await sql<WatchedMedia[]>`
-    select media_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at
+    select media_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at, failures, last_error
     from automation_media
     where account_id = ${accountId}
     and media_id = any(${[...mediaIds]}::text[])`;
@@ -23,10 +23,11 @@ export async function upsertWatchedMedia(
   // Only the holder of the account's lease writes these rows, so the row does not change between read and write.
   await tx`
     insert into automation_media (
-      account_id, media_id, workspace_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at
+      account_id, media_id, workspace_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at,
+      failures, last_error
     ) values (
       ${accountId}, ${media.mediaId}, ${workspaceId}, ${media.commentCount}, ${media.readUntil}, ${media.readCursor},
-      ${media.readNewest}, ${media.quietReads}, ${media.readAt}
+      ${media.readNewest}, ${media.quietReads}, ${media.readAt}, ${media.failures}, ${media.lastError}
     )
     on conflict (account_id, media_id) do update
     set comment_count = excluded.comment_count,
@@ -34,5 +35,7 @@ export async function upsertWatchedMedia(
       read_cursor = excluded.read_cursor,
       read_newest = excluded.read_newest,
       quiet_reads = excluded.quiet_reads,
-      read_at = excluded.read_at`;
+      read_at = excluded.read_at,
+      failures = excluded.failures,
+      last_error = excluded.last_error`;
 }

@@ -110,13 +110,17 @@ export interface StoppedRule {
   readonly skipBefore: string;
 }
 
-/** Lists rules whose waiting runs are to be skipped, the longest stopped ones first. */
-export async function listStoppedRules(sql: ISql, limit: number): Promise<readonly StoppedRule[]> {
+/** Lists a page of the rules whose waiting runs are to be skipped, the longest stopped ones first. */
+export async function listStoppedRules(
+  sql: ISql,
+  { limit, after }: { readonly limit: number; readonly after: StoppedRule | undefined },
+): Promise<readonly StoppedRule[]> {
   return await sql<StoppedRule[]>`
     select id, skip_before::text as skip_before
     from automation_rules r
     where r.skip_before is not null
-    order by r.skip_before
+    ${after === undefined ? sql`` : sql`and (r.skip_before, r.id) > (${after.skipBefore}::text::timestamptz, ${after.id}::uuid)`}
+    order by r.skip_before, r.id
     limit ${limit}`;
 }
 

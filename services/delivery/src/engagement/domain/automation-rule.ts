@@ -65,7 +65,16 @@ export function readsMedia({ mediaIds }: AutomationRule, mediaId: string): boole
   return mediaIds === null || mediaIds.includes(mediaId);
 }
 
-/** Returns when the rule became active that has been active for longest. */
+/**
+ * Cuts a time down to its second. Platforms give the times of comments in whole seconds, so a comment that was written in the second
+ * of an activation counts as written after it.
+ */
+export function toSecond(time: Date): Date {
+  return new Date(Math.floor(time.getTime() / 1000) * 1000);
+}
+
+/** Returns the second in which the rule became active that has been active for longest. */
 export function oldestActivationOf(rules: readonly AutomationRule[]): Date {
-  return new Date(Math.min(...rules.map(({ activatedAt }) => activatedAt?.getTime() ?? Infinity)));
+  const times = rules.map(({ activatedAt }) => activatedAt?.getTime() ?? Infinity);
+  return toSecond(new Date(Math.min(...times)));
 }

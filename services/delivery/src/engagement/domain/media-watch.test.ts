@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
+  afterFailure,
   afterPage,
   failureWaitMs,
   isReadDue,
@@ -24,6 +25,8 @@ function watched(given: Partial<WatchedMedia> = {}): WatchedMedia {
     readNewest: null,
     quietReads: 0,
     readAt: new Date(NOW.getTime() + MINUTE_MS),
+    failures: 0,
+    lastError: null,
     ...given,
   };
 }
@@ -39,6 +42,8 @@ describe("the comments on media are read", () => {
     ["not when the platform does not give their number", {}, null, false],
     ["when they have not been read for long", { readAt: NOW }, 5, true],
     ["when a read has not ended", { readCursor: "c" }, 5, true],
+    ["not before their wait after a failure is over", { failures: 1, readCursor: "c" }, 6, false],
+    ["when their wait after a failure is over", { failures: 1, readAt: NOW }, 5, true],
   ])("%s", (_, given, count, expected) => {
     expect(isReadDue(watched(given), seen(count), NOW)).toBe(expected);
   });
@@ -46,8 +51,8 @@ describe("the comments on media are read", () => {
 
 test("media that are new are read at once, those from after the activation with priority", () => {
   const oldestActivation = minutesAgo(5);
-  const young = newMedia(seen(3), { now: NOW, oldestActivation });
-  const old = newMedia({ ...seen(3), publishedAt: minutesAgo(60) }, { now: NOW, oldestActivation });
+  const young = newMedia(seen(3), { oldestActivation });
+  const old = newMedia({ ...seen(3), publishedAt: minutesAgo(60) }, { oldestActivation });
   expect([young.commentCount, old.commentCount]).toEqual([null, 3]);
   expect([isReadDue(young, seen(3), NOW), isReadDue(old, seen(3), NOW)]).toEqual([true, true]);
 });
@@ -83,6 +88,8 @@ test("a read continues on the next page until it reaches what is known, and then
     readNewest: null,
     quietReads: 0,
     readAt: new Date(NOW.getTime() + 5 * MINUTE_MS),
+    failures: 0,
+    lastError: null,
   });
 });
 
@@ -122,4 +129,30 @@ test("after failures an account waits twice as long each time, and at least as l
     30 * pollMs,
   ]);
   expect(failureWaitMs(1, { pollMs, retryAfterMs: 60 * pollMs })).toBe(60 * pollMs);
+});
+
+describe("after a failure, media wait twice as long each time", () => {
+  const failure = { isRefused: false, error: "e", pollMs: MINUTE_MS, now: NOW };
+  const reading = watched({ readCursor: "page 2", readNewest: NOW });
+
+  test("and a read in the middle continues where it was", () => {
+    const first = afterFailure(reading, failure);
+    expect(first).toMatchObject({ readCursor: "page 2", failures: 1, readAt: minutesAgo(-2) });
+    expect(afterFailure(first, failure)).toMatchObject({ failures: 2, readAt: minutesAgo(-4) });
+  });
+
+  test.each([
+    ["was refused", { ...failure, isRefused: true }, reading],
+    ["failed three times", failure, { ...reading, failures: 2 }],
+  ])(
+    "and a read in the middle that %s starts again without losing what was known",
+    (_, by, media) => {
+      expect(afterFailure(media, by)).toMatchObject({
+        readCursor: null,
+        readNewest: null,
+        readUntil: reading.readUntil,
+        commentCount: null,
+      });
+    },
+  );
 });

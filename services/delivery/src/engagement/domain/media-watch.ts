@@ -7,6 +7,8 @@ const MAX_QUIET_MS = 6 * 60 * MINUTE_MS;
 /** Maximum wait before comments are read again on media for which the platform does not give the number of comments. */
 const MAX_UNCOUNTED_MS = 30 * MINUTE_MS;
 const MAX_FAILURE_MS = 30 * MINUTE_MS;
+/** Number of failures in a row after which a read starts again at the newest comment. */
+const MAX_SAME_CURSOR = 3;
 /**
  * How far before the newest known comment a read goes back: comments that were written at the same time can become visible in
  * another order.
@@ -28,15 +30,18 @@ export interface WatchedMedia {
   readonly quietReads: number;
   /** When the comments are read even if their number has not changed. */
   readonly readAt: Date;
+  /** Number of reads in a row that failed, and why the last one failed. Until `readAt` such media are not read. */
+  readonly failures: number;
+  readonly lastError: string | null;
 }
 
 /**
  * Returns what is known about media that is seen for the first time: its comments are to be read. On media from before the
- * activation, where most comments are older, the read has no priority.
+ * activation, where most comments are older, the read comes after those of media with new comments.
  */
 export function newMedia(
   { id, publishedAt, commentCount }: OwnedMedia,
-  { now, oldestActivation }: { readonly now: Date; readonly oldestActivation: Date },
+  { oldestActivation }: { readonly oldestActivation: Date },
 ): WatchedMedia {
   return {
     mediaId: id,
@@ -45,15 +50,18 @@ export function newMedia(
     readCursor: null,
     readNewest: null,
     quietReads: 0,
-    readAt: now,
+    readAt: new Date(0),
+    failures: 0,
+    lastError: null,
   };
 }
 
 /**
  * Whether the comments on media are to be read: their number has changed, an earlier read has not ended, or they have not been
- * read for long. A deleted comment can hide a new one from the number.
+ * read for long. A deleted comment can hide a new one from the number. After a failure, media wait whatever their number.
  */
 export function isReadDue(known: WatchedMedia, seen: OwnedMedia, now: Date): boolean {
+  if (known.failures > 0) return known.readAt <= now;
   return known.readCursor !== null || known.readAt <= now || hasNewCount(known, seen);
 }
 
@@ -104,7 +112,39 @@ export function afterPage(
     readCursor: null,
     readNewest: null,
     quietReads,
+    failures: 0,
+    lastError: null,
     readAt: new Date(context.now.getTime() + quietMs(quietReads, context)),
+  };
+}
+
+/**
+ * Returns what to store about media whose comments could not be read: they wait longer with each failure. A read that the platform
+ * refused in the middle, or that failed several times, starts again at the newest comment, because its cursor may be useless.
+ */
+export function afterFailure(
+  known: WatchedMedia,
+  {
+    isRefused,
+    error,
+    pollMs,
+    now,
+  }: {
+    readonly isRefused: boolean;
+    readonly error: string;
+    readonly pollMs: number;
+    readonly now: Date;
+  },
+): WatchedMedia {
+  const failures = known.failures + 1;
+  return {
+    ...known,
+    ...(known.readCursor !== null && (isRefused || failures >= MAX_SAME_CURSOR)
+      ? { commentCount: null, readCursor: null, readNewest: null }
+      : {}),
+    failures,
+    lastError: error,
+    readAt: new Date(now.getTime() + failureWaitMs(failures, { pollMs })),
   };
 }
 

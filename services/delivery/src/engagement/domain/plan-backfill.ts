@@ -19,7 +19,6 @@ interface BackfillContext {
   readonly windowMs: number;
   /** The comments that have a private reply, or will have one. */
   readonly answeredIds: ReadonlySet<string>;
-  readonly isOwn: (comment: PlatformComment) => boolean;
 }
 
 /** Returns what a rule would do with each past comment, newest first, each comment once. */
@@ -33,7 +32,7 @@ export function planBackfill(
   return once
     .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())
     .map((comment) => {
-      const isRead = readsMedia(rule, context.mediaId) && !context.isOwn(comment);
+      const isRead = readsMedia(rule, context.mediaId) && !comment.isOwn;
       const found = isRead ? match(rule, comment.text) : "no_match";
       return { comment, ...planItem(comment, found, context) };
     });

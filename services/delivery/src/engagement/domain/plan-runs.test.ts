@@ -31,7 +31,7 @@ function rule(id: string, given: Partial<AutomationRule> = {}): AutomationRule {
 }
 
 function comment(id: string, text = "link", createdAt = daysAgo(1)) {
-  const author = { authorId: null, authorUsername: null };
+  const author = { authorId: null, authorUsername: null, isOwn: false };
   return { id, text, ...author, createdAt, likeCount: null, replyCount: null, hidden: false };
 }
 
@@ -63,6 +63,12 @@ test.each([
   ["has no run without a keyword", {}, { text: "nice" }, undefined],
   ["has no run on media that the rule does not name", { mediaIds: ["other"] }, {}, undefined],
   ["has no run before the activation", { activatedAt: daysAgo(0.5) }, {}, undefined],
+  [
+    "of the second of the activation waits",
+    { activatedAt: new Date(daysAgo(1).getTime() + 999) },
+    { sendingSince: new Date(daysAgo(1).getTime() + 999) },
+    { kind: "send", sendBefore: daysAgo(-6) },
+  ],
   ["has no second run", {}, { knownRuns: new Set([runKey("r", "c")]) }, undefined],
   ["is excluded", {}, { text: "link spam" }, { kind: "skipped", reason: "excluded" }],
   [

@@ -1,6 +1,5 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
-import type { AccountAccess } from "@postrider/platforms/publishing/publication";
-import { readsMedia, type AutomationRule } from "./automation-rule.ts";
+import { readsMedia, toSecond, type AutomationRule } from "./automation-rule.ts";
 import { createCommentMatcher, type CommentMatch } from "./match-comment.ts";
 
 export type RunReason =
@@ -46,18 +45,6 @@ export function runKey(ruleId: string, commentId: string): string {
   return `${ruleId} ${commentId}`;
 }
 
-/**
- * Whether the account itself wrote the comment. Owners write comments such as "Comment LINK to get the guide", which rules do
- * not answer.
- */
-export function isOwnComment(
-  { authorId, authorUsername }: Pick<PlatformComment, "authorId" | "authorUsername">,
-  account: Pick<AccountAccess, "externalId" | "username">,
-): boolean {
-  if (authorId !== null) return authorId === account.externalId;
-  return authorUsername !== null && authorUsername === account.username;
-}
-
 /** Returns a function that matches comments with a rule; each rule's words are folded once. */
 export function createRuleMatcher(): (rule: AutomationRule, text: string) => CommentMatch {
   const matchers = new Map<string, (text: string) => CommentMatch>();
@@ -98,7 +85,7 @@ function isConcerned(
   { mediaId, knownRuns }: Pick<PlanContext, "mediaId" | "knownRuns">,
 ): boolean {
   const { activatedAt } = rule;
-  const isNew = activatedAt !== null && createdAt >= activatedAt;
+  const isNew = activatedAt !== null && createdAt >= toSecond(activatedAt);
   return isNew && readsMedia(rule, mediaId) && !knownRuns.has(runKey(rule.id, id));
 }
 
@@ -112,7 +99,7 @@ function planRun(
   if (match === "excluded") return { kind: "skipped", reason: "excluded" };
   if (status !== "active") return { kind: "skipped", reason: "rule_inactive" };
   if (sendBefore <= now) return { kind: "skipped", reason: "too_old" };
-  if (sendingSince === null || createdAt < sendingSince)
+  if (sendingSince === null || createdAt < toSecond(sendingSince))
     return { kind: "prepared", reason: "sending_blocked" };
   if (answeredIds.has(id)) return { kind: "skipped", reason: "already_replied" };
   return { kind: "send", sendBefore };

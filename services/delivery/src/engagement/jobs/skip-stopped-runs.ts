@@ -9,7 +9,7 @@ import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts"
 import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 
 const EVERY_MS = 1_000;
-/** Maximum number of stopped rules per pass of the job. */
+/** Maximum number of stopped rules that are listed at a time. */
 const MAX_RULES = 100;
 /** Maximum number of runs that one transaction skips. */
 const PAGE_SIZE = 500;
@@ -18,13 +18,17 @@ type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents">;
 
 /** Skips a page of the waiting runs of each rule that was paused or revoked, and returns whether there may be more. */
 export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Promise<boolean> {
-  const rules = await listStoppedRules(deps.sql, MAX_RULES);
   let hasMore = false;
-  for (const rule of rules) {
-    const count = await skipPage(deps, rule);
-    if (count === 0) await clearStoppedRule(deps.sql, rule);
-    hasMore ||= count > 0;
-  }
+  let rules: readonly StoppedRule[] = [];
+  do {
+    // Rules whose runs wait for an unknown outcome stay in the list, so that every pass goes through all pages of it.
+    rules = await listStoppedRules(deps.sql, { limit: MAX_RULES, after: rules.at(-1) });
+    for (const rule of rules) {
+      const count = await skipPage(deps, rule);
+      if (count === 0) await clearStoppedRule(deps.sql, rule);
+      hasMore ||= count > 0;
+    }
+  } while (rules.length === MAX_RULES);
   return hasMore;
 }
 

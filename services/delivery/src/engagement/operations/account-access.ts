@@ -44,7 +44,7 @@ export async function withCredential<T extends { readonly kind: string }>(
   deps: AccessDeps,
   account: AccountRef,
   credential: Credential,
-  call: (access: AccountAccess) => Promise<T>,
+  call: (credential: Credential) => Promise<T>,
 ): Promise<WithoutToken<T> | Unusable | Unavailable> {
   const status = unusableBecause(credential);
   if (status !== undefined) return { kind: "unusable", code: status };

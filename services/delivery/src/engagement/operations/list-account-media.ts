@@ -4,12 +4,13 @@ import type {
   PrivateRepliesConnector,
 } from "@postrider/platforms/private-replies/connector";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-import type { PlatformCalls } from "./platform-calls.ts";
+import type { PollCalls } from "./poll-calls.ts";
+import { toPollFailure } from "./poll-failure.ts";
 
 /** Maximum number of media per call to a platform. */
 const MEDIA_PER_CALL = 50;
-/** Maximum number of calls per poll that read the numbers of comments of media which rules name. */
-const NAMED_CALLS = 2;
+/** Number of units of the account's budget that are kept for reading comments when older media are listed. */
+const KEPT_UNITS = 20;
 
 /** The media of an account that a poll looks at, and where the next poll continues. */
 export interface ListedMedia {
@@ -19,66 +20,108 @@ export interface ListedMedia {
 }
 
 /**
- * Lists the media whose numbers of comments a poll compares. If every rule names its media, these; if they are many, a part in
- * turn. Otherwise the newest media of the account and a page of the older ones in turn. That is at most two calls.
+ * Lists the media whose numbers of comments a poll compares: the newest media of the account, and some of the older ones in
+ * turn, while the budget of the account allows it. If every rule names its media, only these are looked at.
  */
 export async function listAccountMedia(
-  calls: PlatformCalls,
+  calls: PollCalls,
   connector: PrivateRepliesConnector,
   rules: readonly AutomationRule[],
   mediaCursor: string | null,
 ) {
-  const named = rules.flatMap(({ mediaIds }) => mediaIds ?? []);
-  if (rules.every(({ mediaIds }) => mediaIds !== null))
-    return await readNamed(calls, connector, [...new Set(named)].toSorted(), mediaCursor);
-  return await listInTurn(calls, connector, mediaCursor);
+  const named = namedBy(rules);
+  if (named?.length === 1) return toListed(await readNamed(calls, connector, named));
+  const newest = await listPage(calls, connector, undefined);
+  if (newest.kind !== "media") return newest;
+  return await addOlder(calls, connector, { newest, named, mediaCursor });
 }
 
+interface Turn {
+  readonly newest: OwnedMediaPage;
+  readonly named: readonly string[] | undefined;
+  readonly mediaCursor: string | null;
+}
+
+/** Adds older media in turn to the newest ones, if there are some and the budget allows it. */
+async function addOlder(
+  calls: PollCalls,
+  connector: PrivateRepliesConnector,
+  { newest, named, mediaCursor }: Turn,
+) {
+  const listed = new Set(newest.media.map(({ id }) => id));
+  const unlisted = named?.filter((id) => !listed.has(id));
+  const hasOlder = unlisted === undefined ? newest.next !== undefined : unlisted.length > 0;
+  if (!hasOlder) return toListed({ ...newest, next: undefined });
+  const units = calls.unitsLeft - KEPT_UNITS;
+  if (units <= 0) return toListed({ ...newest, next: mediaCursor ?? undefined });
+  const older = await (unlisted === undefined
+    ? listPage(calls, connector, mediaCursor ?? newest.next)
+    : readInTurn(calls, connector, { ids: unlisted, after: mediaCursor, units }));
+  return withOlder(newest, older);
+}
+
+/** Returns the media that the rules name, sorted; undefined if a rule is for all media. */
+function namedBy(rules: readonly AutomationRule[]): readonly string[] | undefined {
+  if (rules.some(({ mediaIds }) => mediaIds === null)) return undefined;
+  return [...new Set(rules.flatMap(({ mediaIds }) => mediaIds ?? []))].toSorted();
+}
+
+/**
+ * Adds older media to the newest ones. If the older ones cannot be read, for example because the platform refuses a cursor that has
+ * become too old, the newest ones are read all the same, and the turn begins anew.
+ */
+function withOlder(newest: OwnedMediaPage, older: Answer) {
+  if (older.kind === "media")
+    return toListed({ ...older, media: [...newest.media, ...older.media] });
+  return isOfAccount(older) ? older : toListed({ ...newest, next: undefined });
+}
+
+type Answer = Awaited<ReturnType<typeof listPage>>;
+
+/** Whether an answer shows that further calls in the name of the account would fail too. */
+function isOfAccount(answer: Exclude<Answer, { kind: "media" }>): boolean {
+  if (answer.kind === "lost" || answer.kind === "unavailable") return true;
+  if (answer.kind === "exhausted") return false;
+  return answer.kind !== "refused" && toPollFailure(answer).cause !== "failed";
+}
+
+async function listPage(
+  calls: PollCalls,
+  connector: PrivateRepliesConnector,
+  after: string | undefined,
+) {
+  return await calls.make(1, (access, signal) =>
+    connector.listMedia(access, { limit: MEDIA_PER_CALL, after }, signal),
+  );
+}
+
+/** Reads media by their ids. Each of them uses a unit of the budget, as platforms count it. */
 async function readNamed(
-  calls: PlatformCalls,
+  calls: PollCalls,
   connector: PrivateRepliesConnector,
   ids: readonly string[],
-  mediaCursor: string | null,
 ) {
-  const from =
-    mediaCursor === null
-      ? 0
-      : Math.max(
-          0,
-          ids.findIndex((id) => id > mediaCursor),
-        );
-  const part = ids.slice(from, from + NAMED_CALLS * MEDIA_PER_CALL);
-  const media: OwnedMedia[] = [];
-  for (let at = 0; at < part.length; at += MEDIA_PER_CALL) {
-    const chunk = part.slice(at, at + MEDIA_PER_CALL);
-    const page = await calls.make((access, signal) => connector.readMedia(access, chunk, signal));
-    if (page.kind !== "media") return page;
-    media.push(...page.media);
-  }
-  const hasMore = from + part.length < ids.length;
-  return toListed(media, hasMore ? part.at(-1) : undefined);
+  return await calls.make(ids.length, (access, signal) => connector.readMedia(access, ids, signal));
 }
 
-async function listInTurn(
-  calls: PlatformCalls,
+async function readInTurn(
+  calls: PollCalls,
   connector: PrivateRepliesConnector,
-  mediaCursor: string | null,
+  turn: { readonly ids: readonly string[]; readonly after: string | null; readonly units: number },
 ) {
-  const list = (after: string | undefined) =>
-    calls.make<OwnedMediaPage | Awaited<ReturnType<PrivateRepliesConnector["listMedia"]>>>(
-      (access, signal) => connector.listMedia(access, { limit: MEDIA_PER_CALL, after }, signal),
-    );
-  const newest = await list(undefined);
-  if (newest.kind !== "media") return newest;
-  if (newest.next === undefined) return toListed(newest.media, undefined);
-  const older = await list(mediaCursor ?? newest.next);
-  // A platform refuses a cursor that has become too old; then the turn begins anew.
-  if (older.kind === "refused") return toListed(newest.media, undefined);
-  if (older.kind !== "media") return older;
-  return toListed([...newest.media, ...older.media], older.next);
+  const { ids, after, units } = turn;
+  const from = ids.findIndex((id) => after === null || id > after);
+  const start = Math.max(0, from);
+  const part = ids.slice(start, start + Math.min(MEDIA_PER_CALL, units));
+  const read = await readNamed(calls, connector, part);
+  if (read.kind !== "media") return read;
+  const hasMore = start + part.length < ids.length;
+  return { ...read, next: hasMore ? part.at(-1) : undefined };
 }
 
-function toListed(media: readonly OwnedMedia[], next: string | undefined): ListedMedia {
-  const byId = new Map(media.map((each) => [each.id, each]));
-  return { kind: "listed", media: [...byId.values()], mediaCursor: next ?? null };
+function toListed<T extends Answer>(answer: T): Exclude<T, { kind: "media" }> | ListedMedia;
+function toListed(answer: Answer): Exclude<Answer, { kind: "media" }> | ListedMedia {
+  if (answer.kind !== "media") return answer;
+  const byId = new Map(answer.media.map((each) => [each.id, each]));
+  return { kind: "listed", media: [...byId.values()], mediaCursor: answer.next ?? null };
 }

@@ -14,7 +14,7 @@ type Answered<T> = Exclude<T, { readonly kind: "token_refused" }> | Unusable | U
 export class PlatformCalls {
   readonly #deps: AccessDeps;
   readonly #account: AccountRef;
-  readonly #credential: Credential;
+  #credential: Credential;
   readonly #timeoutMs: number;
 
   private constructor(
@@ -39,16 +39,13 @@ export class PlatformCalls {
     return new PlatformCalls(deps, account, { credential, timeoutMs });
   }
 
-  /** The account's id and name on the platform. */
-  get identity(): Pick<AccountAccess, "externalId" | "username"> {
-    return this.#credential;
-  }
-
   async make<T extends { readonly kind: string }>(
     call: (access: AccountAccess, signal: AbortSignal) => Promise<T>,
   ): Promise<Answered<T>> {
-    return await withCredential(this.#deps, this.#account, this.#credential, (access) =>
-      call(access, AbortSignal.timeout(this.#timeoutMs)),
-    );
+    return await withCredential(this.#deps, this.#account, this.#credential, (credential) => {
+      // A credential that was renewed for this call serves the next calls too.
+      this.#credential = credential;
+      return call(credential, AbortSignal.timeout(this.#timeoutMs));
+    });
   }
 }

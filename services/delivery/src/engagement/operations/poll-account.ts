@@ -1,4 +1,3 @@
-import type { OwnedMedia } from "@postrider/platforms/private-replies/connector";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { readClock } from "@postrider/shared/postgres/clock";
 import {
@@ -8,28 +7,30 @@ import {
 } from "#src/engagement/db/automation-accounts.ts";
 import { listWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { listRulesOfAccount } from "#src/engagement/db/automation-rules.ts";
-import { oldestActivationOf, readsMedia } from "#src/engagement/domain/automation-rule.ts";
-import {
-  failureWaitMs,
-  hasNewCount,
-  isReadDue,
-  newMedia,
-} from "#src/engagement/domain/media-watch.ts";
+import { toBucket } from "#src/engagement/domain/call-budget.ts";
+import { chooseReads, type MediaRead } from "#src/engagement/domain/choose-reads.ts";
+import { failureWaitMs } from "#src/engagement/domain/media-watch.ts";
 import type { AutomationDeps } from "./automation-dependencies.ts";
 import { pollsTotal } from "./automation-metrics.ts";
 import { listAccountMedia } from "./list-account-media.ts";
 import { PlatformCalls } from "./platform-calls.ts";
+import { PollCalls } from "./poll-calls.ts";
 import { toPollFailure, type PollFailure } from "./poll-failure.ts";
-import type { MediaRead, Poll } from "./poll.ts";
+import type { Poll } from "./poll.ts";
 import { readMediaComments } from "./read-media-comments.ts";
 
 /** Maximum number of pages of comments that one poll of an account reads, so that one account cannot use up its platform's budget. */
 const MAX_PAGES = 20;
-/** Maximum number of media per poll that are read although their number of comments has not changed. */
-const MAX_UNCHANGED = 5;
+/** Maximum number of media in a row whose comments cannot be read, after which a poll ends: the platform seems to be down. */
+const MAX_FAILED = 3;
 
 type PollResult =
-  | { readonly kind: "read"; readonly mediaCursor: string | null }
+  | {
+      readonly kind: "read";
+      readonly mediaCursor: string | null;
+      /** Wait in milliseconds until the account may make another call. */
+      readonly unitWaitMs: number;
+    }
   | { readonly kind: "idle" }
   | { readonly kind: "lost" }
   | PollFailure;
@@ -60,11 +61,14 @@ function endOf(
 ): PollEnd {
   const pollMs = settings.commentPollMs;
   if (result.kind !== "failed") {
-    const cursor = result.kind === "read" ? result.mediaCursor : null;
-    return { waitMs: pollMs, failures: 0, error: null, mediaCursor: cursor };
+    const isRead = result.kind === "read";
+    const waitMs = isRead ? Math.max(pollMs, result.unitWaitMs) : pollMs;
+    const cursor = isRead ? result.mediaCursor : null;
+    return { waitMs, failures: 0, error: null, isLimited: false, mediaCursor: cursor };
   }
   const waitMs = failureWaitMs(failures + 1, { pollMs, ...result });
-  return { waitMs, failures: failures + 1, error: result.error, mediaCursor };
+  const isLimited = result.cause === "limited";
+  return { waitMs, failures: failures + 1, error: result.error, isLimited, mediaCursor };
 }
 
 async function tryPoll(deps: AutomationDeps, account: PolledAccount): Promise<PollResult> {
@@ -75,7 +79,10 @@ async function tryPoll(deps: AutomationDeps, account: PolledAccount): Promise<Po
   const privateReplies = deps.connectors.privateReplies[platform];
   if (comments === undefined || privateReplies === undefined) return { kind: "idle" };
   try {
-    const calls = await PlatformCalls.open(deps, account, deps.settings.leaseMs / 2);
+    const { leaseMs } = deps.settings;
+    const bucket = toBucket({ budget: privateReplies.pollBudget, maxPosts: 1 });
+    const platformCalls = await PlatformCalls.open(deps, account, leaseMs / 2);
+    const calls = new PollCalls(deps.sql, account, platformCalls, { bucket, leaseMs });
     return await readNewComments({ deps, account, calls, comments, privateReplies, rules });
   } catch (error) {
     deps.logger.warn(
@@ -87,53 +94,40 @@ async function tryPoll(deps: AutomationDeps, account: PolledAccount): Promise<Po
 }
 
 async function readNewComments(poll: Poll): Promise<PollResult> {
-  const { calls, privateReplies, rules, account } = poll;
+  const { deps, calls, privateReplies, rules, account } = poll;
   const listed = await listAccountMedia(calls, privateReplies, rules, account.mediaCursor);
+  if (listed.kind === "lost") return { kind: "lost" };
+  if (listed.kind === "exhausted") return endRead(calls, account.mediaCursor);
   if (listed.kind !== "listed") return toPollFailure(listed);
-  const reads = await chooseReads(poll, listed.media);
-  let pagesLeft = MAX_PAGES;
-  let failure: PollFailure | undefined;
-  let isAnyRead = false;
-  for (const read of reads) {
-    if (pagesLeft <= 0) break;
-    const result = await readMediaComments(poll, read, pagesLeft);
-    if (result.kind === "lost") return result;
-    pagesLeft -= result.pages;
-    if (result.kind === "read") isAnyRead = true;
-    else failure = result.failure;
-    // After a limit or a refusal of the whole account, further calls would only be refused too.
-    if (failure !== undefined && failure.cause !== "failed") return failure;
-  }
-  return failure === undefined || isAnyRead
-    ? { kind: "read", mediaCursor: listed.mediaCursor }
-    : failure;
+  const ids = listed.media.map(({ id }) => id);
+  const known = await listWatchedMedia(deps.sql, account.accountId, ids);
+  const reads = chooseReads(rules, listed.media, { known, now: await readClock(deps.sql) });
+  const stop = await readAll(poll, reads);
+  return stop ?? endRead(calls, listed.mediaCursor);
 }
 
-/**
- * Returns the media whose comments are to be read: first those whose number of comments has changed or whose read has not ended,
- * newest first, then some that have not been read for long.
- */
-async function chooseReads(
-  { deps, account, rules }: Poll,
-  listed: readonly OwnedMedia[],
-): Promise<readonly MediaRead[]> {
-  const now = await readClock(deps.sql);
-  const oldestActivation = oldestActivationOf(rules);
-  const ids = listed.map(({ id }) => id);
-  const known = await listWatchedMedia(deps.sql, account.accountId, ids);
-  const byId = new Map(known.map((media) => [media.mediaId, media]));
-  const due = listed
-    .filter(({ id }) => rules.some((rule) => readsMedia(rule, id)))
-    .filter(({ id, commentCount }) => byId.has(id) || commentCount !== 0)
-    .map((seen) => {
-      const media = byId.get(seen.id) ?? newMedia(seen, { now, oldestActivation });
-      const isChanged = media.readCursor !== null || hasNewCount(media, seen);
-      const isDue = isReadDue(media, seen, now);
-      return { media, commentCount: seen.commentCount, isChanged, isDue };
-    })
-    .filter(({ isDue }) => isDue);
-  const unchanged = due
-    .filter(({ isChanged }) => !isChanged)
-    .toSorted((a, b) => a.media.readAt.getTime() - b.media.readAt.getTime());
-  return [...due.filter(({ isChanged }) => isChanged), ...unchanged.slice(0, MAX_UNCHANGED)];
+/** Reads the comments on media one after the other. Returns why the whole poll ends early, undefined if it does not. */
+async function readAll(
+  poll: Poll,
+  reads: readonly MediaRead[],
+): Promise<PollFailure | { readonly kind: "lost" } | undefined> {
+  let pagesLeft = MAX_PAGES;
+  let failed = 0;
+  for (const read of reads) {
+    if (pagesLeft <= 0) return undefined;
+    const result = await readMediaComments(poll, read, pagesLeft);
+    if (result.kind === "lost") return { kind: "lost" };
+    if (result.kind === "exhausted") return undefined;
+    pagesLeft -= result.pages;
+    failed = result.kind === "failed" ? failed + 1 : 0;
+    if (result.kind !== "failed") continue;
+    // After a limit or a refusal of the whole account, further calls would only be refused too.
+    const { failure } = result;
+    if (failure.cause !== "failed" || failed === MAX_FAILED) return failure;
+  }
+  return undefined;
+}
+
+function endRead({ unitWaitMs }: PollCalls, mediaCursor: string | null): PollResult {
+  return { kind: "read", mediaCursor, unitWaitMs };
 }

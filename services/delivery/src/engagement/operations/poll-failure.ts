@@ -1,3 +1,4 @@
+import type { Missing } from "@postrider/platforms/comments/connector";
 import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { Unavailable, Unusable } from "./account-access.ts";
 
@@ -14,10 +15,20 @@ export interface PollFailure {
   readonly retryAfterMs?: number;
 }
 
+type Failed = Exclude<Failure, { kind: "token_refused" }> | Unusable | Unavailable;
+
+/**
+ * Returns why the comments on one piece of media could not be read. A permission that is missing for it does not concern the other
+ * media, because the list of media was read.
+ */
+export function toMediaFailure(result: Failed | Missing): PollFailure {
+  if (result.kind === "missing") return { kind: "failed", cause: "failed", error: "media_missing" };
+  const failure = toPollFailure(result);
+  return failure.error === "permission_missing" ? { ...failure, cause: "failed" } : failure;
+}
+
 /** Returns why a poll ends whose call had this result. */
-export function toPollFailure(
-  result: Exclude<Failure, { kind: "token_refused" }> | Unusable | Unavailable,
-): PollFailure {
+export function toPollFailure(result: Failed): PollFailure {
   switch (result.kind) {
     case "unusable":
       return { kind: "failed", cause: "unusable", error: result.code, retryAfterMs: UNUSABLE_MS };

@@ -1,10 +1,13 @@
+import { keepLease } from "#src/engagement/db/automation-accounts.ts";
+import { upsertWatchedMedia } from "#src/engagement/db/automation-media.ts";
 import { oldestActivationOf } from "#src/engagement/domain/automation-rule.ts";
-import { readFloor, type WatchedMedia } from "#src/engagement/domain/media-watch.ts";
-import { isOwnComment } from "#src/engagement/domain/plan-runs.ts";
+import type { MediaRead } from "#src/engagement/domain/choose-reads.ts";
+import { afterFailure, readFloor, type WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 import { toStorableComment } from "#src/engagement/domain/storable-comment.ts";
 import { commentsRead } from "./automation-metrics.ts";
-import { toPollFailure, type PollFailure } from "./poll-failure.ts";
-import type { MediaRead, Poll } from "./poll.ts";
+import type { NotCalled } from "./poll-calls.ts";
+import { toMediaFailure, type PollFailure } from "./poll-failure.ts";
+import type { Poll } from "./poll.ts";
 import { recordComments } from "./record-comments.ts";
 
 /** Maximum number of comments per page. */
@@ -14,8 +17,7 @@ type MediaResult =
   /** The comments were read as far as they are new, or `maxPages` pages of them. */
   | { readonly kind: "read"; readonly pages: number }
   | { readonly kind: "failed"; readonly pages: number; readonly failure: PollFailure }
-  /** Another process polls the account by now. */
-  | { readonly kind: "lost" };
+  | NotCalled;
 
 /**
  * Reads the comments on a piece of media from the newest back to what is known, and creates the runs of each page before the next
@@ -33,18 +35,42 @@ export async function readMediaComments(
   let media = first;
   for (let pages = 1; pages <= maxPages; pages++) {
     const result = await readNextPage(poll, media, { floor, commentCount });
-    if (result.kind === "failed") return { ...result, pages };
-    if (result.kind === "lost") return result;
+    if (result.kind === "failed") {
+      const { failure, isRefused } = result;
+      const { cause, error } = failure;
+      if (cause === "failed") await storeFailure(poll, media, { isRefused, error });
+      return { kind: "failed", failure, pages };
+    }
+    if (result.kind !== "recorded") return result;
     media = result.media;
     if (media.readCursor === null) return { kind: "read", pages };
   }
   return { kind: "read", pages: maxPages };
 }
 
+/** Stores that the comments on a piece of media could not be read, so that it waits without delaying the other media. */
+async function storeFailure(
+  { deps, account }: Poll,
+  media: WatchedMedia,
+  { isRefused, error }: { readonly isRefused: boolean; readonly error: string },
+): Promise<void> {
+  const { leaseMs, commentPollMs: pollMs } = deps.settings;
+  await deps.sql.begin(async (tx) => {
+    const now = await keepLease(tx, account, leaseMs);
+    if (now === undefined) return;
+    await upsertWatchedMedia(tx, account, afterFailure(media, { isRefused, error, pollMs, now }));
+  });
+}
+
 type PageResult =
   | { readonly kind: "recorded"; readonly media: WatchedMedia }
-  | { readonly kind: "failed"; readonly failure: PollFailure }
-  | { readonly kind: "lost" };
+  | {
+      readonly kind: "failed";
+      readonly failure: PollFailure;
+      /** Whether the platform would refuse the same call again. */
+      readonly isRefused: boolean;
+    }
+  | NotCalled;
 
 async function readNextPage(
   poll: Poll,
@@ -53,29 +79,47 @@ async function readNextPage(
 ): Promise<PageResult> {
   const { deps, account, privateReplies, rules } = poll;
   const page = await readPage(poll, media.mediaId, media.readCursor ?? undefined);
-  // A cursor that the platform no longer knows: this read ends, and the next poll begins anew at the newest comment.
-  const isCursorRefused = page.kind === "refused" && media.readCursor !== null;
-  if (page.kind !== "page" && page.kind !== "missing" && !isCursorRefused)
-    return { kind: "failed", failure: toPollFailure(page) };
-  const recorded = await recordComments(deps, account, {
+  if (page.kind === "lost" || page.kind === "exhausted") return page;
+  // Media that does not exist has no comments. In the middle of a read, the answer does not mean that the read has ended.
+  const isGone = page.kind === "missing" && media.readCursor === null;
+  if (page.kind !== "page" && !isGone)
+    return { kind: "failed", failure: toMediaFailure(page), isRefused: page.kind !== "retryable" };
+  const polled = {
     ...read,
     page: page.kind === "page" ? page : EMPTY,
-    // Nothing is known to be read if the read did not end.
-    media: isCursorRefused ? { ...media, readNewest: null } : media,
-    ...(isCursorRefused ? { commentCount: null } : {}),
+    media,
     rules,
     windowMs: privateReplies.windowMs,
-  });
-  return recorded === undefined ? { kind: "lost" } : { kind: "recorded", media: recorded };
+  };
+  try {
+    const recorded = await recordComments(deps, account, polled);
+    return recorded === undefined ? { kind: "lost" } : { kind: "recorded", media: recorded };
+  } catch (error) {
+    const { accountId } = account;
+    deps.logger.warn(
+      { err: error, accountId, mediaId: media.mediaId },
+      "an unexpected error kept the comments on media from being stored; they are read again later",
+    );
+    const failure = { kind: "failed", cause: "failed", error: "internal_error" } as const;
+    return { kind: "failed", failure, isRefused: false };
+  }
 }
 
 const EMPTY = { kind: "page", comments: [], next: undefined } as const;
 
-async function readPage({ calls, comments, account }: Poll, mediaId: string, after?: string) {
+/** Reads a page of comments of others, each comment once. */
+async function readPage(
+  { calls, comments, account, privateReplies }: Poll,
+  mediaId: string,
+  after?: string,
+) {
   const query = { mediaId, limit: PAGE_SIZE, after };
-  const page = await calls.make((access, signal) => comments.listComments(access, query, signal));
+  const page = await calls.make(privateReplies.pollBudget.unitsPerPage, (access, signal) =>
+    comments.listComments(access, query, signal),
+  );
   if (page.kind !== "page") return page;
   commentsRead.inc({ platform: account.platform }, page.comments.length);
-  const others = page.comments.filter((comment) => !isOwnComment(comment, calls.identity));
-  return { ...page, comments: others.map(toStorableComment) };
+  const others = page.comments.filter(({ isOwn }) => !isOwn).map(toStorableComment);
+  const once = new Map(others.map((comment) => [comment.id, comment]));
+  return { ...page, comments: [...once.values()] };
 }

@@ -4,7 +4,6 @@ import { readClock } from "@postrider/shared/postgres/clock";
 import { listAnswered } from "#src/engagement/db/private-replies.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import { planBackfill, type PlannedItem } from "#src/engagement/domain/plan-backfill.ts";
-import { isOwnComment } from "#src/engagement/domain/plan-runs.ts";
 import { toStorableComment } from "#src/engagement/domain/storable-comment.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 import { PlatformCalls } from "./platform-calls.ts";
@@ -63,7 +62,6 @@ export async function readPastComments(
       accountId,
       read.map(({ id }) => id),
     ),
-    isOwn: (comment) => isOwnComment(comment, calls.identity),
   });
   return { kind: "page", items, next: page.next, readAt: now };
 }

@@ -1,0 +1,48 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, test } from "vitest";
+import { listComments as listFacebookComments } from "#src/facebook/comments/read-comments.ts";
+import { listMedia as listFacebookMedia } from "#src/facebook/private-replies/media.ts";
+import { listComments as listInstagramComments } from "#src/instagram/comments/list-comments.ts";
+import { listMedia as listInstagramMedia } from "#src/instagram/private-replies/media.ts";
+import type { GraphApi } from "./graph-request.ts";
+
+const account = { externalId: "1", username: "ada", accessToken: "token", attributes: {} };
+const query = { mediaId: "1_2", limit: 50, after: undefined };
+const signal = AbortSignal.timeout(5_000);
+
+/** Calls a Graph API whose lists have one entry with a readable time, and one without. */
+async function withEntries<T>(call: (api: GraphApi) => Promise<T>): Promise<T> {
+  const time = "2026-11-23T12:00:00+0000";
+  const data = [{ id: "3" }, { id: "4", timestamp: time, created_time: time }];
+  const server = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(JSON.stringify({ data }));
+  });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.listen(0, "127.0.0.1", resolve);
+  await promise;
+  try {
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    return await call({ baseUrl, uploadBaseUrl: baseUrl, version: "v25.0" });
+  } finally {
+    server.close();
+  }
+}
+
+describe.each([
+  ["Facebook", listFacebookComments, listFacebookMedia],
+  ["Instagram", listInstagramComments, listInstagramMedia],
+])("when one entry of a list of %s has no time,", (_platform, listComments, listMedia) => {
+  test("the other comments are listed", async () => {
+    const page = await withEntries((api) => listComments(api, account, query, signal));
+    expect(page).toMatchObject({ kind: "page", comments: [{ id: "4" }] });
+    expect("comments" in page ? page.comments : []).toHaveLength(1);
+  });
+
+  test("the other media are listed", async () => {
+    const page = await withEntries((api) => listMedia(api, account, query, signal));
+    expect(page).toMatchObject({ kind: "media", media: [{ id: "4" }] });
+    expect("media" in page ? page.media : []).toHaveLength(1);
+  });
+});

@@ -1,0 +1,56 @@
+import { expect, test } from "vitest";
+import type { AutomationRule } from "./automation-rule.ts";
+import { chooseReads } from "./choose-reads.ts";
+import type { WatchedMedia } from "./media-watch.ts";
+
+const NOW = new Date("2026-11-23T12:00:00.000Z");
+const HOUR_MS = 3_600_000;
+
+function hoursAgo(hours: number): Date {
+  return new Date(NOW.getTime() - hours * HOUR_MS);
+}
+
+const RULE = { mediaIds: null, activatedAt: hoursAgo(1) } as unknown as AutomationRule;
+
+function seen(id: string, commentCount = 3) {
+  return { id, publishedAt: hoursAgo(100), commentCount };
+}
+
+function known(mediaId: string, given: Partial<WatchedMedia> = {}): WatchedMedia {
+  return {
+    mediaId,
+    commentCount: 3,
+    readUntil: null,
+    readCursor: null,
+    readNewest: null,
+    quietReads: 0,
+    readAt: hoursAgo(6),
+    failures: 0,
+    lastError: null,
+    ...given,
+  };
+}
+
+const choose = (listed: ReturnType<typeof seen>[], stored: WatchedMedia[]) =>
+  chooseReads([RULE], listed, { known: stored, now: NOW }).map(({ media }) => media.mediaId);
+
+const ids = (prefix: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${prefix}${index}`);
+
+test("older media that were never read come before known media that are due, ten of them in a poll", () => {
+  const due = ids("known", 50);
+  const first = ids("first", 50);
+  const listed = [...due, ...first].map((id) => seen(id));
+  const stored = due.map((id) => known(id));
+  expect(choose(listed, stored)).toEqual([...first.slice(0, 10), ...due.slice(0, 5)]);
+});
+
+test("media whose number of comments has changed come first, and those without comments are not read", () => {
+  const listed = [seen("first"), seen("changed", 4), seen("empty", 0)];
+  expect(choose(listed, [known("changed")])).toEqual(["changed", "first"]);
+});
+
+test("media that failed wait, although their number of comments has changed", () => {
+  const waiting = known("failing", { failures: 1, readAt: hoursAgo(-1) });
+  expect(choose([seen("failing", 4)], [waiting])).toEqual([]);
+});

@@ -1,0 +1,252 @@
+import { limitReached, platformUnavailable } from "@postrider/platforms/publishing/outcome";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { claimAccounts, takeCalls } from "#src/engagement/db/automation-accounts.ts";
+import { pollAccount } from "#src/engagement/operations/poll-account.ts";
+import {
+  createActiveRule,
+  listRunTexts,
+  startAutomations,
+  type Automations,
+} from "./automation-fixture.ts";
+
+const HOUR_MS = 3_600_000;
+
+let automations: Automations;
+beforeEach(async () => {
+  automations = await startAutomations();
+});
+afterEach(() => automations[Symbol.asyncDispose]());
+
+async function claim() {
+  const { sql } = automations;
+  const [claimed] = await claimAccounts(sql, {
+    platform: "instagram",
+    limit: 1,
+    leaseMs: 20_000,
+  });
+  if (claimed === undefined) throw new Error("the account was not claimed");
+  return claimed;
+}
+
+/** Seconds until the account of a workspace is polled next. */
+async function readWaitSeconds(workspaceId: string): Promise<number> {
+  const [row] = await automations.sql<{ seconds: number }[]>`
+    select round(extract(epoch from poll_at - now()))::int as seconds
+    from automation_accounts
+    where workspace_id = ${workspaceId}`;
+  return row?.seconds ?? Number.NaN;
+}
+
+/** Allows polls a burst of `burst` calls, and 10 times as many in an hour. */
+function allow(burst: number, pollBudget = { unitsPerPage: 1 }): void {
+  const budget = { scope: "account", calls: burst * 10, windowMs: HOUR_MS, ...pollBudget } as const;
+  Object.assign(automations.platform.privateReplies, { pollBudget: budget });
+}
+
+const takeCallNames = () => automations.platform.calls.splice(0);
+
+describe("the call budget of an account", () => {
+  test("ends a poll when it is used up, and the account waits until it may make another call", async () => {
+    const { platform, sql } = automations;
+    const { workspaceId, mediaId } = await createActiveRule(automations);
+    platform.pageSize = 1;
+    const made = Array.from({ length: 5 }, () => platform.comment(mediaId, "link").id);
+    allow(3);
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest", `comments ${mediaId}`, `comments ${mediaId}`]);
+    expect(await readWaitSeconds(workspaceId)).toBeGreaterThan(100);
+    await automations.poll();
+    expect(takeCallNames()).toEqual([]);
+
+    allow(100);
+    await sql`update automation_accounts set budget_until = '-infinity'`;
+    await automations.poll();
+    const texts = await listRunTexts(automations, workspaceId);
+    expect(texts.map((text) => text.replace(" prepared", "")).toSorted()).toEqual(made.toSorted());
+  });
+
+  test("counts a page of comments as the calls that the platform needs for it", async () => {
+    const { platform } = automations;
+    const { mediaId } = await createActiveRule(automations);
+    platform.comment(mediaId, "link");
+    allow(2, { unitsPerPage: 2 });
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest"]);
+  });
+
+  test("leaves the older media for a later poll when only the reserve for comments is left", async () => {
+    const { platform } = automations;
+    platform.mediaPageSize = 1;
+    platform.addMedia();
+    await createActiveRule(automations);
+    platform.addMedia();
+    allow(22);
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest", "media 1"]);
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest"]);
+  });
+
+  test("counts each post that a rule names, and reads those that are not among the newest in turn", async () => {
+    const { platform } = automations;
+    platform.mediaPageSize = 1;
+    const [a = "", b = "", c = "", newest = ""] = [1, 2, 3, 4].map(() => platform.addMedia());
+    await createActiveRule(automations, { media: { ids: [a, b, c, newest] } });
+    allow(23);
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest", `media ${a},${b}`]);
+    allow(1_000);
+    await automations.sql`update automation_accounts set budget_until = '-infinity'`;
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest", `media ${c}`]);
+    await automations.poll();
+    expect(takeCallNames()).toEqual(["media newest", `media ${a},${b},${c}`]);
+  });
+
+  test("is refilled by one unit per interval", async () => {
+    const { sql } = automations;
+    await createActiveRule(automations);
+    const account = await claim();
+    const limits = {
+      leaseMs: 20_000,
+      bucket: { scope: "account", isPerPost: false, unitsPerCall: 1, intervalMs: 60_000, burst: 3 },
+    } as const;
+    expect(await takeCalls(sql, account, { ...limits, units: 3 })).toMatchObject({
+      isTaken: true,
+      unitsLeft: 0,
+    });
+    const refused = await takeCalls(sql, account, { ...limits, units: 1 });
+    expect(refused?.isTaken).toBe(false);
+    expect(refused?.unitWaitMs).toBeGreaterThan(50_000);
+    await sql`update automation_accounts set budget_until = budget_until - interval '1 minute'`;
+    expect(await takeCalls(sql, account, { ...limits, units: 1 })).toMatchObject({ isTaken: true });
+  });
+});
+
+test("the activation of a rule does not end the wait for a limit of the platform", async () => {
+  const { platform, rpc } = automations;
+  const { workspaceId, ruleId } = await createActiveRule(automations);
+  platform.beforeList = () => limitReached("rate_limited", "slow down", HOUR_MS);
+  await automations.poll();
+  await rpc.updateAutomationRule({ workspaceId, ruleId, status: "paused" });
+  await rpc.updateAutomationRule({ workspaceId, ruleId, status: "active" });
+  expect(await readWaitSeconds(workspaceId)).toBe(3600);
+});
+
+test("an account is polled again at once when a rule was activated while a poll of it ran", async () => {
+  const { platform, rpc, deps } = automations;
+  const { workspaceId, accountId } = await createActiveRule(automations);
+  const { rule } = await rpc.createAutomationRule({
+    workspaceId,
+    accountId,
+    name: "Second",
+    keywords: ["price"],
+    message: "10 €",
+  });
+  const account = await claim();
+  platform.comment([...platform.media.keys()][0] ?? "", "price");
+  platform.beforePage = async () => {
+    await rpc.updateAutomationRule({ workspaceId, ruleId: rule?.id ?? "", status: "active" });
+    return undefined;
+  };
+  await pollAccount(deps, account);
+  expect(await readWaitSeconds(workspaceId)).toBeLessThanOrEqual(0);
+});
+
+test("a poll keeps its lease while it lists media and reads the first page", async () => {
+  const { platform, sql, deps } = automations;
+  const { mediaId } = await createActiveRule(automations);
+  platform.comment(mediaId, "link");
+  const account = await claim();
+  await sql`update automation_accounts set lease_until = now()`;
+  let remaining: unknown;
+  platform.beforePage = async () => {
+    [remaining] = await sql`select lease_until > now() as is_kept from automation_accounts`;
+    return undefined;
+  };
+  await pollAccount(deps, account);
+  expect(remaining).toEqual({ isKept: true });
+});
+
+describe("one bad item does not keep the rest of an account from being read:", () => {
+  test("the newest media are read when the page of older media fails", async () => {
+    const { platform } = automations;
+    platform.mediaPageSize = 1;
+    const { workspaceId } = await createActiveRule(automations);
+    const comment = platform.comment(platform.addMedia(), "link");
+    platform.beforeList = () =>
+      platform.calls.at(-1) === "media 1" ? platformUnavailable("broken") : undefined;
+    await automations.poll();
+    expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} prepared`]);
+    expect(await readWaitSeconds(workspaceId)).toBe(60);
+  });
+
+  test("a comment that is twice on a page gets one run", async () => {
+    const { platform } = automations;
+    const { workspaceId, mediaId } = await createActiveRule(automations);
+    const comment = platform.comment(mediaId, "link");
+    platform.media.get(mediaId)?.push(comment);
+    await automations.poll();
+    expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} prepared`]);
+  });
+
+  test("media whose comments cannot be stored do not keep the comments on the others from being stored", async () => {
+    const { platform, sql } = automations;
+    const { workspaceId, mediaId } = await createActiveRule(automations);
+    platform.comment(platform.addMedia(), "link", { createdAt: new Date(Number.NaN) });
+    const comment = platform.comment(mediaId, "link");
+    await automations.poll();
+    expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} prepared`]);
+    expect(await sql`select last_error from automation_media where failures = 1`).toEqual([
+      { lastError: "internal_error" },
+    ]);
+  });
+
+  test("media that fail wait longer each time, and the account does not", async () => {
+    const { platform, sql } = automations;
+    const { workspaceId, mediaId } = await createActiveRule(automations);
+    platform.comment(mediaId, "link");
+    platform.beforePage = async () => await Promise.resolve(platformUnavailable("broken"));
+    await automations.poll();
+    await automations.poll();
+    expect(takeCallNames().filter((call) => call.startsWith("comments"))).toHaveLength(1);
+    expect(await readWaitSeconds(workspaceId)).toBe(60);
+    const [media] = await sql`select failures, last_error from automation_media`;
+    expect(media).toEqual({ failures: 1, lastError: "platform_unavailable" });
+  });
+
+  test("a permission that is missing for one piece of media concerns only this one", async () => {
+    const { platform } = automations;
+    const { workspaceId, mediaId } = await createActiveRule(automations);
+    const second = platform.addMedia();
+    platform.comment(second, "link");
+    const comment = platform.comment(mediaId, "link");
+    platform.beforePage = async (id) =>
+      await Promise.resolve(
+        id === second
+          ? { kind: "refused", code: "permission_missing", message: "not this one" }
+          : undefined,
+      );
+    await automations.poll();
+    expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} prepared`]);
+  });
+
+  test("media that the platform reports as missing in the middle of a read are read again later from the newest comment", async () => {
+    const { platform, sql } = automations;
+    platform.pageSize = 1;
+    const { workspaceId, mediaId } = await createActiveRule(automations);
+    const made = [1, 5, 10].map((minutes) => {
+      const createdAt = new Date(Date.now() + minutes * 60_000);
+      return platform.comment(mediaId, "link", { createdAt }).id;
+    });
+    platform.beforePage = async (_id, after) =>
+      await Promise.resolve(after === undefined ? undefined : { kind: "missing" });
+    await automations.poll();
+    expect(await listRunTexts(automations, workspaceId)).toHaveLength(1);
+    platform.beforePage = async () => await Promise.resolve(undefined);
+    await sql`update automation_media set read_at = now()`;
+    await automations.poll();
+    const texts = await listRunTexts(automations, workspaceId);
+    expect(texts.toSorted()).toEqual(made.map((id) => `${id} prepared`).toSorted());
+  });
+});
