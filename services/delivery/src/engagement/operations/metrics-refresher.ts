@@ -126,7 +126,8 @@ export class MetricsRefresher {
       aheadMs: maxPosts > 1 ? AHEAD_MS : 0,
       endMs: METRICS_END_MS + GRACE_MS,
     });
-    this.#allowance -= accounts.reduce((sum, { targets }) => sum + targets.length, 0);
+    const asked = accounts.flatMap(({ targets }) => targets.filter(({ isExpired }) => !isExpired));
+    this.#allowance -= asked.length;
     return accounts.map((account) => ({ ...account, connector }));
   }
 

@@ -11,7 +11,7 @@ import {
   type StoredReading,
   type TargetEnd,
 } from "#src/engagement/db/metrics-results.ts";
-import type { AskedTarget } from "#src/engagement/db/target-metrics.ts";
+import { lockTargets, type AskedTarget } from "#src/engagement/db/target-metrics.ts";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import { planNextRefresh, type NextRefresh } from "#src/engagement/domain/metrics-schedule.ts";
 import {
@@ -52,6 +52,12 @@ export async function recordQuestions(
     await lockMetricsAccounts(
       tx,
       questions.map(({ accountId }) => accountId),
+    );
+    await lockTargets(
+      tx,
+      questions.flatMap(({ targets, expired }) =>
+        [...targets, ...expired].map(({ targetId }) => targetId),
+      ),
     );
     const readings = await storeReadings(tx, questions.flatMap(listReadings));
     await appendEvents(tx, readings.map(toEvent));
