@@ -31,7 +31,7 @@ async function record(sql: Sql, { low, high, workspaceId, accountId }: Pair): Pr
   }));
   const outcome = { kind: "read", metrics: viewsOnly(1) } as const;
   const outcomes = new Map(targets.map(({ targetId }) => [targetId, outcome]));
-  const answer = { outcomes, calls: 1, pauseMs: 0, limitedForMs: 0 };
+  const answer = { outcomes, calls: 1, units: 1, pauseMs: 0, limitedForMs: 0 };
   const bucket = toBucket(x.connector);
   const question = { accountId, platform: "x", bucket, targets, expired: [], answer };
   await recordQuestions({ sql, onEvents: () => undefined }, [{ ...question, trigger: "hand" }]);

@@ -204,6 +204,21 @@ test("a call that was repeated with a renewed access token uses the budget twice
   expect(row?.usedMinutes).toBe(12);
 });
 
+test("further calls with which a connector reads posts singly use the budget too", async () => {
+  const x = await open({ budget: { scope: "app", ...HOUR } });
+  await stage.publishDue(1);
+  x.reactions.push((call, _signal, onFurtherCall) => {
+    onFurtherCall?.(0.5);
+    onFurtherCall?.(1.5);
+    return x.answer(call);
+  });
+  await run(stage.refresher());
+  const [row] = await stage.sql<{ usedMinutes: number }[]>`
+    select round(extract(epoch from budget_until - now()) / 60)::int as used_minutes
+    from metrics_apps`;
+  expect(row?.usedMinutes).toBe(18);
+});
+
 test("accounts that must be reconnected, are disconnected or lack the permission get no further calls for hours", async () => {
   const x = await open();
   const [reconnect] = await stage.publishDue(1);

@@ -165,10 +165,11 @@ export class MetricsRefresher {
     credential: Parameters<typeof readMetrics>[3] | undefined,
     targets: readonly ClaimedTarget[],
   ): Promise<MetricsAnswer> {
-    if (targets.length === 0) return { outcomes: new Map(), calls: 0, pauseMs: 0, limitedForMs: 0 };
+    if (targets.length === 0)
+      return { outcomes: new Map(), calls: 0, units: 0, pauseMs: 0, limitedForMs: 0 };
     if (credential === undefined) {
       const outcomes = targets.map(({ targetId }) => [targetId, { kind: "unavailable" }] as const);
-      return { outcomes: new Map(outcomes), calls: 0, pauseMs: 60_000, limitedForMs: 0 };
+      return { outcomes: new Map(outcomes), calls: 0, units: 0, pauseMs: 60_000, limitedForMs: 0 };
     }
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(CALL_MS)]);
     const { connector } = claim;

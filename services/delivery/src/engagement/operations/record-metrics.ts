@@ -108,7 +108,7 @@ function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
 
 function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
   const isScheduled = trigger === "schedule";
-  const furtherCalls = isScheduled ? Math.max(0, answer.calls - 1) : 0;
+  const claimedUnits = question.bucket.isPerPost ? question.targets.length : 1;
   return {
     accountId: question.accountId,
     platform: question.platform,
@@ -116,7 +116,7 @@ function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountE
     isScheduled,
     pauseMs: answer.pauseMs,
     limitedForMs: answer.limitedForMs,
-    furtherUnits: furtherCalls * (question.bucket.isPerPost ? question.targets.length : 1),
+    furtherUnits: isScheduled ? Math.max(0, answer.units - claimedUnits) : 0,
   };
 }
 
