@@ -4,6 +4,7 @@ import type {
   CallBudget,
   MetricsFailure,
   MetricsReading,
+  OnFurtherCall,
   PostMetrics,
 } from "#src/metrics/connector.ts";
 import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
@@ -21,6 +22,15 @@ export const MAX_METRICS_POSTS = 25;
  * account: Graph API rate limits, business use cases, 2026). Four calls of 25 posts use half of it.
  */
 export const METRICS_BUDGET: CallBudget = { scope: "account", calls: 4, windowMs: 3_600_000 };
+
+/** Converts the numbers of posts of the calls of one read into units of the budget. The first call is left out. */
+export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts: number) => void {
+  let isFirst = true;
+  return (posts) => {
+    if (!isFirst) onFurtherCall?.(posts / MAX_METRICS_POSTS);
+    isFirst = false;
+  };
+}
 
 /** What a platform of the Graph API says about the metrics of its posts. */
 export interface MetricsSource {
@@ -78,12 +88,21 @@ async function addCounters(
 export async function readMetrics(
   api: GraphApi,
   account: AccountAccess,
-  { ids, source }: { readonly ids: readonly string[]; readonly source: MetricsSource },
+  {
+    ids,
+    source,
+    onCall,
+  }: {
+    readonly ids: readonly string[];
+    readonly source: MetricsSource;
+    /** Called before each call, with the number of posts for which it asks. */
+    readonly onCall: (posts: number) => void;
+  },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
   const { counters, insights, own } = source;
   const readFields = (posts: readonly string[], fields: string) =>
-    readNodes(api, account, { ids: posts, fields, own }, signal);
+    readNodes(api, account, { ids: posts, fields, own, onCall }, signal);
   const readCounters = (posts: readonly string[]) => readFields(posts, `id,${counters}`);
   const wanted = insights.length === 0 ? "" : `,insights.metric(${insights.join(",")})`;
   let read = await readFields(ids, `id,${counters}${wanted}`);

@@ -18,6 +18,8 @@ export interface NodesQuery {
   /** The parameter `fields` of the Graph API call. */
   readonly fields: string;
   readonly own: GraphMeanings;
+  /** Called before each call, with the number of ids for which it asks. */
+  readonly onCall?: (ids: number) => void;
 }
 
 /** The objects that were read, by their ids. */
@@ -60,11 +62,12 @@ async function readOne(
 async function readEach(
   api: GraphApi,
   account: AccountAccess,
-  { ids, fields, own }: NodesQuery,
+  { ids, fields, own, onCall }: NodesQuery,
   signal: AbortSignal,
 ): Promise<NodeReadings | Failure | NoAnswer> {
   const nodes = new Map<string, NodeReading>();
   for (const id of ids) {
+    onCall?.(1);
     const read = await readOne(api, account, { id, fields, own }, signal);
     if (
       read.kind === "node" ||
@@ -93,9 +96,10 @@ export async function readNodes(
   query: NodesQuery,
   signal: AbortSignal,
 ): Promise<NodeReadings | Failure | NoAnswer> {
-  const { ids, fields, own } = query;
+  const { ids, fields, own, onCall } = query;
   if (ids.length < 2) return await readEach(api, account, query, signal);
   const call = { method: "GET", path: "", query: { ids: ids.join(","), fields } } as const;
+  onCall?.(ids.length);
   const answer = await callGraph(api, account, call, signal);
   if (answer.kind === "no_answer") return answer;
   if (answer.status === 200) {

@@ -44,6 +44,12 @@ export type CallBudget =
       readonly isPerPost?: boolean;
     };
 
+/**
+ * Called for each call of the platform after the first one of a read, with the units of the budget that it uses. A call for
+ * fewer than `maxPosts` posts uses a part of a unit if the platform counts posts.
+ */
+export type OnFurtherCall = (units: number) => void;
+
 /** Reads the counters of published posts on one platform. */
 export interface MetricsConnector {
   readonly platform: PlatformId;
@@ -61,5 +67,6 @@ export interface MetricsConnector {
     account: AccountAccess,
     externalIds: readonly string[],
     signal: AbortSignal,
+    onFurtherCall?: OnFurtherCall,
   ): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure>;
 }

@@ -82,6 +82,14 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     });
   });
 
+  test(`the ${login} connector reports the part of the budget that single reads use after a refused call`, async () => {
+    const { account, postId } = await createPost();
+    const unknown = login === "facebook" ? `${account.externalId}_17` : "17";
+    const units: number[] = [];
+    await metrics.readMetrics(account, [unknown, postId], signal, (used) => units.push(used));
+    expect(units).toEqual([1 / 25, 1 / 25]);
+  });
+
   test(`the ${login} connector reports a post of another account as missing`, async () => {
     const { postId } = await createPost();
     const stranger = await site.createAccount();

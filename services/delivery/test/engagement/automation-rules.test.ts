@@ -98,16 +98,17 @@ test("fields can be changed until a rule is revoked", async () => {
 
 test.each([
   ["no name", { name: " " }, "/name"],
-  ["a long name", { name: "x".repeat(101) }, "/name"],
+  ["a name of 201 characters", { name: "x".repeat(201) }, "/name"],
   ["no keywords", { keywords: [] }, "/keywords"],
   ["51 keywords", { keywords: Array.from({ length: 51 }, (_, i) => `k${i}`) }, "/keywords"],
   ["an empty keyword", { keywords: ["a", " "] }, "/keywords/1"],
-  ["a long keyword", { keywords: ["x".repeat(101)] }, "/keywords/0"],
+  ["a keyword of 101 characters", { keywords: ["🎣".repeat(101)] }, "/keywords/0"],
   ["51 excluded words", { excludeKeywords: Array(51).fill("x") }, "/excludeKeywords"],
   ["an unknown mode", { match: "some" }, "/match"],
   ["no message", { message: "" }, "/message"],
   ["a message of 1,001 bytes", { message: `${"é".repeat(500)}a` }, "/message"],
   ["101 media", { media: { ids: Array.from({ length: 101 }, (_, i) => `m${i}`) } }, "/mediaIds"],
+  ["a media id of 513 characters", { media: { ids: ["m".repeat(513)] } }, "/mediaIds"],
   ["media twice", { media: { ids: ["m", "m"] } }, "/mediaIds"],
 ])("a rule with %s is refused", async (_, given, path) => {
   await expect(createRule(given)).rejects.toMatchObject({
@@ -120,6 +121,17 @@ test("a message of 1,000 bytes and 50 keywords are accepted", async () => {
   const keywords = Array.from({ length: 50 }, (_, index) => `keyword ${index}`);
   const { rule } = await createRule({ message: "é".repeat(500), keywords });
   expect(rule.keywords).toEqual(keywords);
+});
+
+test("a rule accepts the longest texts that the REST API accepts, counted in characters", async () => {
+  const longest = {
+    name: "🎣".repeat(200),
+    keywords: ["🎣".repeat(100)],
+    excludeKeywords: ["🐟".repeat(100)],
+    media: { ids: ["m".repeat(512)] },
+  };
+  const { rule } = await createRule(longest);
+  expect(rule).toMatchObject(longest);
 });
 
 test("a rule needs a connected account of its workspace on a platform with private replies", async () => {

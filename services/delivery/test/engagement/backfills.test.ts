@@ -117,6 +117,14 @@ test("a job prepares a page per request, with results in order and counts that a
   await expectNothingSent();
 });
 
+test("a job can be created for media with an id of 512 characters", async () => {
+  mediaId = "m".repeat(512);
+  automations.platform.media.set(mediaId, []);
+  writePast(["link"]);
+  const { backfill } = await create();
+  expect(backfill).toMatchObject({ mediaId, counts: { prepared: 1n } });
+});
+
 test("a job of an active rule sends nothing, and its comments become no runs", async () => {
   const { platform } = automations;
   const active = await createActiveRule(automations, { workspaceId });

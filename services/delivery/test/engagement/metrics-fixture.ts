@@ -6,6 +6,7 @@ import type {
   MetricsConnector,
   MetricsFailure,
   MetricsReading,
+  OnFurtherCall,
   PostMetrics,
 } from "@postrider/platforms/metrics/connector";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
@@ -54,7 +55,11 @@ export function viewsOnly(views: number): PostMetrics {
 export class ScriptedPlatform {
   readonly calls: MetricsCall[] = [];
   /** Reactions to the next calls, in order. */
-  readonly reactions: ((call: MetricsCall, signal: AbortSignal) => Answer | Promise<Answer>)[] = [];
+  readonly reactions: ((
+    call: MetricsCall,
+    signal: AbortSignal,
+    onFurtherCall?: OnFurtherCall,
+  ) => Answer | Promise<Answer>)[] = [];
   readonly connector: MetricsConnector;
 
   constructor(platform: PlatformId, options: { maxPosts?: number; budget?: CallBudget } = {}) {
@@ -64,11 +69,11 @@ export class ScriptedPlatform {
       maxPosts: 10,
       budget,
       ...options,
-      readMetrics: async ({ accessToken }: AccountAccess, externalIds, signal) => {
+      readMetrics: async ({ accessToken }: AccountAccess, externalIds, signal, onFurtherCall) => {
         const call = { platform, token: accessToken, externalIds };
         this.calls.push(call);
         const react = this.reactions.shift();
-        return react === undefined ? this.answer(call) : await react(call, signal);
+        return react === undefined ? this.answer(call) : await react(call, signal, onFurtherCall);
       },
     };
   }

@@ -1,4 +1,5 @@
 import { create, toJsonString } from "@bufbuild/protobuf";
+import { AccountConnectedSchema } from "@postrider/contracts/accounts/v1/accounts_events_pb";
 import {
   DeletionUpdatedSchema,
   TargetUpdatedSchema,
@@ -93,6 +94,43 @@ test("the metrics of a deleted post are deleted with their history, and a late r
   expect(await stage.readRow(target)).toBeUndefined();
   expect(await stage.historyOf(target)).toEqual([]);
   expect(await stage.historyOf(other)).toEqual([2]);
+});
+
+test("the metrics and polls of a paused account resume at once when it is connected again, and a lease of its call stays", async () => {
+  const [paused] = await stage.publishDue(1);
+  const [leased] = await stage.publishDue(1);
+  if (paused === undefined || leased === undefined) throw new Error("no targets");
+  await stage.sql`
+    update metrics_accounts
+    set not_before = now() + case
+      when account_id = ${paused.accountId} then interval '6 hours'
+      else interval '80 seconds'
+    end`;
+  await stage.sql`
+    insert into automation_accounts (account_id, workspace_id, platform, poll_at, failures)
+    select account_id, workspace_id, platform, now() + interval '1 hour', case when account_id = ${paused.accountId} then 3 else 0 end
+    from metrics_accounts`;
+  const records = [paused, leased, paused].map(({ workspaceId, accountId }) => ({
+    key: accountId,
+    headers: { ce_id: newId(), ce_type: AccountConnectedSchema.typeName },
+    value: toJsonString(
+      AccountConnectedSchema,
+      create(AccountConnectedSchema, { workspaceId, accountId, platform: "x", version: 2n }),
+    ),
+  }));
+  const topic = "accounts.events.v1";
+  const handle = createBatchHandler({
+    topic,
+    handlers: createEngagementHandlers(["x"])[topic] ?? [],
+    logger,
+  });
+  await stage.sql.begin((tx) => handle(tx, records));
+  const due = await stage.sql<{ accountId: string }[]>`
+    select account_id from metrics_accounts where wake_at <= now()`;
+  expect(due).toEqual([{ accountId: paused.accountId }]);
+  const polls = await stage.sql`
+    select account_id, failures from automation_accounts where poll_at <= now()`;
+  expect(polls).toEqual([{ accountId: paused.accountId, failures: 0 }]);
 });
 
 test("an answer about a post that was deleted meanwhile is dropped", async () => {

@@ -204,6 +204,21 @@ test("a call that was repeated with a renewed access token uses the budget twice
   expect(row?.usedMinutes).toBe(12);
 });
 
+test("further calls with which a connector reads posts singly use the budget too", async () => {
+  const x = await open({ budget: { scope: "app", ...HOUR } });
+  await stage.publishDue(1);
+  x.reactions.push((call, _signal, onFurtherCall) => {
+    onFurtherCall?.(0.5);
+    onFurtherCall?.(1.5);
+    return x.answer(call);
+  });
+  await run(stage.refresher());
+  const [row] = await stage.sql<{ usedMinutes: number }[]>`
+    select round(extract(epoch from budget_until - now()) / 60)::int as used_minutes
+    from metrics_apps`;
+  expect(row?.usedMinutes).toBe(18);
+});
+
 test("accounts that must be reconnected, are disconnected or lack the permission get no further calls for hours", async () => {
   const x = await open();
   const [reconnect] = await stage.publishDue(1);
@@ -289,6 +304,38 @@ test("posts that became older than seven days while they were due leave the sche
   await run(stage.refresher());
   expect(x.calls.map(({ externalIds }) => externalIds)).toEqual([[externalIdOf(young)]]);
   expect((await stage.readRow(old))?.dueInMinutes).toBeNull();
+});
+
+test("posts that are too old for a refresh take no place of others in a pass, and use no budget of their account", async () => {
+  const x = await open({ maxPosts: 25, budget: { scope: "account", ...HOUR } });
+  const [old] = await stage.publishDue(25);
+  await stage.sql`update target_metrics set published_at = now() - interval '8 days'`;
+  await stage.sql`update metrics_accounts set due_at = due_at - interval '1 minute'`;
+  const [young] = await stage.publishDue(1);
+  await run(stage.refresher());
+  expect(x.calls.map(({ externalIds }) => externalIds)).toEqual([[young && externalIdOf(young)]]);
+  expect(await isBudgetUsed(old)).toBe(false);
+  expect(await isBudgetUsed(young)).toBe(true);
+});
+
+async function isBudgetUsed(target: TestTarget | undefined): Promise<boolean | undefined> {
+  const [row] = await stage.sql<{ isUsed: boolean }[]>`
+    select budget_until > '-infinity' as is_used
+    from metrics_accounts
+    where account_id = ${target?.accountId ?? ""}`;
+  return row?.isUsed;
+}
+
+test("a repeated report of a published target does not make its account due", async () => {
+  const x = await open({ budget: { scope: "account", ...HOUR } });
+  const targets = await stage.publishDue(1);
+  await run(stage.refresher());
+  const readAccount = () => stage.sql`select due_at, budget_until from metrics_accounts`;
+  const before = await readAccount();
+  await stage.schedule(targets);
+  await run(stage.refresher());
+  expect(await readAccount()).toEqual(before);
+  expect(x.calls.length).toBe(1);
 });
 
 test("nothing is asked for while the data belongs to another deployment", async () => {

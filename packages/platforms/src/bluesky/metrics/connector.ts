@@ -1,7 +1,12 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
+import type {
+  MetricsConnector,
+  MetricsFailure,
+  MetricsReading,
+  OnFurtherCall,
+} from "#src/metrics/connector.ts";
 import { sumOf, toMetrics } from "#src/metrics/counters.ts";
 import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -58,6 +63,7 @@ async function readMetrics(
   account: AccountAccess,
   ids: readonly string[],
   signal: AbortSignal,
+  onFurtherCall?: OnFurtherCall,
 ): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
   const toUri = (rkey: string) => `at://${account.externalId}/${COLLECTION}/${rkey}`;
   const query = new URLSearchParams(ids.map((id): [string, string] => ["uris", toUri(id)]));
@@ -74,6 +80,7 @@ async function readMetrics(
   const readings = ids.map(async (id): Promise<readonly [string, MetricsReading]> => {
     const post = posts.get(toUri(id));
     if (post !== undefined) return [id, toReading(post)];
+    onFurtherCall?.(1);
     return [id, await explainAbsence(baseUrl, account, id, signal)];
   });
   return new Map(await Promise.all(readings));
@@ -89,6 +96,7 @@ export function createBlueskyMetricsConnector({
     platform: "bluesky",
     maxPosts: MAX_POSTS,
     budget: BUDGET,
-    readMetrics: (account, ids, signal) => readMetrics(baseUrl, account, ids, signal),
+    readMetrics: (account, ids, signal, onFurtherCall) =>
+      readMetrics(baseUrl, account, ids, signal, onFurtherCall),
   };
 }

@@ -1,6 +1,7 @@
 import { MEANINGS } from "#src/facebook/publishing/error-meanings.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import {
+  countFurtherCalls,
   MAX_METRICS_POSTS,
   METRICS_BUDGET,
   type MetricsSource,
@@ -68,14 +69,14 @@ type Readings = ReadonlyMap<string, MetricsReading>;
 async function readVideos(
   api: GraphApi,
   account: AccountAccess,
-  readings: Readings,
+  { readings, onCall }: { readonly readings: Readings; readonly onCall: (posts: number) => void },
   signal: AbortSignal,
 ): Promise<Readings | MetricsFailure> {
   const ids = [...readings]
     .filter(([id, { kind }]) => kind === "missing" && !id.includes("_"))
     .map(([id]) => id);
   if (ids.length === 0) return readings;
-  const read = await readMetrics(api, account, { ids, source: VIDEO_SOURCE }, signal);
+  const read = await readMetrics(api, account, { ids, source: VIDEO_SOURCE, onCall }, signal);
   return "kind" in read ? read : new Map([...readings, ...read]);
 }
 
@@ -85,15 +86,16 @@ export function createFacebookMetricsConnector(api: GraphApi): MetricsConnector 
     platform: "facebook",
     maxPosts: MAX_METRICS_POSTS,
     budget: METRICS_BUDGET,
-    readMetrics: async (account, externalIds, signal) => {
+    readMetrics: async (account, externalIds, signal, onFurtherCall) => {
+      const onCall = countFurtherCalls(onFurtherCall);
       const ids = externalIds.map((id) => postIdOf(account, id));
-      const read = await readMetrics(api, account, { ids, source: SOURCE }, signal);
+      const read = await readMetrics(api, account, { ids, source: SOURCE, onCall }, signal);
       if ("kind" in read) return read;
       const readings = externalIds.flatMap((id) => {
         const reading = read.get(postIdOf(account, id));
         return reading === undefined ? [] : [[id, reading] as const];
       });
-      return await readVideos(api, account, new Map(readings), signal);
+      return await readVideos(api, account, { readings: new Map(readings), onCall }, signal);
     },
   };
 }

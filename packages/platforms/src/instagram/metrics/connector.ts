@@ -1,4 +1,5 @@
 import {
+  countFurtherCalls,
   MAX_METRICS_POSTS,
   METRICS_BUDGET,
   type MetricsSource,
@@ -35,7 +36,12 @@ export function createInstagramMetricsConnector(settings: InstagramSettings): Me
     platform: "instagram",
     maxPosts: MAX_METRICS_POSTS,
     budget: METRICS_BUDGET,
-    readMetrics: (account, ids, signal) =>
-      readMetrics(apiOfAccount(settings, account), account, { ids, source: SOURCE }, signal),
+    readMetrics: (account, ids, signal, onFurtherCall) =>
+      readMetrics(
+        apiOfAccount(settings, account),
+        account,
+        { ids, source: SOURCE, onCall: countFurtherCalls(onFurtherCall) },
+        signal,
+      ),
   };
 }

@@ -1,4 +1,5 @@
 import type { EventHandler } from "@postrider/shared/bus/consumer";
+import { onAccountConnected } from "./on-account-connected.ts";
 import { onDeletionUpdated } from "./on-deletion-updated.ts";
 import { onTargetUpdated } from "./on-target-updated.ts";
 
@@ -14,5 +15,8 @@ export const ENGAGEMENT_GROUP = "delivery.engagement";
 export function createEngagementHandlers(
   platforms: readonly string[],
 ): Readonly<Record<string, readonly EventHandler[]>> {
-  return { "delivery.events.v1": [onTargetUpdated(platforms), onDeletionUpdated] };
+  return {
+    "accounts.events.v1": [onAccountConnected],
+    "delivery.events.v1": [onTargetUpdated(platforms), onDeletionUpdated],
+  };
 }

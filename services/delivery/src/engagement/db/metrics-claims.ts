@@ -8,7 +8,7 @@ export interface MetricsClaim {
   readonly maxAccounts: number;
   /** Maximum number of targets per account. */
   readonly maxTargets: number;
-  /** Accounts are taken until they have this number of targets together. The last one may have more. */
+  /** Accounts are taken until they have this number of targets to ask for together. The last one may have more. */
   readonly enoughTargets: number;
   readonly bucket: Bucket;
   /** For how long no other process takes the accounts. */
@@ -147,7 +147,10 @@ function enoughTargets(sql: ISql, { enoughTargets: enough }: MetricsClaim) {
     from found
     join (
       select claimed_account_id,
-        sum(count(target_id)) over (order by min(wake_at), claimed_account_id) - count(target_id) as targets_before
+        coalesce(sum(count(*) filter (where not is_expired)) over (
+          order by min(wake_at), claimed_account_id
+          rows between unbounded preceding and 1 preceding
+        ), 0) as targets_before
       from found
       group by claimed_account_id
     ) as account on account.claimed_account_id = found.claimed_account_id
@@ -159,10 +162,15 @@ function takeAccounts(sql: ISql, { bucket, leaseMs }: MetricsClaim) {
     update metrics_accounts a
     set not_before = now() + ${milliseconds(sql, leaseMs)},
       budget_until = case
-        when ${bucket.scope === "app"} then a.budget_until
+        when ${bucket.scope === "app"} or taken_account.asked = 0 then a.budget_until
         else greatest(a.budget_until, now()) + ${milliseconds(sql, bucket.intervalMs)}
       end
-    where a.account_id = any(array(select distinct claimed_account_id from claimed))`;
+    from (
+      select claimed_account_id, count(*) filter (where not is_expired) as asked
+      from claimed
+      group by claimed_account_id
+    ) as taken_account
+    where a.account_id = taken_account.claimed_account_id`;
 }
 
 function useAppBudget(sql: ISql, { platform, bucket }: MetricsClaim) {

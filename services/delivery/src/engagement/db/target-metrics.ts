@@ -48,11 +48,18 @@ export async function insertPublishedTargets(
   tx: TransactionSql,
   options: InsertOptions,
 ): Promise<void> {
-  // An existing row gets an earlier due time only; a transaction that is just recording results of the account ends first.
+  // An existing row gets an earlier due time only; a transaction that is just recording results of the account ends first. A
+  // target that is on the schedule already has no effect: its account is due no later than the target.
   await tx`
     insert into metrics_accounts (account_id, workspace_id, platform, due_at)
     select distinct on (account_id) account_id, workspace_id, platform, due_at
     from (${publishedTargets(tx, options)}) as target
+    where not exists (
+      select 1
+      from target_metrics t
+      where t.target_id = target.target_id
+      and t.external_id is not null
+    )
     order by account_id, due_at
     on conflict (account_id) do update
     set due_at = excluded.due_at
@@ -72,11 +79,22 @@ export async function insertPublishedTargets(
     and excluded.external_id is not null`;
 }
 
+/** Locks the rows of targets in the order of their ids, as every transaction does that waits for several of them. */
+export async function lockTargets(tx: TransactionSql, targetIds: readonly string[]): Promise<void> {
+  await tx`
+    select target_id
+    from target_metrics
+    where target_id = any(${[...targetIds]}::uuid[])
+    order by target_id
+    for no key update`;
+}
+
 /** Deletes the metrics of targets whose posts were deleted from their platforms, with their history. */
 export async function deleteTargetMetrics(
   tx: TransactionSql,
   targetIds: readonly string[],
 ): Promise<void> {
+  await lockTargets(tx, targetIds);
   await tx`
     delete from target_metrics
     where target_id = any(${[...targetIds]}::uuid[])`;
@@ -145,14 +163,30 @@ export function askedColumns(sql: ISql) {
  */
 export async function claimByHand(
   sql: ISql,
-  { workspaceId, postId, targetIds, platforms }: TargetsOfPost,
+  targets: TargetsOfPost,
   times: { readonly deferMs: number; readonly leaseMs: number },
 ): Promise<readonly AskedTarget[]> {
-  // Of two requests at once the second waits for the row, checks the conditions again and finds that it may not ask.
+  // Of two requests at once the second waits for the row, checks the conditions again and finds that it may not ask. The rows
+  // are locked in the order of their ids, which prevents a deadlock with a transaction that records answers.
   return await sql<AskedTarget[]>`
+    with claimed as materialized (${askableTargets(sql, targets, times.deferMs)})
     update target_metrics as t
     set asking_until = now() + ${times.leaseMs}::float8 * interval '1 millisecond'
-    from metrics_accounts a
+    from claimed
+    where t.target_id = claimed.target_id
+    returning ${askedColumns(sql)}`;
+}
+
+/** Locks those of the targets that may be refreshed by hand now. */
+function askableTargets(
+  sql: ISql,
+  { workspaceId, postId, targetIds, platforms }: TargetsOfPost,
+  deferMs: number,
+) {
+  return sql`
+    select t.target_id
+    from target_metrics t
+    join metrics_accounts a on a.account_id = t.account_id
     left join metrics_apps app on app.platform = a.platform
     where t.target_id = any(${[...targetIds]}::uuid[])
     and t.workspace_id = ${workspaceId}
@@ -162,10 +196,10 @@ export async function claimByHand(
     and t.asking_until <= now()
     and (
       t.asked_by_hand_at is null
-      or t.asked_by_hand_at <= now() - ${times.deferMs}::float8 * interval '1 millisecond'
+      or t.asked_by_hand_at <= now() - ${deferMs}::float8 * interval '1 millisecond'
     )
-    and a.account_id = t.account_id
     and a.limited_until <= now()
     and coalesce(app.limited_until, '-infinity') <= now()
-    returning ${askedColumns(sql)}`;
+    order by t.target_id
+    for no key update of t`;
 }

@@ -3,8 +3,7 @@ import { isId } from "@postrider/shared/ids";
 import type { ISql } from "@postrider/shared/postgres";
 import { findRule } from "#src/engagement/db/automation-rules.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
-
-const MAX_MEDIA_ID_LENGTH = 128;
+import { isMediaId } from "#src/engagement/domain/text-limits.ts";
 
 /**
  * Returns the rule that past comments are compared with, whatever its status but revoked.
@@ -15,8 +14,7 @@ export async function getLiveRule(
   request: { readonly workspaceId: string; readonly ruleId: string; readonly mediaId: string },
 ): Promise<AutomationRule> {
   const { workspaceId, ruleId, mediaId } = request;
-  const isMediaId = mediaId !== "" && mediaId.length <= MAX_MEDIA_ID_LENGTH;
-  if (!isId(workspaceId) || !isId(ruleId) || !isMediaId) throw notFound();
+  if (!isId(workspaceId) || !isId(ruleId) || !isMediaId(mediaId)) throw notFound();
   const rule = await findRule(sql, workspaceId, ruleId);
   if (rule === undefined || rule.status === "revoked") throw notFound();
   return rule;

@@ -126,7 +126,8 @@ export class MetricsRefresher {
       aheadMs: maxPosts > 1 ? AHEAD_MS : 0,
       endMs: METRICS_END_MS + GRACE_MS,
     });
-    this.#allowance -= accounts.reduce((sum, { targets }) => sum + targets.length, 0);
+    const asked = accounts.flatMap(({ targets }) => targets.filter(({ isExpired }) => !isExpired));
+    this.#allowance -= asked.length;
     return accounts.map((account) => ({ ...account, connector }));
   }
 
@@ -164,10 +165,11 @@ export class MetricsRefresher {
     credential: Parameters<typeof readMetrics>[3] | undefined,
     targets: readonly ClaimedTarget[],
   ): Promise<MetricsAnswer> {
-    if (targets.length === 0) return { outcomes: new Map(), calls: 0, pauseMs: 0, limitedForMs: 0 };
+    if (targets.length === 0)
+      return { outcomes: new Map(), calls: 0, units: 0, pauseMs: 0, limitedForMs: 0 };
     if (credential === undefined) {
       const outcomes = targets.map(({ targetId }) => [targetId, { kind: "unavailable" }] as const);
-      return { outcomes: new Map(outcomes), calls: 0, pauseMs: 60_000, limitedForMs: 0 };
+      return { outcomes: new Map(outcomes), calls: 0, units: 0, pauseMs: 60_000, limitedForMs: 0 };
     }
     const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(CALL_MS)]);
     const { connector } = claim;

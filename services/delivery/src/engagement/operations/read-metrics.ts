@@ -3,12 +3,14 @@ import type {
   MetricsConnector,
   MetricsFailure,
   MetricsReading,
+  OnFurtherCall,
   PostMetrics,
 } from "@postrider/platforms/metrics/connector";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountRef, AccountsClients } from "#src/clients/accounts.ts";
 import type { AskedTarget } from "#src/engagement/db/target-metrics.ts";
+import { toBucket } from "#src/engagement/domain/call-budget.ts";
 import { RECONNECT_PAUSE_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import type { RefreshOutcome } from "#src/engagement/domain/refresh-outcome.ts";
 import { withCredential } from "./account-access.ts";
@@ -27,8 +29,10 @@ export interface ReadDeps {
 export interface MetricsAnswer {
   /** One outcome per target, by target id. */
   readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
-  /** Number of calls of the platform: none without a usable access token, two if it was renewed. */
+  /** Number of calls of the platform: none without a usable access token, more if it was renewed or posts were read singly. */
   readonly calls: number;
+  /** Units of the budget of the platform that the calls used. */
+  readonly units: number;
   /** Milliseconds for which the account gets no scheduled call. */
   readonly pauseMs: number;
   /** Milliseconds for which the platform wants no call. */
@@ -49,11 +53,16 @@ export async function readMetrics(
   targets: readonly AskedTarget[],
   signal: AbortSignal,
 ): Promise<MetricsAnswer> {
-  let calls = 0;
+  let [calls, units] = [0, 0];
+  const count = (used: number): void => {
+    calls += 1;
+    units += used;
+  };
+  const unitsPerCall = toBucket(connector).isPerPost ? targets.length : 1;
   const externalIds = targets.map(({ externalId }) => externalId);
   const call = async (access: AccountAccess): Promise<Answered> => {
-    calls += 1;
-    return await ask(deps, connector, access, externalIds, signal);
+    count(unitsPerCall);
+    return await ask(deps, connector, { access, externalIds }, signal, count);
   };
   const answer = await withCredential(deps, account, credential, call);
   const findReading = (target: AskedTarget): MetricsReading | typeof answer =>
@@ -65,6 +74,7 @@ export async function readMetrics(
   return {
     outcomes: new Map(readings.map(([targetId, reading]) => [targetId, toOutcome(reading)])),
     calls,
+    units,
     pauseMs: Math.max(0, ...results.map(pauseMsAfter)),
     limitedForMs: Math.max(0, ...results.map(limitMsAfter)),
   };
@@ -78,12 +88,12 @@ const MISSING_READING: MetricsReading = {
 async function ask(
   { logger }: ReadDeps,
   connector: MetricsConnector,
-  access: AccountAccess,
-  externalIds: readonly string[],
+  { access, externalIds }: { access: AccountAccess; externalIds: readonly string[] },
   signal: AbortSignal,
+  onFurtherCall: OnFurtherCall,
 ): Promise<Answered> {
   try {
-    const answer = await connector.readMetrics(access, externalIds, signal);
+    const answer = await connector.readMetrics(access, externalIds, signal, onFurtherCall);
     if ("kind" in answer) return answer;
     return findRefusedToken(answer) ?? { kind: "readings", readings: answer };
   } catch (error) {

@@ -11,7 +11,7 @@ import {
   type StoredReading,
   type TargetEnd,
 } from "#src/engagement/db/metrics-results.ts";
-import type { AskedTarget } from "#src/engagement/db/target-metrics.ts";
+import { lockTargets, type AskedTarget } from "#src/engagement/db/target-metrics.ts";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import { planNextRefresh, type NextRefresh } from "#src/engagement/domain/metrics-schedule.ts";
 import {
@@ -52,6 +52,12 @@ export async function recordQuestions(
     await lockMetricsAccounts(
       tx,
       questions.map(({ accountId }) => accountId),
+    );
+    await lockTargets(
+      tx,
+      questions.flatMap(({ targets, expired }) =>
+        [...targets, ...expired].map(({ targetId }) => targetId),
+      ),
     );
     const readings = await storeReadings(tx, questions.flatMap(listReadings));
     await appendEvents(tx, readings.map(toEvent));
@@ -102,7 +108,7 @@ function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
 
 function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
   const isScheduled = trigger === "schedule";
-  const furtherCalls = isScheduled ? Math.max(0, answer.calls - 1) : 0;
+  const claimedUnits = question.bucket.isPerPost ? question.targets.length : 1;
   return {
     accountId: question.accountId,
     platform: question.platform,
@@ -110,7 +116,7 @@ function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountE
     isScheduled,
     pauseMs: answer.pauseMs,
     limitedForMs: answer.limitedForMs,
-    furtherUnits: furtherCalls * (question.bucket.isPerPost ? question.targets.length : 1),
+    furtherUnits: isScheduled ? Math.max(0, answer.units - claimedUnits) : 0,
   };
 }
 

@@ -155,6 +155,7 @@ function withoutCall(targets: readonly AskedTarget[], outcome: RefreshOutcome): 
   return {
     outcomes: new Map(targets.map(({ targetId }) => [targetId, outcome])),
     calls: 0,
+    units: 0,
     pauseMs: 0,
     limitedForMs: 0,
   };

@@ -2,12 +2,13 @@ import { invalidRequest, notFound, type Violation } from "@postrider/shared/erro
 import { isId } from "@postrider/shared/ids";
 import { foldText } from "#src/engagement/domain/fold-text.ts";
 import type { MatchMode } from "#src/engagement/domain/match-comment.ts";
+import { isAtMost, isMediaId } from "#src/engagement/domain/text-limits.ts";
 
-const MAX_NAME_LENGTH = 100;
+/** The limits are those of the REST API. Lengths are numbers of characters. */
+const MAX_NAME_LENGTH = 200;
 const MAX_KEYWORDS = 50;
 const MAX_KEYWORD_LENGTH = 100;
 const MAX_MEDIA = 100;
-const MAX_MEDIA_ID_LENGTH = 128;
 const MAX_MESSAGE_BYTES = 1_000;
 
 /**
@@ -29,7 +30,7 @@ export function assertRule(fields: {
 }): void {
   const { name, mediaIds, keywords, match, excludeKeywords, message } = fields;
   const faults = [
-    ...faultOf("/name", name, (text) => text.trim() !== "" && text.length <= MAX_NAME_LENGTH),
+    ...faultOf("/name", name, (text) => text.trim() !== "" && isAtMost(text, MAX_NAME_LENGTH)),
     ...(mediaIds === null ? [] : faultOf("/mediaIds", mediaIds, areMediaIds)),
     ...faultOf("/keywords", keywords, (words) => words.length > 0 && words.length <= MAX_KEYWORDS),
     ...faultsOfWords("/keywords", keywords),
@@ -54,13 +55,12 @@ function faultOf<T>(
 }
 
 function areMediaIds(ids: readonly string[]): boolean {
-  const areShort = ids.every((id) => id !== "" && id.length <= MAX_MEDIA_ID_LENGTH);
-  return areShort && ids.length <= MAX_MEDIA && new Set(ids).size === ids.length;
+  return ids.every(isMediaId) && ids.length <= MAX_MEDIA && new Set(ids).size === ids.length;
 }
 
 function faultsOfWords(path: string, words: readonly string[] | undefined): readonly Violation[] {
   return (words ?? []).flatMap((word, index) =>
-    word.length <= MAX_KEYWORD_LENGTH && foldText(word) !== ""
+    isAtMost(word, MAX_KEYWORD_LENGTH) && foldText(word) !== ""
       ? []
       : [{ code: "invalid", path: `${path}/${index}` }],
   );

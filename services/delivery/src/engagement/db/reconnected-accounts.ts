@@ -1,0 +1,48 @@
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { lockMetricsAccounts } from "./metrics-results.ts";
+
+/** Longest time in milliseconds for which a process takes an account for one call. Longer waits are pauses. */
+const MAX_LEASE_MS = 90_000;
+
+/**
+ * Ends the pauses that accounts have because their access was refused. Leases, budgets and rate limits stay. Polls for comments
+ * that failed are made now.
+ */
+export async function resumeAccounts(
+  tx: TransactionSql,
+  accounts: readonly { readonly workspaceId: string; readonly accountId: string }[],
+): Promise<void> {
+  const rows = tx.json(
+    accounts.map(({ workspaceId, accountId }) => ({
+      workspace_id: workspaceId,
+      account_id: accountId,
+    })),
+  );
+  await lockMetricsAccounts(
+    tx,
+    accounts.map(({ accountId }) => accountId),
+  );
+  await tx`
+    update metrics_accounts a
+    set not_before = now()
+    from jsonb_to_recordset(${rows}) as r (workspace_id uuid, account_id uuid)
+    where a.account_id = r.account_id
+    and a.workspace_id = r.workspace_id
+    and a.not_before > now() + ${MAX_LEASE_MS}::float8 * interval '1 millisecond'`;
+  await tx`
+    with failed as materialized (
+      select a.account_id
+      from automation_accounts a
+      join jsonb_to_recordset(${rows}) as r (workspace_id uuid, account_id uuid)
+        on r.account_id = a.account_id and r.workspace_id = a.workspace_id
+      where a.failures > 0
+      and a.poll_at < 'infinity'
+      order by a.account_id
+      for no key update of a
+    )
+    update automation_accounts a
+    set poll_at = least(a.poll_at, now()),
+      failures = 0
+    from failed
+    where a.account_id = failed.account_id`;
+}
