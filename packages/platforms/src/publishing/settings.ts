@@ -1,6 +1,7 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readPlatformAddresses } from "#src/addresses.ts";
+import { CHUNK_SIZES, type ChunkSizes } from "#src/tiktok/publishing/chunk-plan.ts";
 import type { PublishingSettings } from "./registry.ts";
 
 /** Reads the addresses and options with which each platform is called. */
@@ -20,7 +21,7 @@ export function readPublishingSettings(
           )
           .oneOf("X_RESEND", ["on", "off"], "on") === "on",
     },
-    tiktok: { baseUrl: at.tiktok.api },
+    tiktok: { baseUrl: at.tiktok.api, chunkSizes: readChunkSizes(read) },
     telegram: { baseUrl: at.telegram.api },
     bluesky: {
       baseUrl: at.bluesky.api,
@@ -59,4 +60,14 @@ function readTwoPhase(read: EnvReader): boolean {
       )
       .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "off") === "on"
   );
+}
+
+function readChunkSizes(read: EnvReader): ChunkSizes {
+  const wholeBytes = read
+    .about(
+      "Size in bytes up to which a video is sent to TikTok as one chunk. TikTok has refused to divide videos of up to 64 MB since August 2026; 0 divides every video.",
+      { level: "advanced" },
+    )
+    .integer("TIKTOK_WHOLE_BYTES", { default: CHUNK_SIZES.wholeBytes, min: 0 });
+  return { ...CHUNK_SIZES, wholeBytes };
 }

@@ -27,7 +27,7 @@ export interface Kind {
 const VIDEO = mp4Media(100_000);
 /** A video that is uploaded in more than one part to YouTube and in more than one chunk to TikTok. */
 const LARGE_VIDEO = mp4Media(9_000_000, 1);
-const LARGER_VIDEO = mp4Media(17_000_000, 3);
+const LARGER_VIDEO = mp4Media(22_000_000, 3);
 const REEL = Object.assign(mp4Media(100_000, 2), { width: 720, height: 1280, durationMs: 10_000 });
 const PNG = pngMedia(1);
 const JPEG = jpegMedia(1);
