@@ -72,6 +72,9 @@ create unique index comment_actions_one_private_reply on comment_actions (accoun
 -- The indexes for claims leave out ended actions.
 create index comment_actions_open on comment_actions (account_id, status, wake_at)
   where status in ('queued', 'working', 'unknown', 'reconciling');
+-- Finds waiting private replies from before sending was enabled.
+create index comment_actions_waiting_private_replies on comment_actions (created_at)
+  where type = 'private_reply' and status = 'queued';
 create index comment_actions_in_work on comment_actions (wake_at)
   where status in ('working', 'calling', 'reconciling');
 -- Finds other actions on a comment.

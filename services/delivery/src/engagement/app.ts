@@ -23,6 +23,7 @@ import {
 import { startCountAutomations } from "#src/engagement/jobs/count-automations.ts";
 import { startCountCommentActions } from "#src/engagement/jobs/count-comment-actions.ts";
 import { startCountMetrics } from "#src/engagement/jobs/count-metrics.ts";
+import { startEndBlockedReplies } from "#src/engagement/jobs/end-blocked-replies.ts";
 import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
 import { startRefreshMetrics } from "#src/engagement/jobs/refresh-metrics.ts";
 import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
@@ -72,6 +73,7 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     polls,
     actions,
     startSkipStoppedRuns(deps),
+    startEndBlockedReplies(deps),
     startCountAutomations(deps),
     startCountCommentActions(deps),
     startCleaningIdempotencyKeys(sql, deps.logger),

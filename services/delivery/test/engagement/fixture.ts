@@ -353,12 +353,16 @@ export async function request(
   return action.id;
 }
 
-/** Stores an active rule of the account and returns its id. */
+/** Stores an active rule of the account, enables sending if it is not, and returns the id of the rule. */
 export async function addRule(
   sql: Sql,
   { id, workspaceId, platform }: Pick<TestAccount, "id" | "workspaceId" | "platform">,
 ): Promise<string> {
   const ruleId = newId();
+  await sql`
+    insert into automation_sending (enabled_at)
+    values (now() - interval '1 day')
+    on conflict do nothing`;
   await sql`
     insert into automation_rules (
       id, workspace_id, account_id, platform, name, keywords, match, exclude_keywords, message, status, activated_at,

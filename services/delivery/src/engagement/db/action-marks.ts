@@ -2,11 +2,16 @@ import type { ISql } from "@postrider/shared/postgres";
 import { isInPlace } from "#src/db/data-place.ts";
 import type { HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { isDoubtful } from "./restore-doubts.ts";
-import { isRuleActive } from "./rule-conditions.ts";
+import { isRuleActive, isSendingAllowed } from "./rule-conditions.ts";
 
 /** SQL condition: action `a` is manual, or the rule of the private reply is still active. */
 function isWanted(sql: ISql) {
   return sql`(a.type <> 'private_reply' or ${isRuleActive(sql)})`;
+}
+
+/** SQL condition: action `a` is manual, or the operator still allows the private reply. */
+function isAllowed(sql: ISql) {
+  return sql`(a.type <> 'private_reply' or ${isSendingAllowed(sql)})`;
 }
 
 /**
@@ -40,6 +45,7 @@ export async function markActionCall(
     and ${isInPlace(sql)}
     and not ${isDoubtful(sql)}
     and ${isWanted(sql)}
+    and ${isAllowed(sql)}
     returning a.call_number`;
   return marked?.callNumber;
 }
@@ -52,6 +58,8 @@ export type Unmarked =
   | "missed"
   /** The rule of the private reply is no longer active. */
   | "rule_inactive"
+  /** The operator does not allow private replies, or did not since the private reply was stored. */
+  | "sending_blocked"
   /** The data was restored from a backup or is a copy. */
   | "held"
   /** An open call on the same comment cannot be told apart from this one, and has to end first. */
@@ -64,6 +72,7 @@ export async function explainUnmarked(sql: ISql, { id, fence }: HeldAction): Pro
         when not ${isInPlace(sql)} or ${isDoubtful(sql)} then 'held'
         when a.send_before <= now() then 'missed'
         when not ${isWanted(sql)} then 'rule_inactive'
+        when not ${isAllowed(sql)} then 'sending_blocked'
         else 'busy'
       end as reason
     from comment_actions a

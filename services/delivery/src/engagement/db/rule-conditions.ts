@@ -13,3 +13,15 @@ export function isRuleActive(sql: ISql) {
     and r.activated_at <= a.created_at
   )`;
 }
+
+/**
+ * SQL condition: private replies may be sent, and have been allowed without an interruption since private reply `a` (table
+ * `comment_actions`) was stored.
+ */
+export function isSendingAllowed(sql: ISql) {
+  return sql`exists (
+    select 1
+    from automation_sending s
+    where s.enabled_at <= a.created_at
+  )`;
+}

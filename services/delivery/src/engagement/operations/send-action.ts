@@ -24,6 +24,12 @@ type TokenRefused = { readonly kind: "token_refused" };
 /** Average time in milliseconds for which an action waits for another open call on its comment. */
 const BUSY_MS = 250;
 
+const GIVEN_UP = {
+  missed: "it is too late to call the platform",
+  rule_inactive: "the rule is not active any more",
+  sending_blocked: "the operator did not allow private replies all the time since it was stored",
+} as const;
+
 /**
  * Sends the call of a claimed action: records that the call begins, sends it, and records its outcome. A refused access token is
  * renewed once; the second call gets a mark of its own.
@@ -140,11 +146,9 @@ function onUnmarked(random: number, { id, fence }: ClaimedAction, reason: Unmark
     case "held":
       return { kind: "release", delayMs: BUSY_MS * (1 + random) };
     case "missed":
-    case "rule_inactive": {
-      const message =
-        reason === "missed"
-          ? "it is too late to call the platform"
-          : "the rule is not active any more";
+    case "rule_inactive":
+    case "sending_blocked": {
+      const message = GIVEN_UP[reason];
       return {
         kind: "learned",
         event: { id, kind: "given_up", fence, code: reason, message },

@@ -1,0 +1,35 @@
+import type { TransactionSql } from "@postrider/shared/postgres";
+import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
+
+/**
+ * Ends waiting private replies that the operator does not allow, or did not allow since they were stored, and returns them. Only
+ * those end of which no call may have reached the platform. Their calls are refused anyway; this only ends them sooner.
+ */
+export async function endBlocked(
+  tx: TransactionSql,
+  limit: number,
+): Promise<readonly EndedPrivateReply[]> {
+  // Private replies that a worker has locked are skipped: the worker ends them itself.
+  const ended = await tx<Omit<EndedPrivateReply, "result">[]>`
+    with blocked as materialized (
+      select id
+      from comment_actions
+      where type = 'private_reply'
+      and status = 'queued'
+      and open_unknowns = 0
+      and created_at < coalesce((select enabled_at from automation_sending), 'infinity')
+      order by created_at
+      limit ${limit}
+      for no key update skip locked
+    )
+    update comment_actions a
+    set status = 'failed',
+      error_code = 'sending_blocked',
+      finished_at = now(),
+      version = a.version + 1
+    from blocked b
+    where a.id = b.id
+    returning a.id, a.run_id, a.workspace_id, a.account_id`;
+  const result = { kind: "failed", code: "sending_blocked", message: "" } as const;
+  return ended.map((each) => ({ ...each, result }));
+}

@@ -1,0 +1,42 @@
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { endBlocked } from "#src/engagement/db/blocked-replies.ts";
+import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts";
+import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
+
+const EVERY_MS = 1_000;
+/** Maximum number of private replies that one transaction ends. */
+const PAGE_SIZE = 500;
+
+type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents" | "guard">;
+
+/** Ends a page of the waiting private replies that the operator does not allow, and returns whether there may be more. */
+export async function endBlockedReplies({
+  sql,
+  guard,
+  onEvents,
+}: Omit<Deps, "logger">): Promise<boolean> {
+  if (!(await guard.isOwn())) return false;
+  const ended = await sql.begin(async (tx) => {
+    const replies = await endBlocked(tx, PAGE_SIZE);
+    await finishRuns(tx, replies);
+    return replies;
+  });
+  if (ended.length > 0) onEvents();
+  return ended.length === PAGE_SIZE;
+}
+
+/**
+ * Starts the job that ends waiting private replies when the operator has blocked sending. They are not sent when sending is enabled
+ * again, even if the job has not run in between.
+ */
+export function startEndBlockedReplies(deps: Deps): Loop {
+  return startLoop({
+    idleMs: EVERY_MS,
+    work: () => endBlockedReplies(deps),
+    onError: (error) =>
+      deps.logger.warn(
+        { err: error, job: "end-blocked-replies" },
+        "the waiting private replies that the operator does not allow could not be ended; the job tries again",
+      ),
+  });
+}

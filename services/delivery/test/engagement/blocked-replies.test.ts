@@ -1,0 +1,62 @@
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { claimActions } from "#src/engagement/db/action-claims.ts";
+import { markActionCall } from "#src/engagement/db/action-marks.ts";
+import { storeSending } from "#src/engagement/db/automation-sending.ts";
+import { endBlockedReplies } from "#src/engagement/jobs/end-blocked-replies.ts";
+import { DEPLOYMENT, logger, openDatabase } from "../fixture.ts";
+import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
+import {
+  CommentWorld,
+  readActions,
+  requestPrivateReply,
+  startActionWorker,
+  untilAllEnded,
+} from "./fixture.ts";
+
+let database: TestDatabase;
+let world: CommentWorld;
+
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  world = new CommentWorld();
+  await database.migrationSql`truncate comment_actions, comment_action_queues, automation_sending`;
+});
+
+const sql = () => database.sql;
+
+/** Blocks sending and enables it again, as two restarts of the operator do. */
+async function interruptSending(): Promise<void> {
+  await storeSending(sql(), false);
+  await storeSending(sql(), true);
+}
+
+test("a private reply from before sending was blocked is not sent after sending is enabled again", async () => {
+  await requestPrivateReply(sql(), world.addAccount());
+  await interruptSending();
+  const later = await requestPrivateReply(sql(), world.addAccount());
+  await using _worker = startActionWorker(database, world);
+
+  expect(await untilAllEnded(sql())).toMatchObject([
+    { status: "failed", errorCode: "sending_blocked", callNumber: 0 },
+    { id: later, status: "succeeded" },
+  ]);
+  expect(world.calls).toHaveLength(1);
+});
+
+test("waiting private replies end when sending is blocked, and stay when it is enabled", async () => {
+  const guard = createPublishingGuard({ sql: sql(), logger, deploymentId: DEPLOYMENT });
+  const deps = { sql: sql(), guard, onEvents: () => undefined };
+  await requestPrivateReply(sql(), world.addAccount());
+  await endBlockedReplies(deps);
+  expect(await readActions(sql())).toMatchObject([{ status: "queued" }]);
+  await storeSending(sql(), false);
+  await endBlockedReplies(deps);
+
+  expect(await readActions(sql())).toMatchObject([
+    { status: "failed", errorCode: "sending_blocked", callNumber: 0 },
+  ]);
+});
