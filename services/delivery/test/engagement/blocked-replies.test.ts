@@ -4,8 +4,8 @@ import { claimActions } from "#src/engagement/db/action-claims.ts";
 import { markActionCall } from "#src/engagement/db/action-marks.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import { endBlockedReplies } from "#src/engagement/jobs/end-blocked-replies.ts";
-import { DEPLOYMENT, logger, openDatabase } from "../fixture.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
+import { DEPLOYMENT, logger, openDatabase } from "../fixture.ts";
 import {
   CommentWorld,
   readActions,
