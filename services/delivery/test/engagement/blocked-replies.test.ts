@@ -1,7 +1,5 @@
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { claimActions } from "#src/engagement/db/action-claims.ts";
-import { markActionCall } from "#src/engagement/db/action-marks.ts";
 import { storeSending } from "#src/engagement/db/automation-sending.ts";
 import { endBlockedReplies } from "#src/engagement/jobs/end-blocked-replies.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";

@@ -110,6 +110,7 @@ export class Peers implements AsyncDisposable {
       X_BASE_URL: config.x.baseUrl,
       TIKTOK_BASE_URL: config.tiktok.baseUrl,
       TIKTOK_WHOLE_BYTES: "0",
+      FACEBOOK_TWO_PHASE: "on",
       YOUTUBE_BASE_URL: config.youtube.baseUrl,
       TELEGRAM_BASE_URL: config.telegram.baseUrl,
       BLUESKY_BASE_URL: config.bluesky.baseUrl,
