@@ -136,7 +136,7 @@ describe("with sending blocked:", () => {
     "comments on %s that match an active rule have one prepared run each, and no author receives a private reply",
     async (platform) => {
       const media = await publishOn(tenant, platform);
-      await comment(system, media, "the price before the rule?", daysAgo(0));
+      await comment(system, media, "the price before the rule?", daysAgo(0.01));
       const ruleId = await activeRule(tenant, media.accountId, { excludeKeywords: ["refund"] });
       const matching = await comment(system, media, "What is the PRICE?");
       const excluded = await comment(system, media, "price of a refund?");
