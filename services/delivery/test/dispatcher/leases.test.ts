@@ -202,7 +202,7 @@ test("a webhook subscription that cannot be sent to is not leased again before i
       select extract(epoch from wake_at - now())::float8 * 1000 as ms
       from webhook_lanes
       where subscription_id = ${subscription.id} and owner is null`;
-    return lines.length > 0 && row;
+    return lines.length > 0 && row !== undefined && row;
   });
   await dispatcher[Symbol.asyncDispose]();
 
