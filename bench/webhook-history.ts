@@ -8,7 +8,8 @@ import { startBenchSystem } from "./system.ts";
 
 const DELIVERIES = Number(process.argv[2] ?? 1_000_000);
 const DAYS = 30;
-const REQUESTS = 200;
+const REQUESTS = 1_000;
+const WARM_UP_REQUESTS = 200;
 const TYPES = ["post.published", "post.failed", "target.published", "target.failed"];
 const STATUSES = ["failed", "succeeded", "pending", "delivering", "cancelled"];
 const FILTERS = ["", ...STATUSES.map((status) => `status=${status}`)]
@@ -81,10 +82,10 @@ interface Page {
  * Reads pages of the webhook history from the newest delivery on, and starts again after the last page. Returns the
  * duration of each request in ms.
  */
-async function timePages(filter: string): Promise<readonly number[]> {
+async function timePages(filter: string, requests: number): Promise<readonly number[]> {
   const samples: number[] = [];
   let cursor = "";
-  for (let count = 0; count < REQUESTS; count += 1) {
+  for (let count = 0; count < requests; count += 1) {
     const query = [filter, cursor].filter((part) => part !== "").join("&");
     const { body, ms } = await call("GET", `/webhooks/${webhook.id}/deliveries?${query}`);
     samples.push(ms);
@@ -97,11 +98,13 @@ async function timePages(filter: string): Promise<readonly number[]> {
 const show = (name: string, samples: readonly number[]) =>
   `| ${name} | ${percentile(samples, 0.5).toFixed(1)} / ${percentile(samples, 0.99).toFixed(1)} |`;
 const one: number[] = [];
-for (let count = 0; count < 2 * REQUESTS; count += 1) one.push((await call("GET", "/webhooks")).ms);
-const rows = [show("for comparison: `GET /webhooks`", one.slice(REQUESTS))];
+for (let count = 0; count < WARM_UP_REQUESTS + REQUESTS; count += 1)
+  one.push((await call("GET", "/webhooks")).ms);
+const rows = [show("for comparison: `GET /webhooks`", one.slice(WARM_UP_REQUESTS))];
 for (const filter of FILTERS) {
-  await timePages(filter);
-  rows.push(show(filter === "" ? "no filter" : `\`${filter}\``, await timePages(filter)));
+  await timePages(filter, WARM_UP_REQUESTS);
+  const samples = await timePages(filter, REQUESTS);
+  rows.push(show(filter === "" ? "no filter" : `\`${filter}\``, samples));
 }
 const failed = await call("GET", `/webhooks/${webhook.id}/deliveries?status=failed&limit=100`);
 const retries: number[] = [];

@@ -14,6 +14,8 @@ export class TestMedia implements PublicationMedia {
   width: number | null = 640;
   height: number | null = 480;
   durationMs: number | null = 1000;
+  altText: string | null = null;
+  coverMs: number | null = null;
   readonly fileName: string;
   /** URL of the file; no server listens there until `MediaServer` serves the file. */
   url = "http://127.0.0.1:1/media/token";

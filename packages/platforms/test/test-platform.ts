@@ -151,6 +151,7 @@ export class TestPlatform implements AsyncDisposable {
       title: undefined,
       privacy: undefined,
       tags: [],
+      settings: {},
       externalId: account.externalId,
       username: account.username,
       accessToken: await getToken(account.credentials),

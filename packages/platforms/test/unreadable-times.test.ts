@@ -57,6 +57,7 @@ const PUBLICATION: Publication = {
   title: undefined,
   privacy: "public",
   tags: [],
+  settings: {},
   externalId: "me",
   username: "me",
   accessToken: "token",

@@ -30,6 +30,10 @@ export interface PublicationMedia {
   /** Height of the picture or video in pixels after rotation; null when it is not known. */
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** Description of the picture or video for people who do not see it; null when there is none. */
+  readonly altText: string | null;
+  /** Time in the video, in milliseconds, of the picture that stands for it; null when the platform chooses one. */
+  readonly coverMs: number | null;
   readonly fileName: string;
   /** A signed public URL of the file that answers without redirects, for platforms that fetch the file themselves. */
   readonly url: string;
@@ -59,4 +63,6 @@ export interface Publication extends AccountAccess {
   readonly tags: readonly string[];
   /** The files of the post, in order. */
   readonly media: readonly PublicationMedia[];
+  /** The settings of the account when the post was accepted, unchecked; `readSettings` of the platform returns them with defaults. */
+  readonly settings: Readonly<Record<string, unknown>>;
 }

@@ -88,6 +88,7 @@ export class GraphSite {
       title: undefined,
       privacy: undefined,
       tags: [],
+      settings: {},
       media: (files ?? usual).map((file) => this.#files.serve(file)),
     };
     const outcome = await this.platform.publish(this.#publishing, publication);

@@ -11,6 +11,7 @@ import { completeUpload } from "#src/rpc/complete-upload.ts";
 import { createUpload } from "#src/rpc/create-upload.ts";
 import { deleteMedia } from "#src/rpc/delete-media.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
+import { prepareMedia } from "#src/rpc/prepare-media.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
 import { createStorageService } from "#src/rpc/storage-service.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
@@ -24,6 +25,7 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
       createUpload: (request) => createUpload(deps, request),
       completeUpload: (request) => completeUpload(deps, request),
       importMedia: (request) => importMedia(deps, request),
+      prepareMedia: (request) => prepareMedia(deps, request),
       deleteMedia: (request) => deleteMedia(deps, request),
     } satisfies ServiceImpl<typeof MediaService>);
     router.service(StorageService, createStorageService(deps));

@@ -72,6 +72,8 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
       width: media.width === 0 ? null : media.width,
       height: media.height === 0 ? null : media.height,
       durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
+      altText: media.altText ?? null,
+      coverMs: media.coverMs === undefined ? null : Number(media.coverMs),
       fileName: media.fileName,
       url: links.urlOf(media.workspaceId, media.id, "delivery"),
       read: (range, signal) => read(media, range, signal),

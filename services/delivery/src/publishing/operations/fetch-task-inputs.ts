@@ -162,5 +162,10 @@ export function toPublication(
     accessToken: credential.accessToken,
     attributes: credential.attributes,
     media: content.media.map((media) => deps.media.describe(media)),
+    settings: parseSettings(content.settings),
   };
+}
+
+function parseSettings(text: string): Readonly<Record<string, unknown>> {
+  return text === "" ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
 }

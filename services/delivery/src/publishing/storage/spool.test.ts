@@ -26,6 +26,8 @@ function medium(id: string, reads = 1): PublicationMedia {
     width: null,
     height: null,
     durationMs: null,
+    altText: null,
+    coverMs: null,
     fileName: "a.mp4",
     url: "",
     read: ({ start, length = CONTENT.length - start }) => {

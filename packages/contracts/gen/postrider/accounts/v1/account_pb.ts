@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/accounts/v1/account.proto.
  */
 export const file_postrider_accounts_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiNwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudC5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIqsCCgdBY2NvdW50EgoKAmlkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCRIQCgh1c2VybmFtZRgFIAEoCRIUCgxkaXNwbGF5X25hbWUYBiABKAkSFwoKYXZhdGFyX3VybBgHIAEoCUgAiAEBEg4KBnN0YXR1cxgIIAEoCRIwCgxjb25uZWN0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEHRva2VuX2V4cGlyZXNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YCyABKANCDQoLX2F2YXRhcl91cmxiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("CiNwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudC5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIugDCgdBY2NvdW50EgoKAmlkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCRIQCgh1c2VybmFtZRgFIAEoCRIUCgxkaXNwbGF5X25hbWUYBiABKAkSFwoKYXZhdGFyX3VybBgHIAEoCUgAiAEBEg4KBnN0YXR1cxgIIAEoCRIwCgxjb25uZWN0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEHRva2VuX2V4cGlyZXNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YCyABKAMSPgoLcGVybWlzc2lvbnMYDCABKAsyKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFBlcm1pc3Npb25zEjoKBnRyYWl0cxgNIAMoCzIqLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50LlRyYWl0c0VudHJ5EhAKCHNldHRpbmdzGA4gASgJGi0KC1RyYWl0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDQoLX2F2YXRhcl91cmwiTgoSQWNjb3VudFBlcm1pc3Npb25zEg8KB2dyYW50ZWQYASADKAkSDwoHbWlzc2luZxgCIAMoCRIWCg5taXNzaW5nX3Njb3BlcxgDIAMoCWIGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * Account is a connected social account of a workspace.
@@ -96,6 +96,27 @@ export type Account = Message<"postrider.accounts.v1.Account"> & {
    * @generated from field: int64 version = 11;
    */
   version: bigint;
+
+  /**
+   * What the account may be used for; absent = it was connected before this was recorded.
+   *
+   * @generated from field: postrider.accounts.v1.AccountPermissions permissions = 12;
+   */
+  permissions?: AccountPermissions | undefined;
+
+  /**
+   * What the platform reported about the account and what changes its limits, for example `verified_type` of X.
+   *
+   * @generated from field: map<string, string> traits = 13;
+   */
+  traits: { [key: string]: string };
+
+  /**
+   * The settings that the workspace chose, as a JSON object; empty = all defaults.
+   *
+   * @generated from field: string settings = 14;
+   */
+  settings: string;
 };
 
 /**
@@ -104,4 +125,39 @@ export type Account = Message<"postrider.accounts.v1.Account"> & {
  */
 export const AccountSchema: GenMessage<Account> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_account, 0);
+
+/**
+ * AccountPermissions compares the permissions that an account has with those that this installation needs.
+ *
+ * @generated from message postrider.accounts.v1.AccountPermissions
+ */
+export type AccountPermissions = Message<"postrider.accounts.v1.AccountPermissions"> & {
+  /**
+   * Features that the account may be used for: `publishing`, `comments`, `messages` or `metrics`.
+   *
+   * @generated from field: repeated string granted = 1;
+   */
+  granted: string[];
+
+  /**
+   * Features that are turned on, and for which the account has to be connected again.
+   *
+   * @generated from field: repeated string missing = 2;
+   */
+  missing: string[];
+
+  /**
+   * The platform's own names of the permissions that the missing features need.
+   *
+   * @generated from field: repeated string missing_scopes = 3;
+   */
+  missingScopes: string[];
+};
+
+/**
+ * Describes the message postrider.accounts.v1.AccountPermissions.
+ * Use `create(AccountPermissionsSchema)` to create a new message.
+ */
+export const AccountPermissionsSchema: GenMessage<AccountPermissions> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account, 1);
 

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/media/v1/media.proto.
  */
 export const file_postrider_media_v1_media: GenFile = /*@__PURE__*/
-  fileDesc("Ch5wb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWEucHJvdG8SEnBvc3RyaWRlci5tZWRpYS52MSLYAgoFTWVkaWESCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRraW5kGAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVieXRlcxgGIAEoAxINCgV3aWR0aBgHIAEoBRIOCgZoZWlnaHQYCCABKAUSGAoLZHVyYXRpb25fbXMYCSABKANIAIgBARIOCgZzaGEyNTYYCiABKAkSEQoJZmlsZV9uYW1lGAsgASgJEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmRlbGl2ZXJ5X2J5dGVzGA0gASgDEhcKD2RlbGl2ZXJ5X3NoYTI1NhgOIAEoCRIdChVkZWxpdmVyeV9jb250ZW50X3R5cGUYDyABKAlCDgoMX2R1cmF0aW9uX21zYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5wb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWEucHJvdG8SEnBvc3RyaWRlci5tZWRpYS52MSKwAwoFTWVkaWESCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRraW5kGAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVieXRlcxgGIAEoAxINCgV3aWR0aBgHIAEoBRIOCgZoZWlnaHQYCCABKAUSGAoLZHVyYXRpb25fbXMYCSABKANIAIgBARIOCgZzaGEyNTYYCiABKAkSEQoJZmlsZV9uYW1lGAsgASgJEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmRlbGl2ZXJ5X2J5dGVzGA0gASgDEhcKD2RlbGl2ZXJ5X3NoYTI1NhgOIAEoCRIdChVkZWxpdmVyeV9jb250ZW50X3R5cGUYDyABKAkSDgoGZnJhbWVzGBAgASgFEhUKCGFsdF90ZXh0GBEgASgJSAGIAQESFQoIY292ZXJfbXMYEiABKANIAogBAUIOCgxfZHVyYXRpb25fbXNCCwoJX2FsdF90ZXh0QgsKCV9jb3Zlcl9tc2IGcHJvdG8z", [file_google_protobuf_timestamp]);
 
 /**
  * Media is an uploaded image or video.
@@ -126,6 +126,27 @@ export type Media = Message<"postrider.media.v1.Media"> & {
    * @generated from field: string delivery_content_type = 15;
    */
   deliveryContentType: string;
+
+  /**
+   * Number of frames of an image, more than 1 if it is animated; 0 = not known, or a video.
+   *
+   * @generated from field: int32 frames = 16;
+   */
+  frames: number;
+
+  /**
+   * Description of the picture or video for people who do not see it; absent = none.
+   *
+   * @generated from field: optional string alt_text = 17;
+   */
+  altText?: string | undefined;
+
+  /**
+   * Time in the video, in milliseconds, of the picture that stands for it; absent = the platform chooses one.
+   *
+   * @generated from field: optional int64 cover_ms = 18;
+   */
+  coverMs?: bigint | undefined;
 };
 
 /**

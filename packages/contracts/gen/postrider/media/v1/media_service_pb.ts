@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/media/v1/media_service.proto.
  */
 export const file_postrider_media_v1_media_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIm0KD1VzZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRILCgNpZHMYAyADKAkSFAoMcG9zdF92ZXJzaW9uGAQgASgDEhAKCGNsYWltX2lkGAUgASgJIjwKEFVzZU1lZGlhUmVzcG9uc2USKAoFbWVkaWEYASADKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEiQQoTUmVsZWFzZU1lZGlhUmVxdWVzdBIqCgR1c2VzGAEgAygLMhwucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhVXNlIpMBCghNZWRpYVVzZRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIQCghtZWRpYV9pZBgDIAEoCRIZCgxwb3N0X3ZlcnNpb24YBCABKANIAIgBARIVCghjbGFpbV9pZBgFIAEoCUgBiAEBQg8KDV9wb3N0X3ZlcnNpb25CCwoJX2NsYWltX2lkIhYKFFJlbGVhc2VNZWRpYVJlc3BvbnNlImMKE0NyZWF0ZVVwbG9hZFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhEKCWZpbGVfbmFtZRgCIAEoCRIUCgxjb250ZW50X3R5cGUYAyABKAkSDQoFYnl0ZXMYBCABKAMipQEKFENyZWF0ZVVwbG9hZFJlc3BvbnNlEgoKAmlkGAEgASgJEhMKC3VwbG9hZF9wYXRoGAIgASgJEhQKDHVwbG9hZF90b2tlbhgDIAEoCRIXCgp1cGxvYWRfdXJsGAQgASgJSACIAQESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3VwbG9hZF91cmwiOQoVQ29tcGxldGVVcGxvYWRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSJCChZDb21wbGV0ZVVwbG9hZFJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhInIKEkltcG9ydE1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCwoDdXJsGAIgASgJEjkKC2lkZW1wb3RlbmN5GAMgASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kiUQoTSW1wb3J0TWVkaWFSZXNwb25zZRIoCgVtZWRpYRgBIAEoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIQCghyZXBsYXllZBgCIAEoCCI2ChJEZWxldGVNZWRpYVJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIiMKE0RlbGV0ZU1lZGlhUmVzcG9uc2USDAoEZ29uZRgBIAEoCDK/BQoMTWVkaWFTZXJ2aWNlEmkKDUJhdGNoR2V0TWVkaWESKC5wb3N0cmlkZXIubWVkaWEudjEuQmF0Y2hHZXRNZWRpYVJlcXVlc3QaKS5wb3N0cmlkZXIubWVkaWEudjEuQmF0Y2hHZXRNZWRpYVJlc3BvbnNlIgOQAgESVQoIVXNlTWVkaWESIy5wb3N0cmlkZXIubWVkaWEudjEuVXNlTWVkaWFSZXF1ZXN0GiQucG9zdHJpZGVyLm1lZGlhLnYxLlVzZU1lZGlhUmVzcG9uc2USYQoMUmVsZWFzZU1lZGlhEicucG9zdHJpZGVyLm1lZGlhLnYxLlJlbGVhc2VNZWRpYVJlcXVlc3QaKC5wb3N0cmlkZXIubWVkaWEudjEuUmVsZWFzZU1lZGlhUmVzcG9uc2USYQoMQ3JlYXRlVXBsb2FkEicucG9zdHJpZGVyLm1lZGlhLnYxLkNyZWF0ZVVwbG9hZFJlcXVlc3QaKC5wb3N0cmlkZXIubWVkaWEudjEuQ3JlYXRlVXBsb2FkUmVzcG9uc2USZwoOQ29tcGxldGVVcGxvYWQSKS5wb3N0cmlkZXIubWVkaWEudjEuQ29tcGxldGVVcGxvYWRSZXF1ZXN0GioucG9zdHJpZGVyLm1lZGlhLnYxLkNvbXBsZXRlVXBsb2FkUmVzcG9uc2USXgoLSW1wb3J0TWVkaWESJi5wb3N0cmlkZXIubWVkaWEudjEuSW1wb3J0TWVkaWFSZXF1ZXN0GicucG9zdHJpZGVyLm1lZGlhLnYxLkltcG9ydE1lZGlhUmVzcG9uc2USXgoLRGVsZXRlTWVkaWESJi5wb3N0cmlkZXIubWVkaWEudjEuRGVsZXRlTWVkaWFSZXF1ZXN0GicucG9zdHJpZGVyLm1lZGlhLnYxLkRlbGV0ZU1lZGlhUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_media_v1_media, file_postrider_operations_v1_idempotency]);
+  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIm0KD1VzZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRILCgNpZHMYAyADKAkSFAoMcG9zdF92ZXJzaW9uGAQgASgDEhAKCGNsYWltX2lkGAUgASgJIjwKEFVzZU1lZGlhUmVzcG9uc2USKAoFbWVkaWEYASADKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEiQQoTUmVsZWFzZU1lZGlhUmVxdWVzdBIqCgR1c2VzGAEgAygLMhwucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhVXNlIpMBCghNZWRpYVVzZRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIQCghtZWRpYV9pZBgDIAEoCRIZCgxwb3N0X3ZlcnNpb24YBCABKANIAIgBARIVCghjbGFpbV9pZBgFIAEoCUgBiAEBQg8KDV9wb3N0X3ZlcnNpb25CCwoJX2NsYWltX2lkIhYKFFJlbGVhc2VNZWRpYVJlc3BvbnNlImMKE0NyZWF0ZVVwbG9hZFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhEKCWZpbGVfbmFtZRgCIAEoCRIUCgxjb250ZW50X3R5cGUYAyABKAkSDQoFYnl0ZXMYBCABKAMipQEKFENyZWF0ZVVwbG9hZFJlc3BvbnNlEgoKAmlkGAEgASgJEhMKC3VwbG9hZF9wYXRoGAIgASgJEhQKDHVwbG9hZF90b2tlbhgDIAEoCRIXCgp1cGxvYWRfdXJsGAQgASgJSACIAQESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3VwbG9hZF91cmwiOQoVQ29tcGxldGVVcGxvYWRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSJCChZDb21wbGV0ZVVwbG9hZFJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhInIKEkltcG9ydE1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCwoDdXJsGAIgASgJEjkKC2lkZW1wb3RlbmN5GAMgASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kiUQoTSW1wb3J0TWVkaWFSZXNwb25zZRIoCgVtZWRpYRgBIAEoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIQCghyZXBsYXllZBgCIAEoCCJKChNQcmVwYXJlTWVkaWFSZXF1ZXN0EjMKBWl0ZW1zGAEgAygLMiQucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhUHJlcGFyYXRpb24ibAoQTWVkaWFQcmVwYXJhdGlvbhIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEAoIbWVkaWFfaWQYAiABKAkSMAoJcmVuZGl0aW9uGAMgASgLMh0ucG9zdHJpZGVyLm1lZGlhLnYxLlJlbmRpdGlvbiJgCglSZW5kaXRpb24SFAoMY29udGVudF90eXBlGAEgASgJEg0KBXdpZHRoGAIgASgFEg4KBmhlaWdodBgDIAEoBRILCgNmaXQYBCABKAkSEQoJbWF4X2J5dGVzGAUgASgDIkgKFFByZXBhcmVNZWRpYVJlc3BvbnNlEjAKBWZpbGVzGAEgAygLMiEucG9zdHJpZGVyLm1lZGlhLnYxLlByZXBhcmVkTWVkaWEitAEKDVByZXBhcmVkTWVkaWESKAoFbWVkaWEYASABKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWESFAoMcmVuZGl0aW9uX2lkGAIgASgJEhQKDGNvbnRlbnRfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoAxIOCgZzaGEyNTYYBSABKAkSDQoFd2lkdGgYBiABKAUSDgoGaGVpZ2h0GAcgASgFEg8KB3JlZnVzYWwYCCABKAkiNgoSRGVsZXRlTWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSIjChNEZWxldGVNZWRpYVJlc3BvbnNlEgwKBGdvbmUYASABKAgyogYKDE1lZGlhU2VydmljZRJpCg1CYXRjaEdldE1lZGlhEigucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXF1ZXN0GikucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXNwb25zZSIDkAIBElUKCFVzZU1lZGlhEiMucG9zdHJpZGVyLm1lZGlhLnYxLlVzZU1lZGlhUmVxdWVzdBokLnBvc3RyaWRlci5tZWRpYS52MS5Vc2VNZWRpYVJlc3BvbnNlEmEKDFJlbGVhc2VNZWRpYRInLnBvc3RyaWRlci5tZWRpYS52MS5SZWxlYXNlTWVkaWFSZXF1ZXN0GigucG9zdHJpZGVyLm1lZGlhLnYxLlJlbGVhc2VNZWRpYVJlc3BvbnNlEmEKDENyZWF0ZVVwbG9hZBInLnBvc3RyaWRlci5tZWRpYS52MS5DcmVhdGVVcGxvYWRSZXF1ZXN0GigucG9zdHJpZGVyLm1lZGlhLnYxLkNyZWF0ZVVwbG9hZFJlc3BvbnNlEmcKDkNvbXBsZXRlVXBsb2FkEikucG9zdHJpZGVyLm1lZGlhLnYxLkNvbXBsZXRlVXBsb2FkUmVxdWVzdBoqLnBvc3RyaWRlci5tZWRpYS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlEl4KC0ltcG9ydE1lZGlhEiYucG9zdHJpZGVyLm1lZGlhLnYxLkltcG9ydE1lZGlhUmVxdWVzdBonLnBvc3RyaWRlci5tZWRpYS52MS5JbXBvcnRNZWRpYVJlc3BvbnNlEmEKDFByZXBhcmVNZWRpYRInLnBvc3RyaWRlci5tZWRpYS52MS5QcmVwYXJlTWVkaWFSZXF1ZXN0GigucG9zdHJpZGVyLm1lZGlhLnYxLlByZXBhcmVNZWRpYVJlc3BvbnNlEl4KC0RlbGV0ZU1lZGlhEiYucG9zdHJpZGVyLm1lZGlhLnYxLkRlbGV0ZU1lZGlhUmVxdWVzdBonLnBvc3RyaWRlci5tZWRpYS52MS5EZWxldGVNZWRpYVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_media_v1_media, file_postrider_operations_v1_idempotency]);
 
 /**
  * BatchGetMediaRequest names media.
@@ -427,6 +427,203 @@ export const ImportMediaResponseSchema: GenMessage<ImportMediaResponse> = /*@__P
   messageDesc(file_postrider_media_v1_media_service, 12);
 
 /**
+ * PrepareMediaRequest names the files that platforms will receive.
+ *
+ * @generated from message postrider.media.v1.PrepareMediaRequest
+ */
+export type PrepareMediaRequest = Message<"postrider.media.v1.PrepareMediaRequest"> & {
+  /**
+   * At most 500.
+   *
+   * @generated from field: repeated postrider.media.v1.MediaPreparation items = 1;
+   */
+  items: MediaPreparation[];
+};
+
+/**
+ * Describes the message postrider.media.v1.PrepareMediaRequest.
+ * Use `create(PrepareMediaRequestSchema)` to create a new message.
+ */
+export const PrepareMediaRequestSchema: GenMessage<PrepareMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 13);
+
+/**
+ * MediaPreparation is one file for one platform.
+ *
+ * @generated from message postrider.media.v1.MediaPreparation
+ */
+export type MediaPreparation = Message<"postrider.media.v1.MediaPreparation"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string media_id = 2;
+   */
+  mediaId: string;
+
+  /**
+   * Absent = the upload without its location and other metadata.
+   *
+   * @generated from field: postrider.media.v1.Rendition rendition = 3;
+   */
+  rendition?: Rendition | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.MediaPreparation.
+ * Use `create(MediaPreparationSchema)` to create a new message.
+ */
+export const MediaPreparationSchema: GenMessage<MediaPreparation> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 14);
+
+/**
+ * Rendition describes an image that is made from an image. Equal descriptions of the same media share one file.
+ *
+ * @generated from message postrider.media.v1.Rendition
+ */
+export type Rendition = Message<"postrider.media.v1.Rendition"> & {
+  /**
+   * `image/jpeg` or `image/png`. In a JPEG, transparent parts become white.
+   *
+   * @generated from field: string content_type = 1;
+   */
+  contentType: string;
+
+  /**
+   * In pixels.
+   *
+   * @generated from field: int32 width = 2;
+   */
+  width: number;
+
+  /**
+   * In pixels.
+   *
+   * @generated from field: int32 height = 3;
+   */
+  height: number;
+
+  /**
+   * `scale`: the whole picture in this size. `pad`: the whole picture, centred on a white background. `crop`: the centre of the
+   * picture fills the size.
+   *
+   * @generated from field: string fit = 4;
+   */
+  fit: string;
+
+  /**
+   * The quality is lowered, and then the size in equal proportion, until the file is not larger.
+   *
+   * @generated from field: int64 max_bytes = 5;
+   */
+  maxBytes: bigint;
+};
+
+/**
+ * Describes the message postrider.media.v1.Rendition.
+ * Use `create(RenditionSchema)` to create a new message.
+ */
+export const RenditionSchema: GenMessage<Rendition> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 15);
+
+/**
+ * PrepareMediaResponse carries one file per item, in the same order.
+ *
+ * @generated from message postrider.media.v1.PrepareMediaResponse
+ */
+export type PrepareMediaResponse = Message<"postrider.media.v1.PrepareMediaResponse"> & {
+  /**
+   * The files.
+   *
+   * @generated from field: repeated postrider.media.v1.PreparedMedia files = 1;
+   */
+  files: PreparedMedia[];
+};
+
+/**
+ * Describes the message postrider.media.v1.PrepareMediaResponse.
+ * Use `create(PrepareMediaResponseSchema)` to create a new message.
+ */
+export const PrepareMediaResponseSchema: GenMessage<PrepareMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 16);
+
+/**
+ * PreparedMedia is a file that a platform receives.
+ *
+ * @generated from message postrider.media.v1.PreparedMedia
+ */
+export type PreparedMedia = Message<"postrider.media.v1.PreparedMedia"> & {
+  /**
+   * The media; absent = they do not exist or are not ready.
+   *
+   * @generated from field: postrider.media.v1.Media media = 1;
+   */
+  media?: Media | undefined;
+
+  /**
+   * Name of the file in `GET /objects/{workspace_id}/{media_id}?rendition=`: `delivery` or the id of a rendition.
+   *
+   * @generated from field: string rendition_id = 2;
+   */
+  renditionId: string;
+
+  /**
+   * Media type of the file.
+   *
+   * @generated from field: string content_type = 3;
+   */
+  contentType: string;
+
+  /**
+   * Size of the file in bytes.
+   *
+   * @generated from field: int64 bytes = 4;
+   */
+  bytes: bigint;
+
+  /**
+   * Lower-case hex SHA-256 of the file.
+   *
+   * @generated from field: string sha256 = 5;
+   */
+  sha256: string;
+
+  /**
+   * In pixels.
+   *
+   * @generated from field: int32 width = 6;
+   */
+  width: number;
+
+  /**
+   * In pixels.
+   *
+   * @generated from field: int32 height = 7;
+   */
+  height: number;
+
+  /**
+   * Why the rendition cannot be made from this image, as a sentence; empty = it exists.
+   *
+   * @generated from field: string refusal = 8;
+   */
+  refusal: string;
+};
+
+/**
+ * Describes the message postrider.media.v1.PreparedMedia.
+ * Use `create(PreparedMediaSchema)` to create a new message.
+ */
+export const PreparedMediaSchema: GenMessage<PreparedMedia> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 17);
+
+/**
  * DeleteMediaRequest names media.
  *
  * @generated from message postrider.media.v1.DeleteMediaRequest
@@ -452,7 +649,7 @@ export type DeleteMediaRequest = Message<"postrider.media.v1.DeleteMediaRequest"
  * Use `create(DeleteMediaRequestSchema)` to create a new message.
  */
 export const DeleteMediaRequestSchema: GenMessage<DeleteMediaRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_media_v1_media_service, 13);
+  messageDesc(file_postrider_media_v1_media_service, 18);
 
 /**
  * DeleteMediaResponse says whether the deletion is complete.
@@ -473,7 +670,7 @@ export type DeleteMediaResponse = Message<"postrider.media.v1.DeleteMediaRespons
  * Use `create(DeleteMediaResponseSchema)` to create a new message.
  */
 export const DeleteMediaResponseSchema: GenMessage<DeleteMediaResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_media_v1_media_service, 14);
+  messageDesc(file_postrider_media_v1_media_service, 19);
 
 /**
  * MediaService accepts and inspects images and videos, and records which posts use them. Files are sent over plain HTTP:
@@ -555,6 +752,18 @@ export const MediaService: GenService<{
     methodKind: "unary";
     input: typeof ImportMediaRequestSchema;
     output: typeof ImportMediaResponseSchema;
+  },
+  /**
+   * PrepareMedia returns the files that platforms receive, and makes the renditions that do not exist yet. Each rendition is
+   * made once. From this call on, the description and the cover of the media cannot be changed, so that a retry sends the same.
+   * Errors: invalid_request; unavailable when a rendition takes longer than 60 s or the inspector does not answer.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.PrepareMedia
+   */
+  prepareMedia: {
+    methodKind: "unary";
+    input: typeof PrepareMediaRequestSchema;
+    output: typeof PrepareMediaResponseSchema;
   },
   /**
    * DeleteMedia removes media that no post uses.
