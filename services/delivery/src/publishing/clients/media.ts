@@ -64,21 +64,27 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
 
   return {
     describe: (media) => ({
-      id: media.id,
-      kind: media.kind === "video" ? "video" : "image",
-      contentType: media.deliveryContentType,
-      bytes: Number(media.deliveryBytes),
-      sha256: media.deliverySha256,
-      width: media.width === 0 ? null : media.width,
-      height: media.height === 0 ? null : media.height,
-      durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
-      altText: media.altText ?? null,
-      coverMs: media.coverMs === undefined ? null : Number(media.coverMs),
-      fileName: media.fileName,
+      ...toFacts(media),
       url: links.urlOf(media.workspaceId, media.id, "delivery"),
       read: (range, signal) => read(media, range, signal),
     }),
     [Symbol.asyncDispose]: () => agent.close(),
+  };
+}
+
+function toFacts(media: Media): Omit<PublicationMedia, "url" | "read"> {
+  return {
+    id: media.id,
+    kind: media.kind === "video" ? "video" : "image",
+    contentType: media.deliveryContentType,
+    bytes: Number(media.deliveryBytes),
+    sha256: media.deliverySha256,
+    width: media.width === 0 ? null : media.width,
+    height: media.height === 0 ? null : media.height,
+    durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
+    altText: media.altText ?? null,
+    coverMs: media.coverMs === undefined ? null : Number(media.coverMs),
+    fileName: media.fileName,
   };
 }
 
