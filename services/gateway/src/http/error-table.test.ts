@@ -41,6 +41,21 @@ test("an error without violations has no details", () => {
   });
 });
 
+test("the message of a violation says what would fit instead", () => {
+  const violations = [{ code: "media_duration", limit: 140, actual: 150, fits: "0.5–140 s" }];
+  expect(toErrorBody({ reason: "validation_failed", violations, locale: "en" })).toMatchObject({
+    error: {
+      details: [
+        {
+          code: "media_duration",
+          message:
+            "The length of this video is not accepted: 150 s, the limit is 140 s (accepted: 0.5–140 s). Cut it to fit.",
+        },
+      ],
+    },
+  });
+});
+
 test("every violation of an error becomes an error detail that has only the fields that the violation has", () => {
   const violations = [
     {

@@ -153,7 +153,8 @@ function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale)
     requested: numbers.requested,
     resetsAt: toTime(violation.resetsAt),
   });
-  return { code, message: messageFor(locale, explained, numbers), ...known };
+  const params = { ...numbers, fits: violation.fits };
+  return { code, message: messageFor(locale, explained, params), ...known };
 }
 
 function numbersOf(violation: Violation) {

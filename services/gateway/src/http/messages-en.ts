@@ -75,13 +75,14 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   too_many_media: "There are too many media[: {actual}, at most {limit} are allowed]. Remove some.",
   media_mix_unsupported:
     "This platform does not accept these kinds of media in one post. Send one kind only.",
-  media_type_unsupported: "This type of file is not accepted here. Use another format.",
+  media_type_unsupported:
+    "This type of file is not accepted here[ (accepted: {fits})]. Use another format.",
   media_too_large:
     "The file is too large[: {actual} bytes, at most {limit} are allowed]. Use a smaller one.",
   media_dimensions:
-    "The width, height or aspect ratio of this media is not accepted[: {actual}, the limit is {limit}]. Resize or crop it.",
+    "The width, height or aspect ratio of this media is not accepted[: {actual}, the limit is {limit}][ (accepted: {fits})]. Resize or crop it.",
   media_duration:
-    "The length of this video is not accepted[: {actual} s, the limit is {limit} s]. Cut it to fit.",
+    "The length of this video is not accepted[: {actual} s, the limit is {limit} s][ (accepted: {fits})]. Cut it to fit.",
   title_required: "This platform needs a title. Set it in the options.",
   title_too_long:
     "The title is too long[: it counts {actual}, at most {limit} is allowed]. Shorten it.",

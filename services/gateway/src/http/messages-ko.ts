@@ -64,13 +64,13 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   too_many_media: "미디어가 너무 많습니다[({actual}개, 최대 {limit}개)]. 줄여 주세요.",
   media_mix_unsupported:
     "이 플랫폼은 이런 종류의 미디어를 한 게시물에 함께 받지 않습니다. 한 종류만 보내 주세요.",
-  media_type_unsupported: "받지 않는 파일 형식입니다. 다른 형식을 사용해 주세요.",
+  media_type_unsupported: "받지 않는 파일 형식입니다[(허용: {fits})]. 다른 형식을 사용해 주세요.",
   media_too_large:
     "파일이 너무 큽니다[({actual}바이트, 최대 {limit}바이트)]. 더 작은 파일을 사용해 주세요.",
   media_dimensions:
-    "미디어의 너비, 높이 또는 비율이 허용되지 않습니다[({actual}, 한도 {limit})]. 크기를 바꾸거나 잘라 주세요.",
+    "미디어의 너비, 높이 또는 비율이 허용되지 않습니다[({actual}, 한도 {limit})][(허용: {fits})]. 크기를 바꾸거나 잘라 주세요.",
   media_duration:
-    "동영상의 길이가 허용되지 않습니다[({actual}초, 한도 {limit}초)]. 길이를 맞춰 주세요.",
+    "동영상의 길이가 허용되지 않습니다[({actual}초, 한도 {limit}초)][(허용: {fits})]. 길이를 맞춰 주세요.",
   title_required: "이 플랫폼에는 제목이 필요합니다. 옵션에서 설정해 주세요.",
   title_too_long: "제목이 너무 깁니다[({actual}, 최대 {limit})]. 줄여 주세요.",
   title_unsupported: "이 플랫폼에는 제목이 없습니다. 제목을 빼 주세요.",

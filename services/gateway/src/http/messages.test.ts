@@ -26,7 +26,7 @@ test("the English and Korean messages of a code have the same parameters and end
 });
 
 test("an error message never contains a placeholder, with or without parameters", () => {
-  const all = { limit: 1, actual: 2, used: 3, reserved: 4, requested: 5 };
+  const all = { limit: 1, actual: 2, used: 3, reserved: 4, requested: 5, fits: "6" };
   for (const locale of ["en", "ko"] as const) {
     for (const code of [...ERROR_CODES, ...VIOLATION_CODES]) {
       for (const params of [{}, { limit: 1 }, all]) {

@@ -24,6 +24,7 @@ const image: PostMedia = {
   width: 100,
   height: 100,
   durationMs: null,
+  frames: 1,
 };
 
 const known: PostReferences = {

@@ -1,4 +1,5 @@
 import type { PlatformId } from "@postrider/platforms/registry";
+import type { ImageFit } from "@postrider/platforms/renditions/image-plan";
 
 /**
  * The fields of a post that an option can override for one platform or one account. An absent field is not overridden.
@@ -66,6 +67,8 @@ export interface TargetViolation {
   readonly limit?: number;
   readonly actual?: number;
   readonly index?: number;
+  /** What the platform would take instead, in symbols that need no translation. */
+  readonly fits?: string;
 }
 
 /**
@@ -79,6 +82,8 @@ export interface TargetMedia {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** Number of frames of an image, more than 1 for an animation; 0 when it is not known. */
+  readonly frames: number;
 }
 
 /** A media item, with the data that the posts service needs. */
@@ -98,4 +103,6 @@ export interface TargetInput {
   readonly privacy?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly media: readonly TargetMedia[];
+  /** What is done with images whose ratio the platform does not take; without it they are refused. */
+  readonly imageFit?: ImageFit | undefined;
 }

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/errors/v1/error.proto.
  */
 export const file_postrider_errors_v1_error: GenFile = /*@__PURE__*/
-  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIvYCCglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcEIHCgVfcGF0aEINCgtfYWNjb3VudF9pZEILCglfcGxhdGZvcm1CCAoGX2xpbWl0QgkKB19hY3R1YWxCCgoIX3Bvc3RfaWRCBwoFX3VzZWRCCwoJX3Jlc2VydmVkQgwKCl9yZXF1ZXN0ZWRiBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIpIDCglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgRmaXRzGAwgASgJSAmIAQFCBwoFX3BhdGhCDQoLX2FjY291bnRfaWRCCwoJX3BsYXRmb3JtQggKBl9saW1pdEIJCgdfYWN0dWFsQgoKCF9wb3N0X2lkQgcKBV91c2VkQgsKCV9yZXNlcnZlZEIMCgpfcmVxdWVzdGVkQgcKBV9maXRzYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * ErrorInfo says why a call failed. Its reason and codes are stable: clients branch on them, never on a text.
@@ -133,6 +133,13 @@ export type Violation = Message<"postrider.errors.v1.Violation"> & {
    * @generated from field: google.protobuf.Timestamp resets_at = 11;
    */
   resetsAt?: Timestamp | undefined;
+
+  /**
+   * Media: what would be accepted instead, in symbols that need no translation, for example `0–140 s`.
+   *
+   * @generated from field: optional string fits = 12;
+   */
+  fits?: string | undefined;
 };
 
 /**
