@@ -1,8 +1,12 @@
+import { Code, ConnectError, type Client } from "@connectrpc/connect";
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { MediaService, PreparedMedia } from "@postrider/contracts/media/v1/media_service_pb";
 import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
 import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
+import type { Rendition } from "@postrider/platforms/renditions/image-plan";
 import { createMediaLinks } from "@postrider/rest/media/links";
 import { toTls } from "@postrider/shared/connect/client";
+import { ServiceError } from "@postrider/shared/errors";
 import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
@@ -18,10 +22,32 @@ export interface MediaSourceOptions {
   readonly mediaKey: string;
   /** How long a signed media URL that is given to a platform is valid, in milliseconds. */
   readonly urlMs: number;
+  readonly mediaService: Pick<Client<typeof MediaService>, "prepareMedia">;
 }
+
+/** A file for one platform: the media of a post, and how they are converted; without `rendition` they are sent as they are. */
+export interface MediaPreparation {
+  readonly media: Media;
+  readonly rendition: Rendition | undefined;
+}
+
+/** The file that a platform receives, or why there is none. */
+export type PreparedFile =
+  | { readonly kind: "file"; readonly media: PublicationMedia }
+  /** The image cannot be converted; the message is a sentence for users. */
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "gone" };
 
 /** Gives the connectors of the platforms access to media files. */
 export interface MediaSource extends AsyncDisposable {
+  /**
+   * Returns the files that platforms receive, in the order of `items`, and makes those that do not exist yet. Equal items
+   * always return the same file, so that a search of a platform looks for the file that was published.
+   *
+   * @throws ServiceError When the media service does not answer in time.
+   */
+  prepare(items: readonly MediaPreparation[]): Promise<readonly PreparedFile[]>;
+  /** Describes the file that platforms receive of media that are not converted, as the post stored it. */
   describe(media: Media): PublicationMedia;
 }
 
@@ -40,12 +66,12 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   const links = createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs });
 
   async function read(
-    { id, workspaceId }: Media,
+    { path, rendition }: FileAddress,
     { start, length }: ByteRange,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
     const end = length === undefined ? "" : String(start + length - 1);
-    const url = `${options.baseUrl}/objects/${workspaceId}/${id}?rendition=delivery`;
+    const url = `${options.baseUrl}/objects/${path}?rendition=${rendition}`;
     try {
       const headers = {
         ...outgoingHeaders(),
@@ -62,25 +88,127 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
     }
   }
 
-  return {
-    describe: (media) => ({
+  function toPublicationMedia(media: Media, file: FileFacts): PublicationMedia {
+    const { renditionId, ...facts } = file;
+    const address = { path: `${media.workspaceId}/${media.id}`, rendition: renditionId };
+    return {
       ...toFacts(media),
-      url: links.urlOf(media.workspaceId, media.id, "delivery"),
-      read: (range, signal) => read(media, range, signal),
-    }),
+      ...facts,
+      url: links.urlOf(media.workspaceId, media.id, renditionId),
+      read: (range, signal) => read(address, range, signal),
+    };
+  }
+
+  const describe = (media: Media) => toPublicationMedia(media, deliveryFile(media));
+
+  return {
+    describe,
+    prepare: async (items) => {
+      const prepared: PreparedFile[] = [];
+      for (let from = 0; from < items.length; from += MAX_ITEMS) {
+        const part = items.slice(from, from + MAX_ITEMS);
+        const files = await callPrepareMedia(options.mediaService, part);
+        prepared.push(
+          ...part.map(({ media }, index) =>
+            files === "unsupported"
+              ? { kind: "file" as const, media: describe(media) }
+              : toPreparedFile(files[index], toPublicationMedia),
+          ),
+        );
+      }
+      return prepared;
+    },
     [Symbol.asyncDispose]: () => agent.close(),
   };
 }
 
-function toFacts(media: Media): Omit<PublicationMedia, "url" | "read"> {
+/** Maximum number of files of one call of PrepareMedia. */
+const MAX_ITEMS = 500;
+/** Deadline of a call of PrepareMedia that makes no renditions, in milliseconds. */
+const LOOKUP_TIMEOUT_MS = 5_000;
+/** Deadline of a call of PrepareMedia with renditions. The media service itself gives up after 60 s. */
+const RENDITION_TIMEOUT_MS = 65_000;
+
+/** Name of a file in `GET /objects/{path}?rendition=`. */
+interface FileAddress {
+  readonly path: string;
+  readonly rendition: string;
+}
+
+/** The facts of a file that differ between the renditions of media. */
+type FileFacts = Pick<
+  PublicationMedia,
+  "contentType" | "bytes" | "sha256" | "width" | "height"
+> & { readonly renditionId: string };
+
+/**
+ * Calls PrepareMedia. The result is `unsupported` when the media service is of a release without PrepareMedia: its server does
+ * not know the RPC, or does not admit this caller.
+ */
+async function callPrepareMedia(
+  service: MediaSourceOptions["mediaService"],
+  items: readonly MediaPreparation[],
+): Promise<readonly PreparedMedia[] | "unsupported"> {
+  const request = {
+    items: items.map(({ media: { workspaceId, id: mediaId }, rendition }) => ({
+      workspaceId,
+      mediaId,
+      ...(rendition === undefined
+        ? {}
+        : { rendition: { ...rendition, maxBytes: BigInt(rendition.maxBytes) } }),
+    })),
+  };
+  const converts = items.some(({ rendition }) => rendition !== undefined);
+  const timeoutMs = converts ? RENDITION_TIMEOUT_MS : LOOKUP_TIMEOUT_MS;
+  try {
+    const { files } = await service.prepareMedia(request, { timeoutMs });
+    if (files.length !== items.length)
+      throw new Error("the media service did not return exactly one file per item");
+    return files;
+  } catch (error) {
+    if (isUnsupported(error)) return "unsupported";
+    throw error;
+  }
+}
+
+function isUnsupported(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  const code = cause instanceof ConnectError ? cause.code : undefined;
+  return code === Code.Unimplemented || code === Code.PermissionDenied;
+}
+
+function toPreparedFile(
+  file: PreparedMedia | undefined,
+  describe: (media: Media, file: FileFacts) => PublicationMedia,
+): PreparedFile {
+  if (file === undefined) return { kind: "gone" };
+  if (file.refusal !== "") return { kind: "refused", message: file.refusal };
+  if (file.media === undefined) return { kind: "gone" };
+  const { contentType, sha256, renditionId } = file;
+  const size = toSize(file);
+  const facts = { contentType, sha256, bytes: Number(file.bytes), renditionId, ...size };
+  return { kind: "file", media: describe(file.media, facts) };
+}
+
+/** The facts of the file that platforms receive of media that are not converted. */
+function deliveryFile(media: Media): FileFacts {
   return {
-    id: media.id,
-    kind: media.kind === "video" ? "video" : "image",
     contentType: media.deliveryContentType,
     bytes: Number(media.deliveryBytes),
     sha256: media.deliverySha256,
-    width: media.width === 0 ? null : media.width,
-    height: media.height === 0 ? null : media.height,
+    ...toSize(media),
+    renditionId: "delivery",
+  };
+}
+
+function toSize({ width, height }: { readonly width: number; readonly height: number }) {
+  return { width: width === 0 ? null : width, height: height === 0 ? null : height };
+}
+
+function toFacts(media: Media): Omit<PublicationMedia, "url" | "read" | keyof FileFacts> {
+  return {
+    id: media.id,
+    kind: media.kind === "video" ? "video" : "image",
     durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
     altText: media.altText ?? null,
     coverMs: media.coverMs === undefined ? null : Number(media.coverMs),
