@@ -10,6 +10,7 @@ const MEDIA = {
   width: 4,
   height: 3,
   durationMs: null,
+  frames: 1,
   delivery: { kind: "same" },
 };
 const REWRITTEN = { kind: "rewritten", bytes: 900, sha256: SHA256, contentType: "image/png" };

@@ -1,0 +1,107 @@
+import sharp, { type Sharp } from "sharp";
+import type { RenditionPlan } from "#src/domain/rendition-plan.ts";
+import { imageOptions } from "./decode-image.ts";
+import type { RenderSource } from "./open-render-source.ts";
+
+/** Width and height of an upright image in pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A decoded image in the size of its rendition. */
+export interface ResizedImage {
+  readonly size: Size;
+  readonly encode: (quality: number) => Promise<Buffer>;
+}
+
+const WHITE = { r: 255, g: 255, b: 255, alpha: 1 };
+const FITS = { scale: "fill", pad: "contain", crop: "cover" } as const;
+/** Part of the memory that the pixels of a rendition may use. A PNG file may become as large as its pixels. */
+const PIXEL_SHARES = { "image/jpeg": 0.6, "image/png": 0.4 } as const;
+
+/**
+ * Resizes an image and converts it to 8 bit sRGB without metadata. The pixels are kept in memory, so that they can be
+ * encoded in several qualities; a JPEG with too many pixels for that is decoded again for each quality. An image that
+ * has to be rotated, or whose rendition is a PNG, must be in memory and gets a smaller size than asked for instead.
+ */
+export async function openResized(
+  source: RenderSource,
+  plan: RenditionPlan,
+  wanted: Size,
+): Promise<ResizedImage> {
+  const maxPixels = maxPixelsInMemory(source, plan);
+  const fits = wanted.width * wanted.height <= maxPixels;
+  if (fits) return await openInMemory(source, plan, wanted);
+  if (plan.contentType === "image/jpeg" && source.orientation === 1)
+    return {
+      size: wanted,
+      encode: async (quality) =>
+        await encode(resize(source, plan, wanted), plan, quality).toBuffer(),
+    };
+  const factor = Math.sqrt(maxPixels / (wanted.width * wanted.height));
+  const side = (pixels: number) => Math.max(1, Math.floor(pixels * factor));
+  return await openInMemory(source, plan, {
+    width: side(wanted.width),
+    height: side(wanted.height),
+  });
+}
+
+function maxPixelsInMemory({ budgetBytes, layout }: RenderSource, { contentType }: RenditionPlan) {
+  const bytes = Math.min(PIXEL_SHARES[contentType] * budgetBytes, budgetBytes - layout.decodeBytes);
+  const pixelBytes = contentType === "image/jpeg" ? 3 : 4;
+  return Math.max(1, Math.floor(bytes / pixelBytes));
+}
+
+async function openInMemory(
+  source: RenderSource,
+  plan: RenditionPlan,
+  size: Size,
+): Promise<ResizedImage> {
+  const { data, info } = await resize(source, plan, size)
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  source.onProgress();
+  const { width, height, channels } = info;
+  return {
+    size,
+    encode: async (quality) => {
+      const pixels = sharp(data, { raw: { width, height, channels }, sequentialRead: false });
+      return await encode(turnUpright(pixels, source.orientation), plan, quality).toBuffer();
+    },
+  };
+}
+
+/** Resizes the image as it is stored: its sides are swapped when its orientation swaps them. */
+function resize({ content, orientation }: RenderSource, plan: RenditionPlan, size: Size): Sharp {
+  const [width, height] = orientation >= 5 ? [size.height, size.width] : [size.width, size.height];
+  const image = sharp(content, imageOptions({}));
+  // Transparent parts become white before the picture is resized, because platforms show them black otherwise.
+  if (plan.contentType === "image/jpeg") image.flatten({ background: WHITE });
+  return image
+    .resize(width, height, { fit: FITS[plan.fit], background: WHITE })
+    .toColourspace("srgb");
+}
+
+/** Applies the EXIF orientation of an image to its pixels (CIPA DC-008, section 4.6.4); sharp mirrors before it rotates. */
+function turnUpright(image: Sharp, orientation: number): Sharp {
+  const { angle, flip, flop } = TURNS[orientation] ?? { angle: 0 };
+  if (angle !== 0) image.rotate(angle);
+  return image.flip(flip === true).flop(flop === true);
+}
+
+const TURNS: Readonly<Record<number, { angle: number; flip?: true; flop?: true }>> = {
+  2: { angle: 0, flop: true },
+  3: { angle: 180 },
+  4: { angle: 0, flip: true },
+  5: { angle: 90, flip: true },
+  6: { angle: 90 },
+  7: { angle: 270, flip: true },
+  8: { angle: 270 },
+};
+
+function encode(image: Sharp, { contentType }: RenditionPlan, quality: number): Sharp {
+  if (contentType === "image/png") return image.png({ compressionLevel: 6 });
+  // An encoder that optimises the Huffman tables of a JPEG needs the coefficients of the whole image in memory.
+  return image.jpeg({ quality, optimiseCoding: false });
+}
