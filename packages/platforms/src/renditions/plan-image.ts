@@ -5,18 +5,17 @@ import { isSizeTaken, ratioFault, renditionSize } from "./image-size.ts";
 const JPEG = "image/jpeg";
 const PNG = "image/png";
 const GIF = "image/gif";
-/** Types that the media service can convert. */
+/** Types that the media service can convert. A BMP is only sent as it is. */
 const CONVERTIBLE: ReadonlySet<string> = new Set([
   JPEG,
   PNG,
   GIF,
   "image/webp",
-  "image/bmp",
   "image/tiff",
   "image/heic",
   "image/heif",
 ]);
-/** Types of which a file can be an animation. Several pages of a TIFF or HEIC file are not one; the first page is the image. */
+/** Types of which a file can be an animation. A TIFF with several pages is not one, but is only sent as it is too. */
 const ANIMATED: ReadonlySet<string> = new Set([GIF, "image/webp"]);
 /**
  * Bytes per pixel, and for very small images the total number of bytes, that no rendition needs. Where the limits of platforms
@@ -35,7 +34,6 @@ const ORIGINAL: ImagePlan = { kind: "original" };
 export function planImage(image: ImageFacts, rules: ImageRules, fit: ImageFit): ImagePlan {
   if (rules.role === "thumbnail") return refused({ code: "media_type_unsupported" });
   if (isAnimation(image, rules)) return planAnimation(image, rules);
-  if (!CONVERTIBLE.has(image.contentType)) return refused(typeFault(rules));
   const size = sizeOf(image);
   if (size === undefined) return planUnmeasured(image, rules);
   return isTaken(image, size, rules) ? ORIGINAL : planRendition(image, size, rules, fit);
@@ -46,6 +44,8 @@ function isTaken({ contentType, bytes }: ImageFacts, size: Size, rules: ImageRul
 }
 
 function planRendition(image: ImageFacts, size: Size, rules: ImageRules, fit: ImageFit): ImagePlan {
+  const { contentType, frames } = image;
+  if (!CONVERTIBLE.has(contentType) || frames > 1) return refused(typeFault(rules));
   const fault = ratioFault(size, rules);
   if (fault !== undefined && fit === "refuse") return refused(fault);
   const result = renditionSize(size, rules, fit);

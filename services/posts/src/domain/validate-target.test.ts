@@ -368,7 +368,7 @@ test.each<[PlatformId, TargetMedia]>([
   ["instagram", image({ contentType: "image/png" })],
   ["instagram", image({ contentType: "image/heic", bytes: 8_000_001 })],
   ["instagram", image({ width: 200, height: 200 })],
-  ["x", image({ contentType: "image/bmp" })],
+  ["x", image({ contentType: "image/tiff" })],
   ["x", image({ bytes: 5_000_001 })],
   ["facebook", image({ contentType: "image/heic" })],
   ["tiktok", image({ contentType: "image/png", width: 4032, height: 3024 })],

@@ -1,16 +1,18 @@
-import { Code, ConnectError, type Client } from "@connectrpc/connect";
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
-import type { MediaService, PreparedMedia } from "@postrider/contracts/media/v1/media_service_pb";
+import type { PreparedMedia } from "@postrider/contracts/media/v1/media_service_pb";
 import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
 import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
-import type { Rendition } from "@postrider/platforms/renditions/image-plan";
 import { createMediaLinks } from "@postrider/rest/media/links";
 import { toTls } from "@postrider/shared/connect/client";
-import { ServiceError } from "@postrider/shared/errors";
 import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
+import {
+  callPrepareMedia,
+  type MediaPreparation,
+  type MediaServiceClient,
+} from "./prepare-media.ts";
 
 export interface MediaSourceOptions {
   /** Base URL of the media service. */
@@ -22,13 +24,7 @@ export interface MediaSourceOptions {
   readonly mediaKey: string;
   /** How long a signed media URL that is given to a platform is valid, in milliseconds. */
   readonly urlMs: number;
-  readonly mediaService: Pick<Client<typeof MediaService>, "prepareMedia">;
-}
-
-/** A file for one platform: the media of a post, and how they are converted; without `rendition` they are sent as they are. */
-export interface MediaPreparation {
-  readonly media: Media;
-  readonly rendition: Rendition | undefined;
+  readonly mediaService: MediaServiceClient;
 }
 
 /** The file that a platform receives, or why there is none. */
@@ -55,23 +51,59 @@ export interface MediaSource extends AsyncDisposable {
  * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in services/media/README.md.
  */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
+  const reader = createReader(options);
+  const { publicUrl, mediaKey, urlMs } = options;
+  const links = createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs });
+
+  function toPublicationMedia(media: Media, file: FileFacts): PublicationMedia {
+    const { renditionId, ...facts } = file;
+    const address = { path: `${media.workspaceId}/${media.id}`, rendition: renditionId };
+    return {
+      ...toFacts(media),
+      ...facts,
+      url: links.urlOf(media.workspaceId, media.id, renditionId),
+      read: (range, signal) => reader.read(address, range, signal),
+    };
+  }
+
+  const describe = (media: Media) => toPublicationMedia(media, deliveryFile(media));
+
+  return {
+    describe,
+    prepare: async (items) => {
+      const files = await callPrepareMedia(options.mediaService, items);
+      return items.map(({ media }, index) =>
+        files === "unsupported"
+          ? { kind: "file", media: describe(media) }
+          : toPreparedFile(files[index], toPublicationMedia),
+      );
+    },
+    [Symbol.asyncDispose]: () => reader.close(),
+  };
+}
+
+/** Name of a file in `GET /objects/{path}?rendition=`. */
+interface FileAddress {
+  readonly path: string;
+  readonly rendition: string;
+}
+
+/** Reads files of the media service over plain HTTP. */
+function createReader({ baseUrl, identity: own }: MediaSourceOptions) {
   const agent = new Agent({
     connections: 64,
     headersTimeout: 10_000,
     bodyTimeout: 30_000,
-    ...toTls(options.identity),
+    ...toTls(own),
   });
-  const identity = createIdentitySource(options.identity, "media");
-  const { publicUrl, mediaKey, urlMs } = options;
-  const links = createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs });
-
+  const identity = createIdentitySource(own, "media");
   async function read(
     { path, rendition }: FileAddress,
     { start, length }: ByteRange,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
     const end = length === undefined ? "" : String(start + length - 1);
-    const url = `${options.baseUrl}/objects/${path}?rendition=${rendition}`;
+    const url = `${baseUrl}/objects/${path}?rendition=${rendition}`;
     try {
       const headers = {
         ...outgoingHeaders(),
@@ -87,95 +119,13 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
       throw new MediaUnreadable("unavailable", "media does not answer", error);
     }
   }
-
-  function toPublicationMedia(media: Media, file: FileFacts): PublicationMedia {
-    const { renditionId, ...facts } = file;
-    const address = { path: `${media.workspaceId}/${media.id}`, rendition: renditionId };
-    return {
-      ...toFacts(media),
-      ...facts,
-      url: links.urlOf(media.workspaceId, media.id, renditionId),
-      read: (range, signal) => read(address, range, signal),
-    };
-  }
-
-  const describe = (media: Media) => toPublicationMedia(media, deliveryFile(media));
-
-  return {
-    describe,
-    prepare: async (items) => {
-      const prepared: PreparedFile[] = [];
-      for (let from = 0; from < items.length; from += MAX_ITEMS) {
-        const part = items.slice(from, from + MAX_ITEMS);
-        const files = await callPrepareMedia(options.mediaService, part);
-        prepared.push(
-          ...part.map(({ media }, index) =>
-            files === "unsupported"
-              ? { kind: "file" as const, media: describe(media) }
-              : toPreparedFile(files[index], toPublicationMedia),
-          ),
-        );
-      }
-      return prepared;
-    },
-    [Symbol.asyncDispose]: () => agent.close(),
-  };
-}
-
-/** Maximum number of files of one call of PrepareMedia. */
-const MAX_ITEMS = 500;
-/** Deadline of a call of PrepareMedia that makes no renditions, in milliseconds. */
-const LOOKUP_TIMEOUT_MS = 5_000;
-/** Deadline of a call of PrepareMedia with renditions. The media service itself gives up after 60 s. */
-const RENDITION_TIMEOUT_MS = 65_000;
-
-/** Name of a file in `GET /objects/{path}?rendition=`. */
-interface FileAddress {
-  readonly path: string;
-  readonly rendition: string;
+  return { read, close: () => agent.close() };
 }
 
 /** The facts of a file that differ between the renditions of media. */
-type FileFacts = Pick<
-  PublicationMedia,
-  "contentType" | "bytes" | "sha256" | "width" | "height"
-> & { readonly renditionId: string };
-
-/**
- * Calls PrepareMedia. The result is `unsupported` when the media service is of a release without PrepareMedia: its server does
- * not know the RPC, or does not admit this caller.
- */
-async function callPrepareMedia(
-  service: MediaSourceOptions["mediaService"],
-  items: readonly MediaPreparation[],
-): Promise<readonly PreparedMedia[] | "unsupported"> {
-  const request = {
-    items: items.map(({ media: { workspaceId, id: mediaId }, rendition }) => ({
-      workspaceId,
-      mediaId,
-      ...(rendition === undefined
-        ? {}
-        : { rendition: { ...rendition, maxBytes: BigInt(rendition.maxBytes) } }),
-    })),
-  };
-  const converts = items.some(({ rendition }) => rendition !== undefined);
-  const timeoutMs = converts ? RENDITION_TIMEOUT_MS : LOOKUP_TIMEOUT_MS;
-  try {
-    const { files } = await service.prepareMedia(request, { timeoutMs });
-    if (files.length !== items.length)
-      throw new Error("the media service did not return exactly one file per item");
-    return files;
-  } catch (error) {
-    if (isUnsupported(error)) return "unsupported";
-    throw error;
-  }
-}
-
-function isUnsupported(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : error;
-  const code = cause instanceof ConnectError ? cause.code : undefined;
-  return code === Code.Unimplemented || code === Code.PermissionDenied;
-}
+type FileFacts = Pick<PublicationMedia, "contentType" | "bytes" | "sha256" | "width" | "height"> & {
+  readonly renditionId: string;
+};
 
 function toPreparedFile(
   file: PreparedMedia | undefined,
