@@ -3,7 +3,15 @@ import { ServiceError, unavailable } from "@postrider/shared/errors";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
-import { listAttempts, openDatabase, readTask, request, startWorker, World } from "./fixture.ts";
+import {
+  listAttempts,
+  listUpdates,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  World,
+} from "./fixture.ts";
 
 type Prepare = PublishingDeps["media"]["prepare"];
 
@@ -74,8 +82,12 @@ test("a refused rendition fails the target with the sentence of the media servic
   await request(database.sql, target);
   await eventually(async () => (await readTask(database.sql, target))?.status === "failed");
   expect(await listAttempts(database.sql, target)).toMatchObject([
-    { outcome: "failed", code: "media_rejected", message },
+    { outcome: "failed", code: "media_rejected" },
   ]);
+  const updates = await listUpdates(database.sql, target);
+  expect(
+    JSON.stringify(updates, (_key, value: unknown) => (typeof value === "bigint" ? 0 : value)),
+  ).toContain(message);
   expect(world.calls).toEqual([]);
 });
 
