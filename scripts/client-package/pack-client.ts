@@ -49,7 +49,7 @@ function renameImports(file: string): void {
 }
 
 /** Builds the client into the folder, as it is published: JavaScript, declarations, package.json, README and licence. */
-export function buildClient(folder: string): void {
+function buildClient(folder: string): void {
   mkdirSync(folder, { recursive: true });
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   const project = join(SOURCE, "tsconfig.build.json");

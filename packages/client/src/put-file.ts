@@ -26,8 +26,6 @@ interface Xhr extends EventTarget {
   abort(): void;
 }
 
-const { XMLHttpRequest: BrowserXhr } = globalThis as { readonly XMLHttpRequest?: new () => Xhr };
-
 /** Waits until the request has ended. */
 async function whenLoaded(xhr: Xhr): Promise<void> {
   await new Promise<void>((resolve, reject) => {
@@ -103,10 +101,11 @@ async function putByFetch(url: string, file: FileSource, options: PutOptions): P
 }
 
 async function put(url: string, file: FileSource, options: PutOptions): Promise<Response> {
-  if (BrowserXhr === undefined) return await putByFetch(url, file, options);
+  const { XMLHttpRequest: Browser } = globalThis as { readonly XMLHttpRequest?: new () => Xhr };
+  if (Browser === undefined) return await putByFetch(url, file, options);
   // Most browsers cannot send a stream.
   const blob = file.body instanceof Blob ? file.body : await new Response(file.body).blob();
-  return await putByXhr(new BrowserXhr(), url, blob, file, options);
+  return await putByXhr(new Browser(), url, blob, file, options);
 }
 
 /**

@@ -10,6 +10,8 @@ export interface WaitOptions extends RequestOptions {
   readonly timeoutMs?: number | undefined;
   /** Is called with the post each time it is read, for example to show the progress of its targets. */
   readonly onUpdate?: ((post: PostDetail) => void) | undefined;
+  /** Maximum interval at which the post is read, in milliseconds. Default: 5 s. */
+  readonly maxIntervalMs?: number | undefined;
 }
 
 const TIMEOUT_MS = 120_000;
@@ -45,8 +47,8 @@ function createReader(getPost: Operations["getPost"], serverWaits: boolean): Rea
 }
 
 /** Returns how long to wait before the post is read again, in milliseconds, from the beginning of the last reading. */
-function intervalOf({ status, scheduledAt }: PostDetail, readings: number): number {
-  const growing = Math.min(MAX_INTERVAL_MS, FIRST_INTERVAL_MS * GROWTH ** readings);
+function intervalOf({ status, scheduledAt }: PostDetail, readings: number, maxMs: number): number {
+  const growing = Math.min(maxMs, FIRST_INTERVAL_MS * GROWTH ** readings);
   if (status !== "scheduled" || scheduledAt === null) return growing;
   const untilDueMs = Date.parse(scheduledAt) - Date.now();
   return Math.max(growing, Math.min(MAX_SCHEDULED_INTERVAL_MS, untilDueMs));
@@ -60,11 +62,17 @@ function intervalOf({ status, scheduledAt }: PostDetail, readings: number): numb
 export async function waitForPost(
   getPost: Operations["getPost"],
   id: string,
-  { timeoutMs = TIMEOUT_MS, onUpdate, ...options }: WaitOptions = {},
+  {
+    timeoutMs = TIMEOUT_MS,
+    maxIntervalMs = MAX_INTERVAL_MS,
+    onUpdate,
+    ...options
+  }: WaitOptions = {},
   serverWaits = GET_POST_WAITS,
 ): Promise<PostDetail> {
   const deadline = Date.now() + timeoutMs;
-  const read = createReader(getPost, serverWaits);
+  // While the server holds a request, the caller would see no progress.
+  const read = createReader(getPost, serverWaits && onUpdate === undefined);
   for (let readings = 0; ; readings += 1) {
     const readAt = Date.now();
     const post = await read(id, deadline - readAt, options);
@@ -72,7 +80,7 @@ export async function waitForPost(
     if (FINAL.has(post.status)) return post;
     const now = Date.now();
     if (now >= deadline) throw new PostWaitTimeoutError(post, timeoutMs);
-    const nextAt = Math.max(now, readAt + intervalOf(post, readings));
+    const nextAt = Math.max(now, readAt + intervalOf(post, readings, maxIntervalMs));
     await pause(Math.min(nextAt, deadline) - now, options.signal);
   }
 }
