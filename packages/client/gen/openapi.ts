@@ -385,7 +385,7 @@ export interface paths {
         };
         /**
          * Read a post and its result on each account
-         * @description Requires the scope `posts:read`.
+         * @description With `waitFor=final` the answer waits until the post is published, partial, failed or cancelled, or until `timeoutSeconds` have passed. It is the post as it is then. Requires the scope `posts:read`.
          */
         readonly get: operations["getPost"];
         readonly put?: never;
@@ -3787,6 +3787,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3796,6 +3798,8 @@ export interface operations {
             /** @description All connected accounts, newest first. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -3807,6 +3811,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["AccountList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -3918,6 +3937,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -3927,6 +3948,8 @@ export interface operations {
             /** @description A page of rules. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -3938,6 +3961,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["AutomationRuleList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -4124,6 +4162,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -4133,6 +4173,8 @@ export interface operations {
             /** @description A page of runs. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -4144,6 +4186,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["AutomationRunList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -4191,6 +4248,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -4200,6 +4259,8 @@ export interface operations {
             /** @description A page of past comments. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -4211,6 +4272,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["BackfillPreview"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -4257,6 +4333,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -4266,6 +4344,8 @@ export interface operations {
             /** @description A page of jobs. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -4277,6 +4357,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["BackfillList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -4394,6 +4489,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path: {
                 readonly id: string;
@@ -4405,6 +4502,8 @@ export interface operations {
             /** @description The job. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -4416,6 +4515,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["Backfill"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -4529,6 +4643,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path: {
                 readonly id: string;
@@ -4542,6 +4658,8 @@ export interface operations {
             /** @description A page of comments. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -4553,6 +4671,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["CommentList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -4671,6 +4804,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path: {
                 readonly id: string;
@@ -4682,6 +4817,8 @@ export interface operations {
             /** @description The action. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -4693,6 +4830,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["CommentAction"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -5007,6 +5159,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -5016,6 +5170,8 @@ export interface operations {
             /** @description All platforms. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -5027,6 +5183,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["PlatformList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -5081,6 +5252,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -5090,6 +5263,8 @@ export interface operations {
             /** @description A page of posts. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -5101,6 +5276,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["PostList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -5276,10 +5466,17 @@ export interface operations {
     };
     readonly getPost: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description Wait until the post is published, partial, failed or cancelled. */
+                readonly waitFor?: "final";
+                /** @description Longest wait, 1 to 30 seconds, default 30. Only with waitFor. */
+                readonly timeoutSeconds?: number;
+            };
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path: {
                 readonly id: string;
@@ -5291,19 +5488,34 @@ export interface operations {
             /** @description The post. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the post. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
                     readonly RateLimit?: string;
                     /** @description The limit that applies, and its window. */
                     readonly "RateLimit-Policy"?: string;
-                    /** @description Changes with every visible change of the post. */
-                    readonly ETag?: string;
                     readonly [name: string]: unknown;
                 };
                 content: {
                     readonly "application/json": components["schemas"]["PostDetail"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the post. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -5693,6 +5905,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -5702,6 +5916,8 @@ export interface operations {
             /** @description The quota as it is now. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -5713,6 +5929,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["Quota"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -5754,6 +5985,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -5763,6 +5996,8 @@ export interface operations {
             /** @description All rules. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -5774,6 +6009,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["QueueSlotRuleList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -6019,6 +6269,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path?: never;
             readonly cookie?: never;
@@ -6028,6 +6280,8 @@ export interface operations {
             /** @description A page of subscriptions. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -6039,6 +6293,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["WebhookList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -6282,6 +6551,8 @@ export interface operations {
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
             };
             readonly path: {
                 readonly id: string;
@@ -6293,6 +6564,8 @@ export interface operations {
             /** @description A page of deliveries. */
             readonly 200: {
                 headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
                     /** @description Id of the request; quote it when you report a problem. */
                     readonly "X-Request-Id"?: string;
                     /** @description Requests that are left, and the seconds until the whole limit is available again. */
@@ -6304,6 +6577,21 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {

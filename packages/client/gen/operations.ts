@@ -47,7 +47,7 @@ export interface Operations {
   readonly listPosts: (query?: Query<"listPosts">, options?: RequestOptions) => Promise<Answer<"listPosts">>;
   /** Check a post without saving or publishing it. Makes the same checks as creating the post, except for quota, duplicates and queue slots. Requires the scope `posts:read`. */
   readonly validatePost: (body: Body<"validatePost">, options?: RequestOptions) => Promise<Answer<"validatePost">>;
-  /** Read a post and its result on each account. Requires the scope `posts:read`. */
+  /** Read a post and its result on each account. With `waitFor=final` the answer waits until the post is published, partial, failed or cancelled, or until `timeoutSeconds` have passed. It is the post as it is then. Requires the scope `posts:read`. */
   readonly getPost: (id: string, query?: Query<"getPost">, options?: RequestOptions) => Promise<Answer<"getPost">>;
   /** Edit a draft or scheduled post. Setting scheduledAt on a draft schedules it. Requires the scope `posts:write`. */
   readonly updatePost: (id: string, body: Body<"updatePost">, options?: RequestOptions) => Promise<Answer<"updatePost">>;
@@ -172,4 +172,4 @@ export const ITERATORS: Readonly<Record<keyof Iterators, readonly [keyof Operati
 };
 
 /** Whether `getPost` can wait on the server until publishing has ended. */
-export const GET_POST_WAITS: boolean = false;
+export const GET_POST_WAITS: boolean = true;

@@ -35,7 +35,7 @@ function clientOf(replies: readonly Reply[], options = {}) {
     expect(redirect).toBe("manual");
     sent.push({
       method,
-      url: String(url),
+      url: new Request(url).url,
       headers: Object.fromEntries(new Headers(headers)),
       body: typeof body === "string" ? (JSON.parse(body) as unknown) : undefined,
     });
@@ -228,10 +228,10 @@ describe("repetitions:", () => {
       {},
       { signal },
     );
-    const result = expect(call).rejects.toBe(reason);
+    const result = call.catch((error: unknown) => error);
     await vi.advanceTimersByTimeAsync(1_000);
     controller.abort(reason);
-    await result;
+    expect(await result).toBe(reason);
     expect(sent).toHaveLength(1);
   });
 
@@ -246,6 +246,15 @@ describe("repetitions:", () => {
 });
 
 describe("errors:", () => {
+  test("a read with If-None-Match of an unchanged object throws the code not_modified", async () => {
+    const client = clientOf([() => new Response(null, { status: 304 })]);
+    const headers = { "if-none-match": '"1"' };
+    await expect(client.getPost("p", {}, { headers })).rejects.toMatchObject({
+      code: "not_modified",
+      status: 304,
+    });
+  });
+
   test("an error has the code, status, details and request id of the answer", async () => {
     const details = [{ code: "content_too_long", message: "Too long.", limit: 300, actual: 400 }];
     const body = {

@@ -28,8 +28,11 @@ interface ErrorFields {
 /** The API refused a request, or failed to carry it out. */
 export class PostriderError extends Error {
   override readonly name = "PostriderError";
-  /** Stable: programs decide by it. `unexpected_answer` means that the answer was not written by Postrider. */
-  readonly code: ErrorCode | "unexpected_answer" | (string & {});
+  /**
+   * Stable: programs decide by it. Two codes are made by the client: `not_modified` for the status 304, with the header
+   * `If-None-Match` only, and `unexpected_answer` for an answer that Postrider did not write.
+   */
+  readonly code: ErrorCode | "not_modified" | "unexpected_answer" | (string & {});
   /** HTTP status of the answer. */
   readonly status: number;
   readonly details: readonly ErrorDetail[];
@@ -104,7 +107,7 @@ export function toError(response: Response, text: string): PostriderError {
   const { status, headers } = response;
   const error = parse(text);
   return new PostriderError({
-    code: error?.code ?? "unexpected_answer",
+    code: error?.code ?? (status === 304 ? "not_modified" : "unexpected_answer"),
     message: error?.message ?? `unexpected answer with status ${status}`,
     status,
     details: error?.details ?? [],

@@ -90,12 +90,16 @@ async function putByFetch(url: string, file: FileSource, options: PutOptions): P
   const { body, bytes, contentType } = file;
   const { onProgress, signal } = options;
   const headers: Record<string, string> = { "content-type": contentType };
-  const isWhole = body instanceof Blob && onProgress === undefined;
-  // A stream is sent in chunks without a length unless the header says it, and S3 refuses uploads without a length.
-  if (!isWhole) headers["content-length"] = String(bytes);
   const init = { method: "PUT", headers, signal: signal ?? null };
   const send = options.fetch ?? fetch;
-  if (isWhole) return await send(url, { ...init, body });
+  // Deno sends every stream without a length.
+  if (body instanceof Blob && (onProgress === undefined || "Deno" in globalThis)) {
+    const response = await send(url, { ...init, body });
+    onProgress?.({ sentBytes: bytes, totalBytes: bytes });
+    return response;
+  }
+  // A stream is sent in chunks without a length unless the header says it, and S3 refuses uploads without a length.
+  headers["content-length"] = String(bytes);
   const streamed = { ...init, body: counted(file, onProgress), duplex: "half" as const };
   return await send(url, streamed);
 }

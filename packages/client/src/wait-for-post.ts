@@ -33,10 +33,10 @@ function createReader(getPost: Operations["getPost"], serverWaits: boolean): Rea
   return async (id, waitMs, options) => {
     const seconds = Math.min(MAX_HELD_SECONDS, Math.floor(waitMs / 1000));
     if (!waits || seconds < 1) return await getPost(id, {}, options);
-    const query = { waitFor: "final", timeoutSeconds: seconds };
+    const query = { waitFor: "final", timeoutSeconds: seconds } as const;
     try {
       const timeoutMs = (seconds + MAX_HELD_SECONDS) * 1000;
-      return await getPost(id, query as never, { ...options, timeoutMs });
+      return await getPost(id, query, { ...options, timeoutMs });
     } catch (error) {
       // A server of an older version refuses the parameters that it does not know.
       if (!(error instanceof PostriderError) || error.status !== 400) throw error;

@@ -135,6 +135,15 @@ describe("progress:", () => {
     expect(sentFiles()[0]?.headers["content-length"]).toBe(String(BYTES.length));
   });
 
+  test("Deno, which sends streams without a length, sends a Blob as a whole and reports its progress at the end", async () => {
+    vi.stubGlobal("Deno", {});
+    const seen: unknown[] = [];
+    const onProgress = (progress: unknown): void => void seen.push(progress);
+    await client.uploadFile(blob, { fileName: "video.mp4", onProgress });
+    expect(seen).toEqual([{ sentBytes: BYTES.length, totalBytes: BYTES.length }]);
+    expect(sentFiles()[0]?.headers["content-length"]).toBe(String(BYTES.length));
+  });
+
   test("in a browser a file is sent by XMLHttpRequest, which tells the progress", async () => {
     const sent: unknown[] = [];
     class BrowserRequest extends EventTarget {
