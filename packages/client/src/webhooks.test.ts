@@ -64,6 +64,7 @@ describe("requests that are refused:", () => {
     ["an Ed25519 signature is passed off as HMAC", ed25519().replace("v1a,", "v1,"), SECRET],
     ["the signature is cut", hmac().slice(0, -4), SECRET],
     ["the signature is not base64", "v1,!", SECRET],
+    ["the signature has another version", hmac().replace("v1,", "v2,"), SECRET],
     ["there is no secret", hmac(), []],
   ])("a request is refused as wrongly signed when %s", async (_, signature, secrets) => {
     const verified = verifyWebhook(BODY, headersWith(signature), secrets, { now });
