@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { execFile } from "node:child_process";
+import { execFile, execFileSync } from "node:child_process";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -86,31 +85,37 @@ test("the types of the installed client tell what a strict program gets, and ref
     if (error instanceof PostriderError && error.code === "quota_exceeded") error.details.map(({ path }) => path);
   `;
   writeFileSync(join(folder, "program.ts"), program);
-  const options = {
+  expect(compile(["program.ts"], { types: [] })).toBe("");
+  const preserve = { types: [], module: "preserve" };
+  expect(compile(["program.ts"], preserve)).toBe("");
+});
+
+test("the examples of the README compile as strict TypeScript", () => {
+  const readme = readFileSync(join(ROOT, "packages/client/README.md"), "utf8");
+  const examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code = ""]) => code);
+  expect(examples).toHaveLength(5);
+  const types = { types: ["node"], typeRoots: [join(ROOT, "node_modules/@types")] };
+  const files = examples.map((code, index) => {
+    writeFileSync(join(folder, `example-${index}.ts`), code);
+    return `example-${index}.ts`;
+  });
+  expect(compile(files, types)).toBe("");
+});
+
+/** Compiles files in the folder with the compiler's strictest options; returns what the compiler prints. */
+function compile(files: readonly string[], options: Readonly<Record<string, unknown>>): string {
+  const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
+  const compilerOptions = {
     strict: true,
     noEmit: true,
     exactOptionalPropertyTypes: true,
-    skipLibCheck: false,
+    target: "es2022",
+    module: "nodenext",
+    lib: ["es2023", "dom", "dom.asynciterable"],
+    ...options,
   };
-  const config = {
-    compilerOptions: {
-      ...options,
-      target: "es2022",
-      lib: ["es2023", "dom", "dom.asynciterable"],
-      types: [],
-    },
-    files: ["program.ts"],
-  };
-  for (const module of ["nodenext", "preserve"]) {
-    const compilerOptions = { ...config.compilerOptions, module };
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ ...config, compilerOptions }));
-    expect(compile()).toBe("");
-  }
-});
-
-function compile(): string {
-  const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files }));
   try {
     return execFileSync(process.execPath, [compiler, "-p", folder], { encoding: "utf8" });
   } catch (error) {
