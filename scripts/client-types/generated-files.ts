@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import openapiTypes, { astToString } from "openapi-typescript";
-import { ERROR_CODES, VIOLATION_CODES } from "../../services/gateway/src/http/error-codes.ts";
+import { ERROR_CODES, DETAIL_CODES } from "../../services/gateway/src/http/error-codes.ts";
 import type { Description } from "./description.ts";
 import { toOperationsFile } from "./operations-file.ts";
 
@@ -18,7 +18,7 @@ function toUnion(name: string, comment: string, codes: readonly string[]): strin
 function toCodesFile(): string {
   return [
     toUnion("ErrorCode", "The codes that the API returns in `error.code`.", ERROR_CODES),
-    toUnion("DetailCode", "The codes of `error.details`.", [...VIOLATION_CODES, ...ERROR_CODES]),
+    toUnion("DetailCode", "The codes of `error.details`.", [...DETAIL_CODES, ...ERROR_CODES]),
   ].join("");
 }
 

@@ -6086,8 +6086,6 @@ export interface operations {
                     readonly RateLimit?: string;
                     /** @description The limit that applies, and its window. */
                     readonly "RateLimit-Policy"?: string;
-                    /** @description Path of the created resource. */
-                    readonly Location?: string;
                     /** @description The answer is that of an earlier request with the same key. */
                     readonly "Idempotent-Replayed"?: "true";
                     readonly [name: string]: unknown;

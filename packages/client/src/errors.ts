@@ -6,12 +6,28 @@ export interface ErrorDetail {
   /** Stable. The known codes are listed; more can follow. */
   readonly code: DetailCode | (string & {});
   readonly message: string;
-  /** JSON Pointer to the field of the request. */
+  /** JSON Pointer to the field of the body; with `in`, the name of a query parameter or header. */
   readonly path?: string;
+  readonly in?: "query" | "header" | (string & {});
+  /** The target of the post that the detail is about. */
   readonly accountId?: string;
   readonly platform?: string;
+  /** What would have been accepted. */
+  readonly expected?: string;
+  readonly allowed?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** A short value that was sent, as JSON, or the type of a longer one. */
+  readonly found?: string;
+  /** The limit, and what was sent, in the same unit. */
   readonly limit?: number;
   readonly actual?: number;
+  readonly unit?: string;
+  /** The status of the object, or that of another server's answer. */
+  readonly status?: string | number;
+  readonly reason?: string;
+  /** The post that is in the way. */
+  readonly postId?: string;
   readonly [field: string]: unknown;
 }
 
