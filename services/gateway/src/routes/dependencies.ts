@@ -99,6 +99,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The scope that the API key needs for the operation. Routes without a scope need no API key. */
     readonly scope?: Scope;
+    /** Whether a route without a scope needs an API key. */
+    readonly needsKey?: boolean;
     /** Maximum duration of a request to this route, if it differs from the default of the gateway. */
     readonly timeoutMs?: number;
     /**

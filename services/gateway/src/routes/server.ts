@@ -28,6 +28,7 @@ import { addReadingRate } from "#src/routes/hooks/reading-rate.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addUnreadBodies } from "#src/routes/hooks/unread-body.ts";
 import { addUnsentAnswerLimit } from "#src/routes/hooks/unsent-answers.ts";
+import { registerMcp } from "#src/routes/mcp/routes.ts";
 import { registerDownload } from "#src/routes/media/download.ts";
 import { registerMedia } from "#src/routes/media/routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
@@ -153,5 +154,6 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   registerDownload(app, { ...deps, transferRate: patience.transferRate });
   registerConnect(app, deps);
   addApi(app, deps);
+  registerMcp(app, deps);
   return app;
 }
