@@ -44,6 +44,9 @@ export type SettingField =
   | TextField<string | null>
   | ListField;
 
+/** A value of any setting. */
+export type SettingValue = SettingField["default"];
+
 /** The settings that the accounts of a platform have, by name. */
 export type SettingFields = Readonly<Record<string, SettingField>>;
 

@@ -1,5 +1,4 @@
-import type { NoAnswer } from "#src/http/call-platform.ts";
-import { type JsonObject, list, number, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type JsonObject, list, number } from "#src/http/platform-answer.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
@@ -78,11 +77,14 @@ function findRefusal(publication: Publication, creator: CreatorInfo): Failure | 
   return { kind: "refused", code: "media_rejected", message };
 }
 
-function toHandles(publication: Publication, answer: PlatformAnswer | NoAnswer): Handles | Failure {
+/** Reads TikTok's creator info (platforms reference 4.1). */
+export async function fetchCreatorInfo(
+  access: TiktokAccess,
+  signal: AbortSignal,
+): Promise<CreatorInfo | Failure> {
+  const answer = await ask(access, "post/publish/creator_info/query/", {}, signal);
   const data = dataOf(answer);
-  if (data === undefined) return toStepFailure(answer);
-  const creator = toCreatorInfo(data);
-  return findRefusal(publication, creator) ?? toJsonHandle(NAME, creator);
+  return data === undefined ? toStepFailure(answer) : toCreatorInfo(data);
 }
 
 /** Reads TikTok's creator info, and checks that the creator may publish this post. */
@@ -91,6 +93,7 @@ export async function askForCreatorInfo(
   publication: Publication,
   signal: AbortSignal,
 ): Promise<Handles | Failure> {
-  const answer = await ask(access, "post/publish/creator_info/query/", {}, signal);
-  return toHandles(publication, answer);
+  const creator = await fetchCreatorInfo(access, signal);
+  if ("kind" in creator) return creator;
+  return findRefusal(publication, creator) ?? toJsonHandle(NAME, creator);
 }
