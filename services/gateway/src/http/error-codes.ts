@@ -65,6 +65,8 @@ export const VIOLATION_CODES = [
   "tags_unsupported",
   "tags_too_long",
   "forbidden_characters",
+  "markup_invalid",
+  "disclosure_not_private",
   "unknown_account",
   "platform_unavailable",
   "unknown_media",

@@ -87,6 +87,10 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "The title is too long[: it counts {actual}, at most {limit} is allowed]. Shorten it.",
   title_unsupported: "This platform has no titles. Remove the title.",
   privacy_required: "This platform needs a choice of privacy. Set it in the options.",
+  markup_invalid:
+    "Telegram cannot read the HTML of this text. Close each tag, use only Telegram's tags, and write < > & as &lt; &gt; &amp;, or set the account's format to plain.",
+  disclosure_not_private:
+    "TikTok does not allow paid advertising that only you can see. Choose another privacy, or change the account's setting disclosure.",
   privacy_unsupported: "This platform does not offer this privacy. Choose another or omit it.",
   tags_unsupported:
     "This platform has no field for tags. Remove them, or write hashtags into the text.",

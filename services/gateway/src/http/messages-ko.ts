@@ -75,6 +75,10 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   title_too_long: "제목이 너무 깁니다[({actual}, 최대 {limit})]. 줄여 주세요.",
   title_unsupported: "이 플랫폼에는 제목이 없습니다. 제목을 빼 주세요.",
   privacy_required: "이 플랫폼에서는 공개 범위를 골라야 합니다. 옵션에서 설정해 주세요.",
+  markup_invalid:
+    "텔레그램이 이 글의 HTML을 읽을 수 없습니다. 모든 태그를 닫고 텔레그램 태그만 쓰며 < > &는 &lt; &gt; &amp;로 적거나, 계정의 format 설정을 plain으로 바꿔 주세요.",
+  disclosure_not_private:
+    "TikTok에서는 유료 광고를 나만 볼 수 있게 올릴 수 없습니다. 다른 공개 범위를 고르거나 계정의 disclosure 설정을 바꿔 주세요.",
   privacy_unsupported: "이 플랫폼에 없는 공개 범위입니다. 다른 값을 고르거나 빼 주세요.",
   tags_unsupported:
     "이 플랫폼에는 태그 항목이 없습니다. 태그를 빼거나 본문에 해시태그로 적어 주세요.",
