@@ -1,4 +1,4 @@
-import type { AvailableReader } from "#src/settings/available.ts";
+import type { AvailableReader } from "#src/settings/available-reader.ts";
 import { type CreatorInfo, fetchCreatorInfo } from "./publishing/creator-info.ts";
 
 /** Our words for TikTok's privacy levels, in the order from the widest. */

@@ -1,5 +1,6 @@
 import { isPlatformId } from "@postrider/platforms/registry";
-import type { AvailableReader, AvailableReaders } from "@postrider/platforms/settings/available";
+import type { AvailableReaders } from "@postrider/platforms/settings/available";
+import type { AvailableReader } from "@postrider/platforms/settings/available-reader";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow } from "#src/db/credentials.ts";

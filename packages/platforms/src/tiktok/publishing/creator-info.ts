@@ -2,6 +2,7 @@ import { type JsonObject, list, number } from "#src/http/platform-answer.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { toStepFailure } from "./failures.ts";
 
@@ -28,10 +29,15 @@ const LEVELS: Readonly<Record<string, string>> = {
   friends: "MUTUAL_FOLLOW_FRIENDS",
   followers: "FOLLOWER_OF_CREATOR",
   private: "SELF_ONLY",
+  only_me: "SELF_ONLY",
 };
 
-/** Returns TikTok's privacy level for the privacy of the post. TikTok has no default privacy level. */
-export function privacyLevelOf({ privacy }: Publication): string | undefined {
+/**
+ * Returns TikTok's privacy level for the privacy of the post. TikTok has no default privacy level, and none for unlisted
+ * posts: a setting of the account says who sees those.
+ */
+export function privacyLevelOf({ privacy, settings }: Publication): string | undefined {
+  if (privacy === "unlisted") return LEVELS[readSettings("tiktok", settings).unlistedAs];
   return privacy === undefined ? undefined : LEVELS[privacy];
 }
 
