@@ -1,9 +1,7 @@
-import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import {
   AccountSettingsService,
   type AccountSettings,
 } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
-import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { required } from "#src/answers.ts";
 import { findTexts, getPositional, type Arguments, type Result } from "#src/command.ts";
@@ -62,7 +60,8 @@ function toResult({ accountId, platform, settings, available }: AccountSettings)
 
 function showValue(value: unknown): string {
   if (value === null) return "-";
-  return Array.isArray(value) ? value.join(",") : String(value);
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Shows the settings of an account, and changes them if the command line says so. */

@@ -1,9 +1,9 @@
 /** Tags of Telegram's HTML. Source: Bot API 10.3, formatting options, 2026-08-24. */
-const TAGS: ReadonlySet<string> = new Set([
-  ..."b strong i em u ins s strike del span tg-spoiler tg-emoji tg-time a code pre blockquote".split(
+const TAGS: ReadonlySet<string> = new Set(
+  "b strong i em u ins s strike del span tg-spoiler tg-emoji tg-time a code pre blockquote".split(
     " ",
   ),
-]);
+);
 
 const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
 /** A tag up to its end, or an entity. Other uses of `&` are text, as on Telegram. */
