@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { parseTelegramHtml } from "./html.ts";
 
 test.each([
-  ["plain text & more", "plain text & more"],
+  ["plain text & more > less", "plain text & more > less"],
   ["<b>bold</b> and <I>italic</I>", "bold and italic"],
   ['<a href="https://example.com/?a=1&amp;b=2">link</a>', "link"],
   ["<b><i>nested</i></b>", "nested"],
@@ -21,7 +21,6 @@ test.each([
 
 test.each([
   "1 < 2",
-  "2 > 1",
   "<blink>a</blink>",
   "<b>a",
   "a</b>",

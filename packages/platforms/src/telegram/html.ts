@@ -6,8 +6,8 @@ const TAGS: ReadonlySet<string> = new Set(
 );
 
 const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
-/** A tag up to its end, or an entity. Other uses of `&` are text, as on Telegram. */
-const MARKUP = /<([^<>]*)>|[<>]|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|amp|quot));/gi;
+/** A tag up to its end, or an entity. Other uses of `>` and `&` are text, as on Telegram. */
+const MARKUP = /<([^<>]*)>|<|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|amp|quot));/gi;
 const TAG = /^(\/?)([a-z-]+)(\s[^]*)?$/i;
 const SPOILER = /^\s+class\s*=\s*(["']?)tg-spoiler\1\s*$/i;
 
@@ -16,7 +16,7 @@ const MAX_CODE_POINT = 0x10ffff;
 
 /**
  * Returns the text that readers see of a text with Telegram's HTML tags; undefined when Telegram would refuse it: a tag
- * that Telegram does not know, is not closed or overlaps another one, or a `<` or `>` that does not belong to a tag.
+ * that Telegram does not know, is not closed or overlaps another one, or a `<` that begins no tag.
  */
 export function parseTelegramHtml(source: string): string | undefined {
   const open: string[] = [];
