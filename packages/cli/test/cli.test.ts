@@ -168,6 +168,10 @@ test("`account settings` shows the settings of an account, sets and resets them,
     1,
     "error: the request is invalid: /languages/0 format",
   ]);
+  expect(await errorOf(id, "--set", "license=free")).toEqual([
+    1,
+    "error: the request is invalid: /license not_allowed (allowed: youtube, creative_commons)",
+  ]);
   expect((await errorOf(newId()))[0]).toBe(1);
   expect((await run(["account", "settings", bluesky.id])).printed).toBe("languages  en,pt-BR");
 });

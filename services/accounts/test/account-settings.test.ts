@@ -59,8 +59,12 @@ test("unknown settings and wrong values are refused with their paths, and then n
   const ref = await fixture.connect("x");
   await expect(update(ref, { replySettings: "nobody", allowDuet: true })).rejects.toMatchObject(
     refusal(
-      { code: "not_allowed", path: "/replySettings" },
-      { code: "additional_property", path: "/allowDuet" },
+      {
+        code: "not_allowed",
+        path: "/replySettings",
+        allowed: ["everyone", "following", "mentioned"],
+      },
+      { code: "additional_property", path: "/allowDuet", allowed: ["replySettings"] },
     ),
   );
   for (const patch of [{}, [], null, "everyone", 1])

@@ -14,6 +14,7 @@ export interface ValueFault {
   readonly path: string;
   readonly limit?: number;
   readonly actual?: number;
+  /** The values that a setting can have, or the settings that the platform has. */
   readonly allowed?: readonly string[];
 }
 

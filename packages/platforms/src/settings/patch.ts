@@ -12,7 +12,8 @@ export function checkPatch(platform: PlatformId, patch: SettingValues): readonly
   return Object.entries(patch).flatMap(([name, value]): ValueFault[] => {
     const path = `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field === undefined) return [{ code: "additional_property", path }];
+    if (field === undefined)
+      return [{ code: "additional_property", path, allowed: Object.keys(fields) }];
     // Null resets a setting to its default.
     const fault = value === null ? undefined : findValueFault(field, value);
     return fault === undefined ? [] : [{ ...fault, path: path + fault.path }];

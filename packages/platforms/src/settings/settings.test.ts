@@ -58,6 +58,8 @@ test("the types of settings follow from their fields", () => {
   expectTypeOf<AccountSettings<"telegram">["silent"]>().toEqualTypeOf<boolean>();
 });
 
+const TIKTOK = Object.keys(ACCOUNT_SETTINGS.tiktok);
+
 test("checkPatch reports every unknown setting and wrong value with its path and what is allowed", () => {
   const patch = {
     allowDuet: "no",
@@ -69,8 +71,8 @@ test("checkPatch reports every unknown setting and wrong value with its path and
   expect(checkPatch("tiktok", patch)).toEqual([
     { code: "type", path: "/allowDuet" },
     { code: "not_allowed", path: "/unlistedAs", allowed: ["friends", "followers", "only_me"] },
-    { code: "additional_property", path: "/imageFit" },
-    { code: "additional_property", path: "/a~1b~0c" },
+    { code: "additional_property", path: "/imageFit", allowed: TIKTOK },
+    { code: "additional_property", path: "/a~1b~0c", allowed: TIKTOK },
   ]);
   expect(checkPatch("bluesky", { languages: ["en", "not a tag"] })).toEqual([
     { code: "format", path: "/languages/1" },
@@ -91,7 +93,9 @@ test.each(["constructor", "__proto__", "toString"])(
   "checkPatch refuses the inherited name %s as an unknown setting",
   (name) => {
     const patch = JSON.parse(`{"${name}":true}`) as Record<string, unknown>;
-    expect(checkPatch("x", patch)).toEqual([{ code: "additional_property", path: `/${name}` }]);
+    expect(checkPatch("x", patch)).toEqual([
+      { code: "additional_property", path: `/${name}`, allowed: ["replySettings"] },
+    ]);
   },
 );
 

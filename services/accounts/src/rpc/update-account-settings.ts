@@ -56,7 +56,9 @@ async function change(tx: TransactionSql, key: AccountKey, patch: SettingValues)
   if (!isPlatformId(platform)) throw notFound();
   const faults = checkPatch(platform, patch);
   if (faults.length > 0)
-    throw invalidRequest(faults.map(({ allowed: _allowed, ...violation }) => violation));
+    throw invalidRequest(
+      faults.map(({ allowed = [], ...fault }) => ({ ...fault, allowed: [...allowed] })),
+    );
   const before = (await findAccountSettings(tx, key))?.settings ?? {};
   const settings = applyPatch(before, patch);
   const { isEqual, ...details } = compare(platform, before, settings);
