@@ -8,6 +8,8 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.accounts.v1.AccountService/DisconnectAccount": ["gateway"],
   "postrider.accounts.v1.AccountService/ListAccounts": ["gateway", "posts", "operator"],
   "postrider.accounts.v1.AccountService/RequireReconnect": ["delivery"],
+  "postrider.accounts.v1.AccountSettingsService/GetAccountSettings": ["gateway", "operator"],
+  "postrider.accounts.v1.AccountSettingsService/UpdateAccountSettings": ["gateway", "operator"],
   "postrider.accounts.v1.AdmissionService/Admit": ["gateway"],
   "postrider.accounts.v1.ApiKeyService/CreateApiKey": ["operator"],
   "postrider.accounts.v1.ApiKeyService/ListApiKeys": ["operator"],

@@ -7,6 +7,7 @@ import { answerClientError } from "#src/http/client-error.ts";
 import { normalizeTarget, requestIdOf } from "#src/http/incoming-request.ts";
 import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
+import { registerAccountSettings } from "#src/routes/accounts/settings-routes.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { registerAutomations } from "#src/routes/automations/routes.ts";
 import { registerComments } from "#src/routes/comments/routes.ts";
@@ -70,6 +71,7 @@ function addApi(app: FastifyInstance, deps: ServerDeps): void {
     async (api) => {
       await addCompression(api);
       registerAccounts(api, deps);
+      registerAccountSettings(api, deps);
       registerAutomations(api, deps);
       registerComments(api, deps);
       registerMedia(api, deps);
