@@ -55,6 +55,8 @@ export type DetailCode =
   | "title_too_long"
   | "title_unsupported"
   | "privacy_required"
+  | "markup_invalid"
+  | "disclosure_not_private"
   | "privacy_unsupported"
   | "tags_unsupported"
   | "tags_too_long"
