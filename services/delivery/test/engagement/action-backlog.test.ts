@@ -3,6 +3,7 @@ import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claimActions, findNextActionMs, listLostCalls } from "#src/engagement/db/action-claims.ts";
+import { countActions } from "#src/engagement/db/action-counts.ts";
 import { markActionCall } from "#src/engagement/db/action-marks.ts";
 import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
 import { openDatabase } from "../fixture.ts";
@@ -102,4 +103,16 @@ test("the backlog of an account whose places are taken is not read", async () =>
   });
 
   expect(read).toBeLessThan(60);
+});
+
+test("counting the open actions reads only these, however many actions have ended", async () => {
+  const { sql } = database;
+  const read = await sql.begin(async (tx) => {
+    const counts = await countActions(tx);
+    const waiting = counts.filter(({ type, state }) => type === "reply" && state !== "working");
+    expect(waiting.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(WAITING - 10);
+    return await rowsRead(tx);
+  });
+
+  expect(read).toBeLessThan(WAITING + 1_000);
 });
