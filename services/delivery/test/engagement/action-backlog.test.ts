@@ -116,3 +116,22 @@ test("counting the open actions reads only these, however many actions have ende
 
   expect(read).toBeLessThan(WAITING + 1_000);
 });
+
+test("of many requests to hide or show one comment only the last one waits, so that claims have one to look at", async () => {
+  const { sql } = database;
+  const clicked = world.addAccount();
+  for (let count = 0; count < 50; count += 1)
+    await request(sql, clicked, { type: count % 2 === 0 ? "hide" : "unhide" });
+  const last = await request(sql, clicked, { type: "hide" });
+
+  const rows = await sql<{ id: string; status: string; errorCode: string | null }[]>`
+    select id, status, error_code
+    from comment_actions
+    where account_id = ${clicked.id}
+    order by id`;
+  const replaced = { status: "failed", errorCode: "duplicate_detected" };
+  expect(rows.slice(0, -1).map(({ id: _id, ...row }) => row)).toEqual(
+    Array.from({ length: 50 }, () => replaced),
+  );
+  expect(rows.at(-1)).toEqual({ id: last, status: "queued", errorCode: null });
+});

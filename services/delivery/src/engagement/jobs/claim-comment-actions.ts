@@ -13,6 +13,7 @@ import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import type { ActionContext, ActionDeps } from "#src/engagement/operations/action-context.ts";
 import { ActionRecorder } from "#src/engagement/operations/action-recorder.ts";
 import type { EngagementDeps, FinishRuns } from "#src/engagement/operations/dependencies.ts";
+import { endOldActions } from "#src/engagement/operations/end-old-actions.ts";
 import { workActions } from "#src/engagement/operations/work-actions.ts";
 
 export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "onEvents"> {
@@ -148,6 +149,7 @@ class Claims {
     );
     const isThorough = now - this.#thoroughAt >= THOROUGH_LOOK_MS;
     await doubtActions(sql, settings.visibleCallMs, isThorough);
+    await endOldActions(this.#options);
     if (isThorough) this.#thoroughAt = now;
   }
 
