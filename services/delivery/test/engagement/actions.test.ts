@@ -93,8 +93,8 @@ test("a request to show a comment replaces one that hides it and waits for a ret
   const account = world.addAccount();
   world.reactions = [() => NO_ANSWER];
   const hide = await request(sql(), account, { type: "hide" });
-  await using _worker = startActionWorker(database, world, {
-    settings: { visibleCallMs: 400, retryMs: [3_600_000] },
+  await using worker = startActionWorker(database, world, {
+    settings: { visibleCallMs: 1_500, retryMs: [3_600_000] },
   });
   await eventually(async () => {
     const [row] =
@@ -107,6 +107,7 @@ test("a request to show a comment replaces one that hides it and waits for a ret
     { id: hide, status: "failed", errorCode: "duplicate_detected" },
     { id: unhide },
   ]);
+  worker.claims.nudge();
   const [event] = await readEvents();
   expect(event?.event.actionId).toBe(hide);
 
