@@ -1,5 +1,6 @@
 import { fromJsonString } from "@bufbuild/protobuf";
 import { CommentActionCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -130,6 +131,27 @@ test("two requests about one comment that wait together are carried out in the o
 
   expect(await untilAllEnded(sql())).toMatchObject([{ id: hide }, { id: unhide }]);
   expect(world.calls.map(({ kind }) => kind)).toEqual(["unhide", "hide"]);
+});
+
+test("the time since the last look for actions grows while every look fails, and starts again after one that does not", async () => {
+  let isDown = true;
+  let asked = 0;
+  const wrapSql = (pool: Sql) =>
+    new Proxy(pool, {
+      apply: (target, self, args) => {
+        asked += 1;
+        if (isDown) throw new Error("the database does not answer");
+        return Reflect.apply(target, self, args) as unknown;
+      },
+    });
+  await using worker = startActionWorker(database, world, { wrapSql });
+  const startedAt = performance.now();
+  await eventually(() => asked > 1);
+  const sinceMs = performance.now() - startedAt;
+  expect(worker.claims.claimAgeMs()).toBeGreaterThanOrEqual(sinceMs);
+  isDown = false;
+  worker.claims.nudge();
+  await eventually(() => worker.claims.claimAgeMs() < performance.now() - startedAt);
 });
 
 test("a reply whose answer was lost is found on the platform and not sent again", async () => {

@@ -79,6 +79,26 @@ test("a copy of the data polls no account and does not change when sending was e
   expect(await sql`select 1 from automation_sending`).toEqual([]);
 });
 
+test("the time since the last look for accounts to poll grows while every look fails, and starts again after one that does not", async () => {
+  const { deps } = automations;
+  let isDown = true;
+  let asked = 0;
+  const isOwn = async () => {
+    asked += 1;
+    if (isDown) throw new Error("the database does not answer");
+    return await Promise.resolve(true);
+  };
+  const guard = { isOwn } as unknown as typeof deps.guard;
+  await using polls = startPollComments({ ...deps, guard });
+  const startedAt = performance.now();
+  await eventually(() => asked > 1);
+  const sinceMs = performance.now() - startedAt;
+  expect(polls.claimAgeMs()).toBeGreaterThanOrEqual(sinceMs);
+  isDown = false;
+  polls.nudge();
+  await eventually(() => polls.claimAgeMs() < performance.now() - startedAt);
+});
+
 test("the metrics show what waits and what fails", async () => {
   const { platform, deps, sql } = automations;
   const { mediaId } = await createActiveRule(automations);
