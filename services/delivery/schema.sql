@@ -309,6 +309,7 @@ create table delivery.metrics_accounts (
   limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   wake_at timestamp with time zone not null generated always as (GREATEST(due_at, not_before, limited_until)) stored,
+  connected_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint metrics_accounts_pkey PRIMARY KEY (account_id)
 );
 CREATE INDEX metrics_accounts_wake ON delivery.metrics_accounts USING btree (platform, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);

@@ -2,7 +2,7 @@ import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 import { actionColumns } from "./comment-actions.ts";
-import { isPaused, scheduleQueues } from "./queue-schedule.ts";
+import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isDoubtful } from "./restore-doubts.ts";
 
 /** A claimed action, with the database's time at its claim. */
@@ -172,7 +172,7 @@ async function claimOf(
         )) as free
       from comment_action_queues q
       where q.account_id in ${tx(accountIds)}
-      and coalesce(q.not_before <= now(), true)
+      and coalesce(greatest(q.not_before, ${heldUntil(tx)}) <= now(), true)
     ),
     heads as (${firstReady(tx)}),
     taken as (
