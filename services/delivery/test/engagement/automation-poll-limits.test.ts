@@ -5,6 +5,8 @@ import { claimActions } from "#src/engagement/db/action-claims.ts";
 import { claimAccounts, takeCalls } from "#src/engagement/db/automation-accounts.ts";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
 import { pollAccount } from "#src/engagement/operations/poll-account.ts";
+import { insertDeployment } from "#src/publishing/db/deployment.ts";
+import { DEPLOYMENT } from "../fixture.ts";
 import {
   createActiveRule,
   listRunTexts,
@@ -141,6 +143,7 @@ test("a limit of the platform for an action stops the polls of its account, and 
   const { platform, sql } = automations;
   const { workspaceId, accountId } = await createActiveRule(automations);
   const account = { id: accountId, workspaceId, platform: "instagram" } as const;
+  await insertDeployment(sql, DEPLOYMENT);
   await request(sql, account);
   await sql`update comment_action_queues set not_before = now() + interval '1 hour'`;
   expect(await automations.poll()).toBe(0);
@@ -162,6 +165,11 @@ test("a limit of the platform for an action stops the polls of its account, and 
     select round(extract(epoch from wake_at - now()))::int as seconds
     from comment_action_queues`;
   expect(queue).toEqual({ seconds: 3600 });
+
+  await sql`update automation_accounts set held_until = now()`;
+  await sql`update comment_action_queues set wake_at = now()`;
+  const later = await sql.begin((tx) => claimActions(tx, limits));
+  expect(later.actions).toHaveLength(1);
 });
 
 test("an account that is connected again while a poll of it runs is polled again at once", async () => {
