@@ -23,7 +23,7 @@ const LOAD =
  * Seconds between two polls of an account. An account may make 192 calls for comments at once and one every 50 s afterwards, so a
  * long test polls less often and reads several pages at a time.
  */
-const POLL_SECONDS = LONG_COUNT === undefined ? "0.5" : "15";
+const POLL_SECONDS = LONG_COUNT === undefined ? "0.5" : "30";
 /** Time in which all private replies must be sent after the last comment. */
 const SETTLE_MS = 60_000 + LOAD.count * 30;
 
