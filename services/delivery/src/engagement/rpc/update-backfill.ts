@@ -3,7 +3,7 @@ import type {
   UpdateBackfillRequest,
   UpdateBackfillResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
-import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
+import { conflict, invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findRule } from "#src/engagement/db/automation-rules.ts";
@@ -55,7 +55,7 @@ function changeFrom(
   preparingMs?: number,
 ): Change {
   return async (tx, job) => {
-    if (!from.includes(job.status)) throw conflict("invalid_transition");
+    if (!from.includes(job.status)) throw wrongStatus(job.status, from);
     return await setBackfillStatus(tx, job, to, preparingMs);
   };
 }
