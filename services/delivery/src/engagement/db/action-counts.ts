@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { ActionType } from "#src/engagement/domain/comment-action.ts";
-import { isPaused } from "./queue-schedule.ts";
+import { heldUntil, isPaused } from "./queue-schedule.ts";
 
 /**
  * The states in which operators see unfinished actions: ready (`due`), stopped by an operator's pause (`paused`), waiting for a
@@ -19,20 +19,15 @@ export interface ActionCount {
 
 /** Counts the unfinished actions that do not wait for a retry. */
 export async function countActions(sql: ISql): Promise<readonly ActionCount[]> {
-  return await sql<ActionCount[]>`${actionCounts(sql)}`;
-}
-
-/** SQL query of `countActions`. */
-export function actionCounts(sql: ISql) {
   // Each part names the statuses of a partial index, so that no part reads ended actions.
-  return sql`
+  return await sql<ActionCount[]>`
     select type, state, count(*)::int as count, min(wake_at) as since
     from (
       select a.type, a.wake_at,
         case
           when a.status = 'unknown' then 'unknown'
           when exists (select 1 from pauses where ${isPaused(sql)}) then 'paused'
-          when q.not_before > now() then 'limited'
+          when greatest(q.not_before, ${heldUntil(sql)}) > now() then 'limited'
           else 'due'
         end as state
       from comment_action_queues q
