@@ -3,6 +3,7 @@ import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { claimActions } from "#src/engagement/db/action-claims.ts";
 import { claimAccounts, takeCalls } from "#src/engagement/db/automation-accounts.ts";
+import { countAutomations } from "#src/engagement/db/automation-counts.ts";
 import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
 import { pollAccount } from "#src/engagement/operations/poll-account.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
@@ -147,7 +148,10 @@ test("a limit of the platform for an action stops the polls of its account, and 
   await request(sql, account);
   await sql`update comment_action_queues set not_before = now() + interval '1 hour'`;
   expect(await automations.poll()).toBe(0);
+  await sql`update automation_accounts set poll_at = now()`;
+  expect(await countAutomations(sql)).toMatchObject({ due: 0 });
   await sql`update comment_action_queues set not_before = null`;
+  expect(await countAutomations(sql)).toMatchObject({ due: 1 });
 
   platform.beforeList = () => limitReached("rate_limited", "slow down", HOUR_MS);
   expect(await automations.poll()).toBe(1);

@@ -1,5 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
+import { isUnheld } from "./queue-schedule.ts";
 
 interface AccountRef {
   readonly workspaceId: string;
@@ -80,13 +81,7 @@ export async function claimAccounts(
       where platform = ${platform}
       and poll_at <= now()
       and lease_until <= now()
-      -- The platform limits the account as a whole, so a limit of an action stops polls too.
-      and not exists (
-        select 1
-        from comment_action_queues q
-        where q.account_id = automation_accounts.account_id
-        and q.not_before > now()
-      )
+      and ${isUnheld(sql)}
       order by poll_at
       limit ${limit}
       for no key update skip locked

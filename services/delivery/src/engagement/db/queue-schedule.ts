@@ -23,6 +23,20 @@ export function heldUntil(sql: ISql) {
     )`;
 }
 
+/**
+ * SQL condition on an account (`automation_accounts`): a limit of the platform for its actions does not hold it. The platform limits
+ * the account as a whole.
+ */
+export function isUnheld(sql: ISql) {
+  return sql`
+    not exists (
+      select 1
+      from comment_action_queues q
+      where q.account_id = automation_accounts.account_id
+      and q.not_before > now()
+    )`;
+}
+
 /** SQL subquery: when the first action of queue `q` in one of these statuses is ready; null if there is none. */
 function firstWake(sql: ISql, statuses: readonly string[]) {
   return sql`
