@@ -21,6 +21,8 @@ export interface SampleHeif {
   readonly brands: readonly string[];
   /** Bytes of the compressed tile. */
   readonly tile: Buffer;
+  /** Ids of the items that the grid consists of; by default its tiles, from 2. */
+  readonly references: readonly number[];
 }
 
 /** Rotates by a multiple of 90 degrees to the left. */
@@ -46,6 +48,7 @@ export function sampleHeif(options: Partial<SampleHeif> = {}): Buffer {
   const { config, data } = readTile();
   const tile = options.tile ?? data;
   const ids = Array.from({ length: columns * rows }, (_, index) => index + 2);
+  const references = options.references ?? ids;
   const shared = [config, sizeBox(TILE, TILE), sizeBox(width, height)];
   const own = properties.map((_, index) => shared.length + 1 + index);
   const grid = Buffer.concat([Buffer.from([0, 1, rows - 1, columns - 1]), u32(width, height)]);
@@ -65,7 +68,7 @@ export function sampleHeif(options: Partial<SampleHeif> = {}): Buffer {
           item(1, "grid"),
           ...ids.map((id) => item(id, "hvc1")),
         ),
-        fullBox("iref", 0, box("dimg", u16(1, ids.length, ...ids))),
+        fullBox("iref", 0, box("dimg", u16(1, references.length, ...references))),
         box(
           "iprp",
           box("ipco", ...shared, ...properties),

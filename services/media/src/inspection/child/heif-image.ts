@@ -10,7 +10,8 @@ const CHROMA = { 3: 10, 4: 11 } as const;
 const NCLX = fourCharacters("nclx");
 const DISPLAY_P3 = 12;
 
-const MAX_PIXELS = 100_000_000;
+/** More than phones have. Decoding this many pixels takes about five seconds. */
+const MAX_PIXELS = 64_000_000;
 /** Larger colour profiles are not used. */
 const MAX_PROFILE_BYTES = 4_000_000;
 /** Maximum number of rows that are copied at once. */
@@ -199,6 +200,6 @@ export class HeifImage {
     if (width < 1 || height < 1 || !isInside) throw unreadable("The image has no pixels.");
     const pixels = ispeWidth * ispeHeight;
     if (pixels > MAX_PIXELS)
-      throw tooManyPixels("The image has over 100 megapixels.", MAX_PIXELS, pixels);
+      throw tooManyPixels("The HEIC has over 64 megapixels.", MAX_PIXELS, pixels);
   }
 }

@@ -16,6 +16,8 @@ import { OutputFile } from "./output-file.ts";
 const DECODED = `/dev/fd/${OUTPUT_FD}`;
 /** Quality of the JPEG that platforms receive instead of a HEIC. */
 const QUALITY = 92;
+/** Part of the memory for decoded images that a rotated image and the decoder of HEIC may hold. */
+const ROTATION_SHARE = 5 / 6;
 
 /** A HEIC that was decoded to a TIFF in `OUTPUT_FD`. */
 interface DecodedHeif {
@@ -92,11 +94,8 @@ function encodeJpeg(decoded: DecodedHeif, budgetBytes: number): Sharp {
   const { width, height, orientation, heldBytes } = decoded;
   const image = sharp(DECODED, imageOptions({})).flatten({ background: "white" });
   // An image is rotated in memory. One that is too large for that keeps its orientation as the only EXIF tag.
-  const fits = 3 * width * height + heldBytes <= budgetBytes + DECODER_BYTES;
+  const fits = 3 * width * height + heldBytes <= ROTATION_SHARE * budgetBytes;
   if (orientation !== 1 && !fits) image.withExif({ IFD0: { Orientation: String(orientation) } });
   else image.autoOrient();
   return image.toColourspace("srgb").jpeg({ quality: QUALITY, optimiseCoding: false });
 }
-
-/** Bytes of the memory that is reserved for libraries and the file, and that a process that decodes HEIC does not need. */
-const DECODER_BYTES = 30_000_000;
