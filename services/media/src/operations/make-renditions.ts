@@ -80,7 +80,9 @@ async function makeAtOnce(
   source: StoredFile,
 ): Promise<RenderEnd> {
   const { store } = deps;
-  const { plans, signal } = making;
+  const { signal } = making;
+  // Plans of the same size follow each other, so that the picture is resized once for them.
+  const plans = making.plans.toSorted((a, b) => (describePlan(a) < describePlan(b) ? -1 : 1));
   const files: Files = new Map();
   try {
     const end = await measureRender(() =>
@@ -95,7 +97,7 @@ async function makeAtOnce(
     );
     signal.throwIfAborted();
     failpoint("media.renditions-stored");
-    if (end.kind === "rendered") await record(deps, making, end, files);
+    if (end.kind === "rendered") await record(deps, { ...making, plans }, end, files);
     return end;
   } finally {
     // The files that no row names: those of an attempt that ended early, and of media that were deleted meanwhile.
