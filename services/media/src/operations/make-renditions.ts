@@ -14,6 +14,7 @@ import {
 import { objectKey } from "#src/domain/object-keys.ts";
 import {
   describePlan,
+  sortForRendering,
   type RenderedImage,
   type RenderEnd,
   type RenderImages,
@@ -81,8 +82,7 @@ async function makeAtOnce(
 ): Promise<RenderEnd> {
   const { store } = deps;
   const { signal } = making;
-  // Plans of the same size follow each other, so that the picture is resized once for them.
-  const plans = making.plans.toSorted((a, b) => (describePlan(a) < describePlan(b) ? -1 : 1));
+  const plans = sortForRendering(making.plans);
   const files: Files = new Map();
   try {
     const end = await measureRender(() =>

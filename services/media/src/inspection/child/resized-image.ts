@@ -64,6 +64,10 @@ type Channels = 1 | 2 | 3 | 4;
 
 /** The pixels of the last rendition, because renditions of the same size differ only in their limits on bytes. */
 let last: Pixels | undefined;
+/** The pixels of the whole picture in the first, largest size, of which much smaller ones are made without decoding it again. */
+let whole: Pixels | undefined;
+/** How many times wider the whole picture must be than a rendition that is made of it, so that no detail is lost twice. */
+const REDUCTION = 1.5;
 
 async function openInMemory(
   source: RenderSource,
@@ -76,6 +80,7 @@ async function openInMemory(
     last = undefined;
     globalThis.gc?.();
     last = await readPixels(source, plan, size, key);
+    if (plan.fit === "scale") whole ??= last;
     source.onProgress();
   }
   const { data, raw } = last;
@@ -94,16 +99,41 @@ async function readPixels(
   size: Size,
   key: string,
 ): Promise<Pixels> {
-  const image = resize(source, plan, size).raw();
+  const image = resize(source, plan, size, findWhole(source, plan, size)).raw();
   const { data, info } = await image.toBuffer({ resolveWithObject: true });
   const { width, height, channels } = info;
   return { key, data, raw: { width, height, channels } };
 }
 
-/** Resizes the image as it is stored: its sides are swapped when its orientation swaps them. */
-function resize({ content, orientation }: RenderSource, plan: RenditionPlan, size: Size): Sharp {
-  const [width, height] = orientation >= 5 ? [size.height, size.width] : [size.width, size.height];
-  const image = sharp(content, imageOptions({}));
+/** Returns the pixels of the whole picture when a rendition of this type and size can be made of them. */
+function findWhole(
+  { orientation }: RenderSource,
+  { contentType }: RenditionPlan,
+  size: Size,
+): Pixels | undefined {
+  if (whole === undefined || !whole.key.startsWith(`${contentType} `)) return undefined;
+  const [width, height] = asStored(size, orientation);
+  const { raw } = whole;
+  return raw.width >= REDUCTION * width && raw.height >= REDUCTION * height ? whole : undefined;
+}
+
+/** Returns the width and height of an upright size as it is stored: swapped when the orientation swaps them. */
+function asStored({ width, height }: Size, orientation: number): readonly [number, number] {
+  return orientation >= 5 ? [height, width] : [width, height];
+}
+
+/** Resizes the image as it is stored, from its file or from the pixels of the whole picture. */
+function resize(
+  { content, orientation }: RenderSource,
+  plan: RenditionPlan,
+  size: Size,
+  from?: Pixels,
+): Sharp {
+  const [width, height] = asStored(size, orientation);
+  const image =
+    from === undefined
+      ? sharp(content, imageOptions({}))
+      : sharp(from.data, { raw: from.raw, sequentialRead: false });
   // Transparent parts become white before the picture is resized, because platforms show them black otherwise.
   if (plan.contentType === "image/jpeg") image.flatten({ background: WHITE });
   return image
