@@ -27,6 +27,8 @@ export const COLUMNS = [
   "delivery_sha256",
   "delivery_content_type",
   "rejection",
+  "alt_text",
+  "cover_ms",
   "ready_at",
   "created_at",
 ] as const;

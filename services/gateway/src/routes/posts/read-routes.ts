@@ -1,6 +1,7 @@
 import { toPostSummary } from "@postrider/rest/posts/mapping";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import { withCurrentDescriptions } from "#src/clients/media-descriptions.ts";
 import { createPostReader } from "#src/clients/post-reader.ts";
 import { defined } from "#src/http/defined.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
@@ -17,7 +18,7 @@ const DEFAULT_LIMIT = 20;
 /** Registers the routes that read one post and that list posts page by page. */
 export function registerReadRoutes(
   api: FastifyInstance,
-  { posts, links }: Pick<ServerDeps, "posts" | "links">,
+  { posts, media, links }: Pick<ServerDeps, "posts" | "media" | "links">,
 ): void {
   const reader = createPostReader(posts);
   const get = operation({
@@ -31,7 +32,8 @@ export function registerReadRoutes(
   });
   api.get<{ Params: Static<typeof IdParams> }>("/posts/:id", get, async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    return sendPost(reply, await reader.get(workspaceId, pathId(request)), links);
+    const post = await reader.get(workspaceId, pathId(request));
+    return sendPost(reply, await withCurrentDescriptions(media, post), links);
   });
 
   const list = operation({
