@@ -35,7 +35,7 @@ export interface MediaRules {
   readonly galleryMax?: number;
   readonly mixImageVideo: boolean;
   readonly maxVideos: number;
-  /** Maximum length of the alternative text of a file, in UTF-16 units. */
+  /** Maximum length of the alternative text of an image, in UTF-16 units. */
   readonly altTextMax?: number;
   readonly altTextRequiredField?: boolean;
   /** Whether the platform fetches the bytes of images and videos itself from a public URL. */
@@ -70,6 +70,8 @@ export interface VideoRules {
   readonly unverifiedMaxSeconds?: number;
   readonly minFps?: number;
   readonly maxFps?: number;
+  /** Maximum length of the alternative text of a video, in UTF-16 units; absent when the platform takes none. */
+  readonly altTextMax?: number;
   /** Minimum in pixels that applies to the video's width and to its height. */
   readonly minPixels?: number;
   /** Maximum in pixels that applies to the video's width and to its height. */

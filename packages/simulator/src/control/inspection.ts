@@ -7,7 +7,12 @@ import type { World } from "#src/world/world.ts";
 
 function toVisible({ platform, account, id, text, media, createdAt, createCalls }: Post): unknown {
   const created = new Date(createdAt).toISOString();
-  const files = media.map(({ kind, sha256 }) => ({ kind, sha256 }));
+  const files = media.map(({ kind, sha256, altText, coverMs }) => ({
+    kind,
+    sha256,
+    ...(altText === undefined ? {} : { altText }),
+    ...(coverMs === undefined ? {} : { coverMs }),
+  }));
   return { platform, account, id, text, media: files, createdAt: created, createCalls };
 }
 

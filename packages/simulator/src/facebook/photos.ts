@@ -58,7 +58,17 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const received = photoOf(graphCall);
   const page = account.externalId;
   const id = network.world.snowflakes.next(now);
-  const photo = { id, page, caption, received, createdAt: now, deletedAt: null, post: null };
+  const altText = parameters.text("alt_text_custom");
+  const photo = {
+    id,
+    page,
+    caption,
+    altText,
+    received,
+    createdAt: now,
+    deletedAt: null,
+    post: null,
+  };
   network.photos.put(id, photo);
   if (!isPublished) {
     return { status: 200, body: { id } };

@@ -12,6 +12,8 @@ export interface PostInfo {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
+  /** Time in the video, in milliseconds, of its cover. */
+  readonly coverMs?: number;
 }
 
 const LEVELS: readonly PrivacyLevel[] = [
@@ -82,7 +84,17 @@ export function videoInfo(network: TiktokNetwork, body: Fields, account: Account
   const fields = section(body, "post_info", known);
   checkFlags(fields, VIDEO_FLAGS);
   const title = textOf(fields, "title", 2200);
-  return { title, description: "", privacy: privacyOf(network, fields, account) };
+  const privacy = privacyOf(network, fields, account);
+  return { title, description: "", privacy, ...coverOf(fields) };
+}
+
+function coverOf({ video_cover_timestamp_ms: coverMs }: Fields): Pick<PostInfo, "coverMs"> {
+  if (coverMs === undefined) {
+    return {};
+  }
+  return Number.isSafeInteger(coverMs) && Number(coverMs) >= 0
+    ? { coverMs: Number(coverMs) }
+    : refuseParameter("video_cover_timestamp_ms must be a number of milliseconds.");
 }
 
 /** Reads `post_info` of a TikTok photo post. */

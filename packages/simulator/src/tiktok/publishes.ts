@@ -36,6 +36,8 @@ export interface Publish {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
+  /** Time in the video, in milliseconds, of its cover. */
+  readonly coverMs?: number;
   /**
    * When the call that started the TikTok publish arrived, in Unix milliseconds of the simulator's
    * clock.

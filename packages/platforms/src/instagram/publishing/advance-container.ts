@@ -3,6 +3,8 @@ import { readGraphError } from "#src/graph-api/graph-error.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
+import { instagram } from "#src/instagram/rules.ts";
+import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
 import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/processing-wait.ts";
@@ -105,6 +107,9 @@ function dropParts(context: ContainerContext, answer: PlatformAnswer): StepWait 
 }
 
 async function create(context: ContainerContext, restarts: number): Promise<StepResult> {
+  const file = fileAt(context.publication, context.place);
+  const refusal = file === undefined ? undefined : refuseLongAltText(instagram, file);
+  if (refusal !== undefined) return refusal;
   const answer = await createContainer(
     context.api,
     context.publication,

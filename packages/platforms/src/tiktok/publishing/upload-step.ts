@@ -66,12 +66,14 @@ export function toChunkRequest(upload: Upload, part: MediaPart): PlatformRequest
 }
 
 function toPostInfo(publication: Publication, creator: CreatorInfo) {
+  const coverMs = publication.media[0]?.coverMs;
   return {
     title: publication.text,
     privacy_level: privacyLevelOf(publication),
     disable_comment: creator.isCommentDisabled,
     disable_duet: creator.isDuetDisabled,
     disable_stitch: creator.isStitchDisabled,
+    ...(coverMs === null || coverMs === undefined ? {} : { video_cover_timestamp_ms: coverMs }),
   };
 }
 
