@@ -35,6 +35,7 @@ export async function startApp(config: Config): Promise<App> {
   const refresher = new CredentialRefresher(own);
   const deps: Dependencies = {
     ...own,
+    features: config.platforms.features,
     simulatorUrl,
     publicUrl,
     noteKeyUse: (keyId) => apiKeyUse.note(keyId),

@@ -32,6 +32,11 @@ function ownerView(network: InstagramNetwork, { account, token }: GraphCall): Vi
   };
 }
 
+/** Whether Instagram answers reads of single containers and posts with the token of a Page with 100/33. */
+function isReadRefused({ world }: InstagramNetwork, { token }: GraphCall): boolean {
+  return token.kind === "page" && world.settings.values.instagramPageTokenReads === "refused";
+}
+
 function findView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   if (id === "me" || id === network.ownerships.get(account.externalId)?.pageId) {
@@ -39,6 +44,9 @@ function findView(network: InstagramNetwork, graphCall: GraphCall): View | undef
   }
   if (id === account.externalId) {
     return accountView(account);
+  }
+  if (isReadRefused(network, graphCall)) {
+    return undefined;
   }
   const container = network.containers.find(account.externalId, id, asOf);
   if (container !== undefined) {
