@@ -9,6 +9,10 @@ export interface TextRules {
   readonly max: number;
   readonly unit: TextUnit;
   readonly required: boolean;
+  /**
+   * Maximum lengths that replace `max` for some accounts: by the name of a trait of the account, and by the value of that trait.
+   */
+  readonly maxByTrait?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** The maximum length of the text of a post with media; it replaces `max`. */
   readonly maxWithMedia?: number;
   /** Maximum number of UTF-8 bytes of the text, which applies together with `max`. */

@@ -64,6 +64,7 @@ const account = {
   status: "active",
   connectedAt: "2026-11-19T08:30:00.000Z",
   tokenExpiresAt: null,
+  permissions: { granted: ["publishing", "comments", "metrics"], missing: [] },
 };
 
 /** Example of the `data` of each webhook event. */

@@ -15,7 +15,8 @@ function refusePhoto(message: string): never {
     code: 100,
     subcode: 1_366_046,
     message,
-    userMessage: "Your photos couldn't be uploaded. Photos should be smaller than 4 MB.",
+    userMessage:
+      "Your photos couldn't be uploaded. Photos should be less than 4 MB and saved as JPG, PNG, GIF, TIFF, HEIF or WebP files.",
   });
 }
 

@@ -57,6 +57,7 @@ export const VIOLATION_CODES = [
   "media_too_large",
   "media_dimensions",
   "media_duration",
+  "alt_text_too_long",
   "title_required",
   "title_too_long",
   "title_unsupported",

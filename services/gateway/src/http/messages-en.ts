@@ -70,6 +70,8 @@ export const MESSAGES_EN: Readonly<Record<ErrorCode | ViolationCode, string>> = 
     "The text has too many hashtags[: {actual}, at most {limit} are allowed]. Remove some.",
   too_many_mentions:
     "The text has too many mentions[: {actual}, at most {limit} are allowed]. Remove some.",
+  alt_text_too_long:
+    "The description of this media is too long for the platform[: it has {actual} characters, at most {limit} are allowed]. Shorten it.",
   media_required: "This platform does not accept a post without media. Add an image or a video.",
   too_few_media: "There are too few media[: {actual}, at least {limit} are needed]. Add some.",
   too_many_media: "There are too many media[: {actual}, at most {limit} are allowed]. Remove some.",

@@ -59,6 +59,8 @@ export const MESSAGES_KO: Readonly<Record<ErrorCode | ViolationCode, string>> = 
   content_too_long: "본문이 너무 깁니다[({actual}, 최대 {limit})]. 줄여 주세요.",
   too_many_hashtags: "해시태그가 너무 많습니다[({actual}개, 최대 {limit}개)]. 줄여 주세요.",
   too_many_mentions: "멘션이 너무 많습니다[({actual}개, 최대 {limit}개)]. 줄여 주세요.",
+  alt_text_too_long:
+    "이 플랫폼에는 미디어 설명이 너무 깁니다[({actual}자, 최대 {limit}자)]. 줄여 주세요.",
   media_required: "이 플랫폼에는 미디어가 필요합니다. 이미지나 동영상을 추가해 주세요.",
   too_few_media: "미디어가 너무 적습니다[({actual}개, 최소 {limit}개)]. 더 추가해 주세요.",
   too_many_media: "미디어가 너무 많습니다[({actual}개, 최대 {limit}개)]. 줄여 주세요.",

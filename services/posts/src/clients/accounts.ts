@@ -81,9 +81,9 @@ async function getAccounts(
 
 function toPostAccount(account: Account | undefined): PostAccount | undefined {
   if (account === undefined || !isPlatformId(account.platform)) return undefined;
-  const { id, platform, username, status } = account;
+  const { id, platform, username, status, traits } = account;
   if (status !== "active" && status !== "reconnect_required") return undefined;
-  return { id, platform, username, status };
+  return { id, platform, username, status, traits };
 }
 
 /** Looks up the platforms that this installation can publish to. */

@@ -28,6 +28,8 @@ export interface PostAccount {
   readonly platform: PlatformId;
   readonly username: string;
   readonly status: "active" | "reconnect_required";
+  /** What the platform says about the account and what changes its limits, for example `verified_type` of X. */
+  readonly traits: Readonly<Record<string, string>>;
 }
 
 /** The part of a post that breaks a platform's rule. */
@@ -47,6 +49,7 @@ export type TargetViolationCode =
   | "media_too_large"
   | "media_dimensions"
   | "media_duration"
+  | "alt_text_too_long"
   | "title_required"
   | "title_too_long"
   | "title_unsupported"
@@ -79,6 +82,8 @@ export interface TargetMedia {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** Description of the media item; null when it has none. */
+  readonly altText: string | null;
 }
 
 /** A media item, with the data that the posts service needs. */
@@ -98,4 +103,6 @@ export interface TargetInput {
   readonly privacy?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly media: readonly TargetMedia[];
+  /** What the platform says about the account; absent = nothing that changes its limits. */
+  readonly traits?: Readonly<Record<string, string>>;
 }

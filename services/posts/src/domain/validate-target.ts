@@ -8,6 +8,7 @@ import {
   type TextCounter,
 } from "@postrider/platforms/text/text";
 import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./post.ts";
+import { validateAltTexts } from "./validate-alt-texts.ts";
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
@@ -26,12 +27,13 @@ export function validateTarget(
     ...validatePrivacy(input, rules),
     ...validateTags(input, rules.tags),
     ...validateMedia(input, rules),
+    ...validateAltTexts(input, rules),
   ];
 }
 
 /** Checks the text of a post against the rules of one platform. White space alone counts as no text. */
 function validateText(
-  { text, media }: TargetInput,
+  { text, media, traits }: TargetInput,
   rules: PlatformRules,
   count: TextCounter,
 ): TargetViolation[] {
@@ -44,7 +46,7 @@ function validateText(
   if (marks.length > 0) return marks;
   const { maxHashtags, maxMentions, forbidden } = rules.text;
   return [
-    ...effectiveLimits(rules.text, attachedMedia(media)).flatMap(({ unit, max }) =>
+    ...effectiveLimits(rules.text, attachedMedia(media), traits).flatMap(({ unit, max }) =>
       above({ code: "content_too_long", field: "content" }, count(text, unit), max),
     ),
     ...above(
