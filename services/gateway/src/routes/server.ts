@@ -17,6 +17,8 @@ import { registerDocs } from "#src/routes/docs/routes.ts";
 import { addOpenRouteLimit } from "#src/routes/hooks/address-limits.ts";
 import { addAdmission } from "#src/routes/hooks/admission.ts";
 import { addBodyRules } from "#src/routes/hooks/body-rules.ts";
+import { addCompression } from "#src/routes/hooks/compression.ts";
+import { addConditionalReads } from "#src/routes/hooks/conditional-reads.ts";
 import { addCrossOrigin } from "#src/routes/hooks/cross-origin.ts";
 import { addErrorAnswers } from "#src/routes/hooks/errors.ts";
 import { addHeaderRules, addQueryRules } from "#src/routes/hooks/header-and-query-rules.ts";
@@ -60,11 +62,14 @@ function addFormats(ajv: Ajv): void {
   ajv.addFormat("uuid", true);
   ajv.addFormat("date-time", (text: string) => parseTimestamp(text) !== undefined);
   ajv.addFormat("date", isDate);
+  // Marks what the API description calls an extension of the interface; it checks nothing.
+  ajv.addKeyword("x-postrider-extension");
 }
 
 function addApi(app: FastifyInstance, deps: ServerDeps): void {
   void app.register(
-    (api, _options, done) => {
+    async (api) => {
+      await addCompression(api);
       registerAccounts(api, deps);
       registerAutomations(api, deps);
       registerComments(api, deps);
@@ -74,7 +79,6 @@ function addApi(app: FastifyInstance, deps: ServerDeps): void {
       registerQuota(api, deps);
       registerQueueSlots(api, deps);
       registerWebhooks(api, deps);
-      done();
     },
     { prefix: API_PATH },
   );
@@ -138,6 +142,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addKnownPaths(app);
   addQueryRules(app);
   addBodyRules(app);
+  addConditionalReads(app);
   addUnreadBodies(app);
   addUnsentAnswerLimit(app, deps.unsentLimits);
   addReadingRate(app, patience.readingRate);

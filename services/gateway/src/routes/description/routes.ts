@@ -8,7 +8,7 @@ import { API_PATH } from "#src/routes/api-paths.ts";
 import { AUTOMATION_SCHEMAS } from "#src/routes/automations/schemas.ts";
 import { COMMENT_SCHEMAS } from "#src/routes/comments/schemas.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
+import { completeDescription } from "#src/routes/description/complete.ts";
 import { describeWebhooks } from "#src/routes/description/webhooks.ts";
 import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
 import { Platform, PlatformList } from "#src/routes/platforms/schemas.ts";
@@ -62,7 +62,7 @@ export async function registerDescription(
       webhooks: describeWebhooks(),
       components: { securitySchemes: { bearerApiKey: { type: "http", scheme: "bearer" } } },
     },
-    transformObject: describeOptionalBodies,
+    transformObject: completeDescription,
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) =>
         typeof json.$id === "string" ? json.$id : `schema-${index}`,
