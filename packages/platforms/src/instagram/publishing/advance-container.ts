@@ -1,4 +1,4 @@
-import type { GraphMeaning } from "#src/graph-api/failures.ts";
+import { isMissing, type GraphMeaning } from "#src/graph-api/failures.ts";
 import { readGraphError } from "#src/graph-api/graph-error.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
@@ -27,6 +27,7 @@ import {
   type ContainerPlace,
 } from "./container-state.ts";
 import { meaningOfStatus, toInstagramFailure } from "./error-meanings.ts";
+import { isReadyUnread, toUnread } from "./unread-container.ts";
 
 const MAX_CHECK_MS = 60_000;
 /**
@@ -210,10 +211,20 @@ function goOnWaiting(context: ContainerContext, container: Container): StepWait 
   return next(context, { ...container, checks }, Math.min(1000 * 2 ** (checks - 1), MAX_CHECK_MS));
 }
 
+/** Decides how the preparation continues when Instagram does not show a container. */
+function onMissing(context: ContainerContext, container: Container): StepResult {
+  const { publication, place, handles } = context;
+  const misses = (container.misses ?? 0) + 1;
+  return isReadyUnread(publication, place, handles, misses)
+    ? toHandle(place, toUnread(container, misses))
+    : goOnWaiting(context, { ...container, misses });
+}
+
 async function look(context: ContainerContext, container: Container): Promise<StepResult> {
   const { api, publication, signal } = context;
   const state = await readState(api, publication, container.id, signal);
   if (state.kind === "no_answer") return goOnWaiting(context, container);
+  if (state.kind === "answer" && isMissing(state)) return onMissing(context, container);
   if (state.kind === "answer") {
     const failure = toInstagramFailure(state);
     const isTemporary = failure.kind === "retryable" && failure.isLimit !== true;
