@@ -1,7 +1,7 @@
-import { altTextLimit } from "#src/alt-text-limit.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { PublicationMedia } from "#src/publishing/publication.ts";
 import type { PlatformRules } from "#src/rules.ts";
+import { altTextLimit } from "#src/text/alt-text-limit.ts";
 
 /**
  * Returns the failure of a post whose description of a file is longer than the platform allows. The description may have been

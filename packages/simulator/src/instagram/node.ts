@@ -38,16 +38,19 @@ function isReadRefused({ world }: InstagramNetwork, { token }: GraphCall): boole
 }
 
 function findView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
-  const { id, account, asOf } = graphCall;
+  const { id, account } = graphCall;
   if (id === "me" || id === network.ownerships.get(account.externalId)?.pageId) {
     return ownerView(network, graphCall);
   }
   if (id === account.externalId) {
     return accountView(account);
   }
-  if (isReadRefused(network, graphCall)) {
-    return undefined;
-  }
+  return isReadRefused(network, graphCall) ? undefined : findObjectView(network, graphCall);
+}
+
+/** A single container, post or comment. */
+function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
+  const { id, account, asOf } = graphCall;
   const container = network.containers.find(account.externalId, id, asOf);
   if (container !== undefined) {
     return containerView(network.containers, container, asOf);

@@ -112,7 +112,7 @@ const SHOWN_CHARACTERS = 270;
 
 /** The text of a long post as X returns it outside of `note_tweet`: its beginning, with the links in it. */
 function shorten({ text, urls }: RenderedText): RenderedText {
-  const shown = [...text].slice(0, SHOWN_CHARACTERS).join("");
+  const shown = Array.from(text).slice(0, SHOWN_CHARACTERS).join("");
   return { text: `${shown}…`, urls: urls.filter(({ end }) => end <= SHOWN_CHARACTERS) };
 }
 

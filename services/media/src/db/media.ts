@@ -221,9 +221,8 @@ export interface ForgottenUploads {
 }
 
 /**
- * Deletes up to `limit` forgotten media, with their upload grants, in all workspaces. Media are forgotten when they
- * have been pending for `pendingMs`, no check of them runs, and their upload must have ended. The maximum duration of
- * an upload depends on its declared number of bytes.
+ * Deletes up to `limit` forgotten media, with their upload grants, in all workspaces. Media are forgotten when they have been
+ * pending for `pendingMs`, no check of them runs, and their upload must have ended, which depends on its declared bytes.
  */
 export async function deleteForgottenUploads(
   sql: ISql,

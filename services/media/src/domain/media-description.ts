@@ -4,6 +4,13 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 /** Maximum number of characters (Unicode code points) of a description. */
 export const MAX_ALT_TEXT_LENGTH = 1_500;
 
+/** Counts Unicode code points, as the schema of the REST API does. */
+export function countCharacters(text: string): number {
+  let count = 0;
+  for (const _character of text) count += 1;
+  return count;
+}
+
 /** What the owner of media says about them; a field that is undefined stays as it is. */
 export interface DescriptionChange {
   readonly altText: string | null | undefined;

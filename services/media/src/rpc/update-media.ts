@@ -12,6 +12,7 @@ import {
 } from "#src/db/media-description.ts";
 import {
   checkCover,
+  countCharacters,
   MAX_ALT_TEXT_LENGTH,
   type DescriptionChange,
 } from "#src/domain/media-description.ts";
@@ -39,15 +40,21 @@ export async function updateMedia(
 /** @throws `invalid_request` for a description that is too long, a time before the video, and a request without a change. */
 function parseChange({ altText, coverMs }: UpdateMediaRequest): DescriptionChange {
   if (altText === undefined && coverMs === undefined) throw invalidRequest();
-  if (altText !== undefined && [...altText].length > MAX_ALT_TEXT_LENGTH)
+  return { altText: parseAltText(altText), coverMs: parseCover(coverMs) };
+}
+
+function parseAltText(text: string | undefined): DescriptionChange["altText"] {
+  if (text === undefined) return undefined;
+  if (countCharacters(text) > MAX_ALT_TEXT_LENGTH)
     throw invalidRequest([{ code: "invalid", path: "/altText" }]);
-  const time = coverMs === undefined ? undefined : Number(coverMs);
-  if (time !== undefined && (time < -1 || !Number.isSafeInteger(time)))
+  return text.trim() === "" ? null : text;
+}
+
+function parseCover(coverMs: bigint | undefined): DescriptionChange["coverMs"] {
+  if (coverMs === undefined) return undefined;
+  if (coverMs < -1n || coverMs > BigInt(Number.MAX_SAFE_INTEGER))
     throw invalidRequest([{ code: "invalid", path: "/coverMs" }]);
-  return {
-    altText: altText?.trim() === "" ? null : altText,
-    coverMs: time === -1 ? null : time,
-  };
+  return coverMs === -1n ? null : Number(coverMs);
 }
 
 function throwIfNotDescribable(

@@ -1,5 +1,5 @@
-import { altTextLimit } from "@postrider/platforms/alt-text-limit";
 import type { PlatformRules } from "@postrider/platforms/rules";
+import { altTextLimit } from "@postrider/platforms/text/alt-text-limit";
 import type { TargetInput, TargetViolation } from "./post.ts";
 import { above } from "./validate-media.ts";
 
