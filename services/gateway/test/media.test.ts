@@ -170,6 +170,7 @@ test("POST /media/presign explains the limit that a file exceeds in the client's
       path: "/bytes",
       limit: 20_000_000,
       actual: 20_000_001,
+      unit: "bytes",
     },
   ]);
   const korean = await ask(presign({}, { "accept-language": "ko" }), { createUpload: refuse });
@@ -269,6 +270,17 @@ test("GET /posts/{id} shows the current description of its media, and the accept
     throw new ServiceError("unavailable", "unavailable");
   };
   expect(await shown({ batchGetMedia: refuse })).toEqual([RECORD]);
+});
+
+test("GET /posts/{id} has another ETag after its media were described, which If-Match accepts as the version of the post", async () => {
+  const get: InjectOptions = { method: "GET", url: `/api/v1/posts/${POST_ID}` };
+  const accepted = (await ask(get, { batchGetMedia: () => ({ media: [MEDIA] }) })).headers.etag;
+  const described = { batchGetMedia: () => ({ media: [{ ...MEDIA, altText: "A boat" }] }) };
+  const changed = (await ask(get, described)).headers.etag ?? "";
+  expect([accepted, changed]).toEqual(['"3"', expect.stringMatching(/^"3\.[\w-]{11}"$/) as string]);
+  const again = (etag: string) => ({ ...get, headers: { "if-none-match": etag } });
+  expect((await ask(again('"3"'), described)).statusCode).toBe(200);
+  expect((await ask(again(changed), described)).statusCode).toBe(304);
 });
 
 test("DELETE /media/{id} answers 204 for a file whose upload was never completed", async () => {

@@ -57,11 +57,11 @@ test("UpdateMedia refuses a cover outside the video, a cover of an image, a long
   const violation = { kind: "unprocessable", reason: "validation_failed" };
   await expect(video.update({ coverMs: 3_000n })).rejects.toMatchObject({
     ...violation,
-    violations: [{ code: "media_duration", path: "/coverMs", limit: 3_000, actual: 3_000 }],
+    violations: [{ code: "cover_outside_video", path: "/coverMs", limit: 3_000, actual: 3_000 }],
   });
   await expect(image.update({ coverMs: 0n, altText: "A boat" })).rejects.toMatchObject({
     ...violation,
-    violations: [{ code: "media_type_unsupported", path: "/coverMs" }],
+    violations: [{ code: "cover_needs_video", path: "/coverMs" }],
   });
   expect((await image.read())?.altText).toBeUndefined();
   const invalid = { kind: "invalid", reason: "invalid_request" };
@@ -74,7 +74,11 @@ test("UpdateMedia refuses media whose file was prepared for a platform, and chan
   const { id, update, read } = await someMedia();
   await update({ altText: "A boat" });
   await service.sql`update media set prepared_at = now() where id = ${id}`;
-  const inUse = { kind: "conflict", reason: "media_in_use" };
+  const inUse = {
+    kind: "conflict",
+    reason: "media_in_use",
+    violations: [{ code: "already_sent" }],
+  };
   await expect(update({ altText: "A ship" })).rejects.toMatchObject(inUse);
   await expect(update({ coverMs: -1n })).rejects.toMatchObject(inUse);
   expect(await read()).toMatchObject({ altText: "A boat" });

@@ -25,7 +25,7 @@ export function checkCover(
 ): Violation[] {
   if (coverMs === undefined || coverMs === null) return [];
   const path = "/coverMs";
-  if (kind !== "video") return [{ code: "media_type_unsupported", path }];
+  if (kind !== "video") return [{ code: "cover_needs_video", path }];
   if (durationMs === null || coverMs < durationMs) return [];
-  return [{ code: "media_duration", path, limit: durationMs, actual: coverMs }];
+  return [{ code: "cover_outside_video", path, limit: durationMs, actual: coverMs }];
 }

@@ -69,6 +69,6 @@ function throwIfNotDescribable(
     case "rejected":
       throw unprocessable("media_rejected", media.rejection === null ? [] : [media.rejection]);
     case "ready":
-      if (media.isPrepared) throw conflict("media_in_use");
+      if (media.isPrepared) throw conflict("media_in_use", [{ code: "already_sent" }]);
   }
 }

@@ -60,8 +60,9 @@ function registerGet(
         throw invalidRequest([{ code: "required", path: "/waitFor" }]);
       if (waitFor !== undefined)
         await watcher.untilFinal(workspaceId, id, endOfWait(reply, timeoutSeconds));
-      const post = await reader.get(workspaceId, id);
-      return sendPost(reply, await withCurrentDescriptions(media, post), links);
+      const accepted = await reader.get(workspaceId, id);
+      const { post, descriptionsHash } = await withCurrentDescriptions(media, accepted);
+      return sendPost(reply, post, links, descriptionsHash);
     },
   );
 }
