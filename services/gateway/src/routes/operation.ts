@@ -17,7 +17,7 @@ interface Operation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly scope: Scope;
-  /** Whether the operation is an addition to the interface that the product promises to offer. */
+  /** Whether the operation is an addition to the contract of the REST interface. */
   readonly isExtension?: boolean;
   /** Maximum duration of a request to the operation, if it differs from the default of the gateway. */
   readonly timeoutMs?: number;
@@ -90,12 +90,12 @@ export function operation(options: Operation) {
     config: defined({ scope, timeoutMs, answerBytes }),
     schema: {
       ...schema,
+      ...(isExtension === true ? { "x-postrider-extension": true } : {}),
       description: description === undefined ? needs : `${description} ${needs}`,
       headers: Type.Object({ ...WORKSPACE_HEADER, ...headers }),
       tags: [...tags],
       response: { ...(Object.fromEntries(answers) as Record<string, object>), ...ERRORS },
       security: [{ bearerApiKey: [] }],
-      ...(isExtension === true ? { "x-postrider-extension": true } : {}),
     },
   };
 }
