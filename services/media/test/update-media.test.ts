@@ -15,7 +15,7 @@ async function someMedia(kind: "image" | "video" = "video") {
   const [id, workspaceId] = [newId(), newId()];
   const found = { kind, contentType: `${kind}/x`, bytes: 5, sha256: "ab", width: 1, height: 2 };
   const durationMs = kind === "video" ? 3_000 : null;
-  const inspected = { ...found, durationMs, delivery: { kind: "same" } } as const;
+  const inspected = { ...found, frames: 1, durationMs, delivery: { kind: "same" } } as const;
   await sql.begin((tx) =>
     insertReadyMedia(tx, { id, workspaceId, fileName: "a" }, inspected, {
       objectKey: `objects/${newId()}`,
