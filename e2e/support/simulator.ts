@@ -6,6 +6,8 @@ export interface VisibleEntry {
   readonly text: string;
   readonly createdAt: string;
   readonly createCalls: number;
+  /** What was chosen besides the content, under the platform's names; absent when nothing was. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 /** A post of an account on a simulated platform. */

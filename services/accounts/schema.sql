@@ -1,3 +1,13 @@
+create table accounts.account_settings (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  settings jsonb not null,
+  version bigint not null default 1,
+  updated_at timestamp with time zone not null default now(),
+  constraint account_settings_pkey PRIMARY KEY (account_id),
+  constraint account_settings_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+
 create table accounts.accounts (
   id uuid not null,
   workspace_id uuid not null,

@@ -1,6 +1,7 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { getText, type Arguments, type Command, type Result } from "#src/command.ts";
+import { accountSettings } from "#src/commands/account-settings.ts";
 import { connectAccount } from "#src/commands/connect.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
@@ -63,5 +64,17 @@ export const accountCommands: readonly Command[] = [
     summary: "list the connected accounts of a workspace, newest first",
     options: { workspace: { type: "string" } },
     run: list,
+  },
+  {
+    words: "account settings",
+    synopsis: "ID [--set NAME=VALUE …] [--reset NAME …]",
+    summary:
+      "show the settings with which Postrider publishes to an account, or change them: --set languages=en,de sets a list, --reset returns to the default",
+    options: {
+      set: { type: "string", multiple: true },
+      reset: { type: "string", multiple: true },
+    },
+    positionals: { min: 1, max: 1 },
+    run: accountSettings,
   },
 ];

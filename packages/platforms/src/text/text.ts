@@ -1,4 +1,5 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
+import { parseTelegramHtml } from "#src/telegram/html.ts";
 import { composeText, findLongMarkRun } from "./compose-text.ts";
 import { findUrls } from "./urls.ts";
 
@@ -13,6 +14,9 @@ export interface TextLimit {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
+/** What `countText` returns for `telegram_html` when Telegram would refuse the markup. */
+export const INVALID_MARKUP = -1;
+
 const COUNTERS = {
   utf16: (text) => text.length,
   weighted: weightedLength,
@@ -21,18 +25,23 @@ const COUNTERS = {
   hashtags: countHashtags,
   mentions: countMentions,
   long_mark_run: findLongMarkRun,
-} satisfies Record<TextUnit | "hashtags" | "mentions" | "long_mark_run", (text: string) => number>;
+  telegram_html: (text) => parseTelegramHtml(text)?.length ?? INVALID_MARKUP,
+} satisfies Record<
+  TextUnit | "hashtags" | "mentions" | "long_mark_run" | "telegram_html",
+  (text: string) => number
+>;
 
 /**
- * What can be counted in a text: its length in a unit, its hashtags, its mentions, or the combining marks of a run that is too
- * long.
+ * What can be counted in a text: its length in a unit, its hashtags, its mentions, the combining marks of a run that is too
+ * long, or its length without markup.
  */
 export type TextMeasure = keyof typeof COUNTERS;
 
 /**
  * Returns a number about a text. The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of
  * X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters. `hashtags` and `mentions` = how many the text has.
- * `long_mark_run` = length of the first run of combining marks that is too long to be published, else 0.
+ * `long_mark_run` = length of the first run of combining marks that is too long to be published, else 0. `telegram_html` = UTF-16
+ * units that readers see of a text with Telegram's HTML tags, or `INVALID_MARKUP`.
  */
 export function countText(text: string, measure: TextMeasure): number {
   return COUNTERS[measure](text);

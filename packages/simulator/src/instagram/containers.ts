@@ -23,6 +23,8 @@ export interface Container {
    */
   readonly isChild: boolean;
   readonly caption: string;
+  /** Whether a reel also appears in the feed of the profile; absent when the caller did not say it. */
+  readonly shareToFeed?: boolean;
   /**
    * The images and videos of the Instagram post that the container becomes. For a carousel: those
    * of its child containers. Empty when the client sends the video to the upload host.

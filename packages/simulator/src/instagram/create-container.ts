@@ -149,6 +149,9 @@ function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
     caption,
     createdAt: now,
     publishedAt: null,
+    ...(parameters.has("share_to_feed")
+      ? { shareToFeed: parameters.flag("share_to_feed", true) }
+      : {}),
     ...made,
   });
   if (!made.isPushed) {

@@ -90,6 +90,7 @@ export function complete(
       createdAt: receivedAt,
       deletedAt: null,
       createCalls: 1,
+      ...(publish.options === undefined ? {} : { options: publish.options }),
     });
   }
   return publishes.put({ ...publish, receivedAt, media, postId });

@@ -33,6 +33,11 @@ export interface Post {
   readonly createCalls: number;
   /** Id of the post to which this post replies; absent when the post is not a reply. */
   readonly replyTo?: string;
+  /**
+   * What the publishing client chose for the post besides its content, under the platform's own
+   * names; absent when it chose nothing.
+   */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 export interface PostFilter {

@@ -83,7 +83,7 @@ function create(network: XNetwork, xCall: XCall): Reply {
   if (body.quoted !== undefined) {
     throw new Refused(NOT_PERMITTED);
   }
-  const { text, replyTo } = body;
+  const { text, replyTo, replySettings } = body;
   if (replyTo !== undefined) {
     checkReply(network, xCall, replyTo);
   }
@@ -99,6 +99,7 @@ function create(network: XNetwork, xCall: XCall): Reply {
     createdAt: now,
     deletedAt: null,
     createCalls: 1,
+    ...(replySettings === undefined ? {} : { options: { reply_settings: replySettings } }),
     ...content,
   });
   network.tweets.remember(post);

@@ -1,4 +1,5 @@
 import type { Connection } from "@postrider/platforms/authorization/connector";
+import type { SettingValues } from "@postrider/platforms/settings/patch";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export type AccountStatus = "active" | "reconnect_required" | "disconnected";
@@ -15,6 +16,8 @@ export interface AccountRow {
   readonly version: number;
   readonly connectedAt: Date;
   readonly tokenExpiresAt: Date | null;
+  /** The settings that the workspace chose; null = it has chosen none. */
+  readonly settings: SettingValues | null;
 }
 
 /** Identifies an account: the id of its workspace and its own id, both as lower-case UUIDs. */
@@ -29,9 +32,10 @@ export async function listAccountsOfWorkspace(
 ): Promise<readonly AccountRow[]> {
   return await sql<AccountRow[]>`
     select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
-      a.status, a.version, a.connected_at, c.expires_at as token_expires_at
+      a.status, a.version, a.connected_at, c.expires_at as token_expires_at, s.settings
     from accounts a
     left join credentials c on c.account_id = a.id
+    left join account_settings s on s.account_id = a.id
     where a.workspace_id = ${workspaceId}
     and a.status <> 'disconnected'
     order by a.connected_at desc, a.id desc`;
@@ -57,10 +61,11 @@ export async function listAccountsByKeys(
 ): Promise<readonly AccountRow[]> {
   return await sql<AccountRow[]>`
     select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
-      a.status, a.version, a.connected_at, c.expires_at as token_expires_at
+      a.status, a.version, a.connected_at, c.expires_at as token_expires_at, s.settings
     from (${accountRefs(sql, keys)}) as ref
     join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
-    left join credentials c on c.account_id = a.id`;
+    left join credentials c on c.account_id = a.id
+    left join account_settings s on s.account_id = a.id`;
 }
 
 /**
@@ -118,6 +123,7 @@ export async function upsertAccounts(
       version = accounts.version + 1,
       connected_at = now()
     returning id, workspace_id, platform, external_id, username, display_name, avatar_url, status, version, connected_at,
+      (select s.settings from account_settings s where s.account_id = accounts.id) as settings,
       (select before.status from before where before.id = accounts.id) as status_before`;
 }
 

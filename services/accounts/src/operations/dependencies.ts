@@ -2,6 +2,7 @@ import type { AuthorizationConnectors } from "@postrider/platforms/authorization
 import type { Sql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow } from "#src/db/credentials.ts";
 
 /** The stored credential whose tokens a refresh replaces. */
@@ -16,6 +17,9 @@ export type CurrentCredential = Pick<
  * · `failed` = the platform gave no definite answer.
  */
 export type RefreshOutcome = "settled" | "busy" | "failed";
+
+/** What a platform offers an account, as JSON. */
+export type AvailableValues = Readonly<Record<string, unknown>>;
 
 /**
  * The dependencies of the RPCs, jobs and operations of the accounts service; each function takes the part that it
@@ -45,4 +49,8 @@ export interface Dependencies {
    * thrown.
    */
   readonly refreshTokens: (current: CurrentCredential) => Promise<RefreshOutcome>;
+  /**
+   * Asks the platform what it offers an account now; null when it offers nothing or does not answer within 3 seconds.
+   */
+  readonly readAvailable: (key: AccountKey, platform: string) => Promise<AvailableValues | null>;
 }

@@ -14,6 +14,7 @@ export function toAccount(row: AccountRow): MessageInitShape<typeof AccountSchem
     status: row.status,
     version: BigInt(row.version),
     connectedAt: timestampFromDate(row.connectedAt),
+    settings: row.settings === null ? "" : JSON.stringify(row.settings),
     ...(row.avatarUrl === null ? {} : { avatarUrl: row.avatarUrl }),
     ...(row.tokenExpiresAt === null
       ? {}

@@ -21,7 +21,7 @@ export function parseIfMatch(header: string | undefined): IfMatch | undefined {
   return [...new Set(values.filter((value) => VERSION.test(value)))].map(BigInt);
 }
 
-/** Whether the header is no list of ETags, for example because the quotes of an ETag are missing. */
+/** Whether the header is not a list of ETags, for example because the quotes of an ETag are missing. */
 export function isMalformedIfMatch(header: string): boolean {
   if (header.trim() === "*") return false;
   return splitList(header)?.every((item) => ENTITY_TAG.test(item)) !== true;

@@ -19,6 +19,8 @@ export interface StoredMedia {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** Number of frames of an image, or of pages of a TIFF; 0 for a video, null when it was not counted. */
+  readonly frames: number | null;
   readonly sha256: string | null;
   readonly fileName: string;
   readonly version: number;

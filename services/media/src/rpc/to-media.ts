@@ -17,6 +17,7 @@ export function toMedia(media: StoredMedia): MessageInitShape<typeof MediaSchema
     bytes: BigInt(media.bytes),
     fileName: media.fileName,
     createdAt: timestampFromDate(media.createdAt),
+    frames: media.frames ?? 0,
     ...(media.width === null ? {} : { width: media.width }),
     ...(media.height === null ? {} : { height: media.height }),
     ...(media.durationMs === null ? {} : { durationMs: BigInt(media.durationMs) }),

@@ -1,4 +1,5 @@
 import type { PlatformId } from "@postrider/platforms/registry";
+import type { SettingValues } from "@postrider/platforms/settings/patch";
 
 /**
  * The fields of a post that an option can override for one platform or one account. An absent field is not overridden.
@@ -28,6 +29,8 @@ export interface PostAccount {
   readonly platform: PlatformId;
   readonly username: string;
   readonly status: "active" | "reconnect_required";
+  /** The settings that the workspace chose for the account; absent = all have their defaults. */
+  readonly settings?: SettingValues | undefined;
 }
 
 /** The part of a post that breaks a platform's rule. */
@@ -54,7 +57,9 @@ export type TargetViolationCode =
   | "privacy_unsupported"
   | "tags_unsupported"
   | "tags_too_long"
-  | "forbidden_characters";
+  | "forbidden_characters"
+  | "markup_invalid"
+  | "disclosure_not_private";
 
 /**
  * One reason why a platform would refuse a post. `limit` and `actual` share a unit: the platform's text unit, bytes,
@@ -98,4 +103,6 @@ export interface TargetInput {
   readonly privacy?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly media: readonly TargetMedia[];
+  /** The settings that the workspace chose for the account; absent = all have their defaults. */
+  readonly settings?: SettingValues | undefined;
 }

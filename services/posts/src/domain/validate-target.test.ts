@@ -171,7 +171,7 @@ test.each<[PlatformId, string[]]>([
   ["instagram", ["public"]],
   ["x", ["public"]],
   ["facebook", ["public"]],
-  ["tiktok", ["public", "private"]],
+  ["tiktok", ["public", "unlisted", "private"]],
   ["youtube", ["public", "unlisted", "private"]],
   ["telegram", ["public"]],
   ["bluesky", ["public"]],
@@ -346,6 +346,48 @@ test("an item of media with unknown dimensions is not checked for its dimensions
   expect(check("youtube", { media: [video({ ...unknown, contentType: "video/x-flv" })] })).toEqual(
     [],
   );
+});
+
+test.each([
+  ["private", {}, true],
+  ["unlisted", {}, true],
+  ["unlisted", { unlistedAs: "friends" }, false],
+  ["public", {}, false],
+  ["private", { disclosure: "own_brand" }, false],
+])(
+  "a paid TikTok post with the privacy %s and the settings %j is refused only if its creator alone sees it",
+  (privacy, settings, isRefused) => {
+    expect(check("tiktok", { privacy, settings: { disclosure: "paid", ...settings } })).toEqual(
+      isRefused ? [{ code: "disclosure_not_private", field: "privacy" }] : [],
+    );
+  },
+);
+
+const HTML = { format: "html" };
+
+test("a Telegram text in HTML is counted as readers see it", () => {
+  const text = `<b>${"a".repeat(4095)}</b>&amp;`;
+  expect(check("telegram", { text, settings: HTML })).toEqual([]);
+  expect(check("telegram", { text: `${text}a`, settings: HTML })).toEqual([
+    { code: "content_too_long", field: "content", limit: 4096, actual: 4097 },
+  ]);
+  expect(check("telegram", { text })).toMatchObject([{ code: "content_too_long" }]);
+});
+
+test.each([
+  ["<b>a", [], "markup_invalid"],
+  ["1 < 2", [image()], "markup_invalid"],
+  ["<b></b>", [], "content_required"],
+  ["&amp;".repeat(6554), [], "content_too_long"],
+])("a Telegram text in HTML like %j is refused", (text, files, code) => {
+  expect(check("telegram", { text, media: files, settings: HTML })).toMatchObject([
+    { code, field: "content" },
+  ]);
+});
+
+test("HTML is text like any other for Telegram accounts without the setting and for other platforms", () => {
+  expect(check("telegram", { text: "1 < 2" })).toEqual([]);
+  expect(check("bluesky", { text: "1 < 2", settings: HTML })).toEqual([]);
 });
 
 test("all violations of a target are reported at once", () => {

@@ -3,6 +3,7 @@ import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
 import { readBlob } from "./blob-state.ts";
 import { createCard, hasStaleThumb, withoutThumb } from "./card-embed.ts";
 import { createFacets } from "./facets.ts";
@@ -61,9 +62,11 @@ async function createRecord(
   if ("kind" in dids) return dids;
   const { embed, handles } = await createCard(options, publication, signal);
   const facets = createFacets(publication.text, dids);
+  const { languages } = readSettings("bluesky", publication.settings);
   const record = {
     $type: COLLECTION,
     text: publication.text,
+    ...(languages.length === 0 ? {} : { langs: languages }),
     createdAt: now.toISOString(),
     ...(facets.length === 0 ? {} : { facets }),
     ...embed,

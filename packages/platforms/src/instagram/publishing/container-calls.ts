@@ -4,6 +4,7 @@ import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import { usesInstagramLogin } from "#src/instagram/login.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -26,7 +27,9 @@ function describeMedia(publication: Publication, media: PublicationMedia): Field
 }
 
 function describeSingle(publication: Publication, media: PublicationMedia): Fields {
-  const type = media.kind === "video" ? { media_type: "REELS", share_to_feed: "true" } : {};
+  const { shareToFeed } = readSettings("instagram", publication.settings);
+  const reel = { media_type: "REELS", share_to_feed: String(shareToFeed) };
+  const type = media.kind === "video" ? reel : {};
   return { ...type, ...describeMedia(publication, media), caption: publication.text };
 }
 

@@ -4,6 +4,8 @@ import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
+import type { AccountSettings } from "#src/settings/registry.ts";
 import { createPost } from "./create-post.ts";
 import { deletePost } from "./delete-post.ts";
 import { findMatchingPost } from "./find-matching-post.ts";
@@ -23,9 +25,17 @@ function listUploads(publication: Publication, handles: Handles): readonly Uploa
   return publication.media.flatMap((_media, index) => readUpload(handles, index) ?? []);
 }
 
-function toBody({ text: content }: Publication, uploads: readonly Upload[]): JsonObject {
+/** X's names of who may reply to a post; X takes no value for everyone. */
+const REPLY_SETTINGS = {
+  everyone: {},
+  following: { reply_settings: "following" },
+  mentioned: { reply_settings: "mentionedUsers" },
+} satisfies Record<AccountSettings<"x">["replySettings"], JsonObject>;
+
+function toBody({ text: content, settings }: Publication, uploads: readonly Upload[]): JsonObject {
   const media = { media_ids: uploads.map(({ id }) => id) };
   return {
+    ...REPLY_SETTINGS[readSettings("x", settings).replySettings],
     ...(content === "" ? {} : { text: content }),
     ...(uploads.length === 0 ? {} : { media }),
   };

@@ -83,6 +83,26 @@ export const POST_DETAILS = {
     ["This platform needs a choice of privacy.", "Set it in the options."],
     ["이 플랫폼에서는 공개 범위를 골라야 합니다.", "옵션에서 설정해 주세요."],
   ),
+  markup_invalid: detail(
+    [
+      "Telegram cannot read the HTML of this text.",
+      "Close each tag, use only Telegram's tags, and write < > & as &lt; &gt; &amp;, or set the account's format to plain.",
+    ],
+    [
+      "텔레그램이 이 글의 HTML을 읽을 수 없습니다.",
+      "모든 태그를 닫고 텔레그램 태그만 쓰며 < > &는 &lt; &gt; &amp;로 적거나, 계정의 format 설정을 plain으로 바꿔 주세요.",
+    ],
+  ),
+  disclosure_not_private: detail(
+    [
+      "TikTok does not allow paid advertising that only you can see.",
+      "Choose another privacy, or change the account's setting disclosure.",
+    ],
+    [
+      "TikTok에서는 유료 광고를 나만 볼 수 있게 올릴 수 없습니다.",
+      "다른 공개 범위를 고르거나 계정의 disclosure 설정을 바꿔 주세요.",
+    ],
+  ),
   privacy_unsupported: detail(
     ["This platform does not offer this privacy.", "Choose another or omit it."],
     ["이 플랫폼에 없는 공개 범위입니다.", "다른 값을 고르거나 빼 주세요."],
