@@ -1,6 +1,6 @@
 import type { Call } from "@postrider/simulator/http/call";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
-import { afterAll, beforeEach, expect } from "vitest";
+import { afterAll, beforeEach } from "vitest";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure, Outcome } from "#src/publishing/outcome.ts";
@@ -106,7 +106,9 @@ export class TestPlatform implements AsyncDisposable {
    */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#simulator[Symbol.asyncDispose]();
-    expect(await judgeRequests(this.#platform, this.#recorded)).toEqual([]);
+    const faults = await judgeRequests(this.#platform, this.#recorded);
+    if (faults.length > 0)
+      throw new Error(`requests that the client library cannot send:\n${faults.join("\n")}`);
   }
 
   async control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {

@@ -20,13 +20,13 @@ const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
 
 /** The definition of an object that may be a reference or one of several types, named by its `$type`. */
 function resolve(definition: Definition | undefined, value: unknown): Definition | undefined {
-  switch (definition?.type) {
+  switch (definition?.type ?? "") {
     case "ref":
-      return resolve(findDefinition(definition.ref ?? ""), value);
+      return resolve(findDefinition(definition?.ref ?? ""), value);
     case "union":
       return isObject(value) ? resolve(findDefinition(String(value["$type"])), value) : undefined;
     case "record":
-      return definition.record;
+      return definition?.record;
     default:
       return definition;
   }
