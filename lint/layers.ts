@@ -139,6 +139,7 @@ function packageFault(from: Place, to: Place | undefined): string | undefined {
 /** The packages of this repository that each package below the services may import. */
 const BELOW: Readonly<Record<string, ReadonlySet<string>>> = {
   simulator: new Set(),
+  client: new Set(),
   contracts: new Set(),
   shared: new Set(["contracts"]),
   platforms: new Set(["shared"]),

@@ -72,6 +72,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.operations.v1.ParkedEventService/ListParkedEvents": ["operator"],
   "postrider.operations.v1.ParkedEventService/RedriveParkedEvents": ["operator"],
   "postrider.posts.v1.MediaUseService/BatchGetMediaUses": ["media"],
+  "postrider.posts.v1.PostService/BatchGetPostStatuses": ["gateway"],
   "postrider.posts.v1.PostService/BatchGetPosts": ["gateway", "delivery"],
   "postrider.posts.v1.PostService/CreatePost": ["gateway"],
   "postrider.posts.v1.PostService/DeletePost": ["gateway"],

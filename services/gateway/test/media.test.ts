@@ -161,6 +161,7 @@ test("POST /media/presign explains the limit that a file exceeds in the client's
       path: "/bytes",
       limit: 20_000_000,
       actual: 20_000_001,
+      unit: "bytes",
     },
   ]);
   const korean = await ask(presign({}, { "accept-language": "ko" }), { createUpload: refuse });

@@ -21,6 +21,12 @@ export function parseIfMatch(header: string | undefined): IfMatch | undefined {
   return [...new Set(values.filter((value) => VERSION.test(value)))].map(BigInt);
 }
 
+/** Whether the header is no list of ETags, for example because the quotes of an ETag are missing. */
+export function isMalformedIfMatch(header: string): boolean {
+  if (header.trim() === "*") return false;
+  return splitList(header)?.every((item) => ENTITY_TAG.test(item)) !== true;
+}
+
 /**
  * Splits a list in a header into its items, without empty items (RFC 9110, 5.6.1.2). Returns undefined when the list is
  * malformed.

@@ -48,14 +48,18 @@ export interface PlannedTarget {
  * differ and requests take time.
  */
 const GRACE_MS = 60_000;
-const MAX_AHEAD_MS = 366 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const MAX_AHEAD_DAYS = 366;
 
 /** Returns every reason why a post cannot be scheduled at a given time. */
 export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
   const aheadMs = scheduledAt.getTime() - now.getTime();
   const path = "/scheduledAt";
   if (aheadMs < -GRACE_MS) return [{ code: "schedule_in_past", path }];
-  return aheadMs > MAX_AHEAD_MS ? [{ code: "schedule_too_far", path }] : [];
+  if (aheadMs <= MAX_AHEAD_DAYS * DAY_MS) return [];
+  return [
+    { code: "schedule_too_far", path, limit: MAX_AHEAD_DAYS, actual: Math.ceil(aheadMs / DAY_MS) },
+  ];
 }
 
 /** The current time, and how many milliseconds after its due time a post may still be published. */

@@ -3,7 +3,7 @@ import type {
   UpdateBackfillRequest,
   UpdateBackfillResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
-import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
+import { conflict, invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findRule } from "#src/engagement/db/automation-rules.ts";
@@ -55,7 +55,7 @@ function changeFrom(
   preparingMs?: number,
 ): Change {
   return async (tx, { id, status }) => {
-    if (!from.includes(status)) throw conflict("invalid_transition");
+    if (!from.includes(status)) throw wrongStatus(status, from);
     return await setBackfillStatus(tx, id, to, preparingMs);
   };
 }

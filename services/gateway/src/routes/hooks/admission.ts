@@ -2,6 +2,7 @@ import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/err
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { setRateLimit } from "#src/http/rate-limit.ts";
+import { headerFault } from "#src/http/schema-faults.ts";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
@@ -42,7 +43,7 @@ function workspaceHeader(request: FastifyRequest): string | undefined | ServiceE
   const value = request.headers["x-workspace-id"];
   if (value === undefined) return undefined;
   if (typeof value === "string" && isId(value)) return value;
-  return invalidRequest([{ code: "invalid_header", path: "X-Workspace-Id" }]);
+  return invalidRequest([headerFault("invalid_header", "X-Workspace-Id")]);
 }
 
 /**
