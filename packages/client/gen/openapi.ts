@@ -40,6 +40,30 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/accounts/{id}/settings": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get the settings of an account
+         * @description All settings that accounts of its platform have, and what the platform offers the account now. Requires the scope `accounts:read`.
+         */
+        readonly get: operations["getAccountSettings"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Change settings of an account
+         * @description A JSON merge patch. The settings hold for posts that are created, scheduled or published from then on; a retry keeps those of the post. Requires the scope `accounts:write`.
+         */
+        readonly patch: operations["updateAccountSettings"];
+        readonly trace?: never;
+    };
     readonly "/api/v1/automations/partner-dm-rules": {
         readonly parameters: {
             readonly query?: never;
@@ -309,7 +333,11 @@ export interface paths {
         readonly delete: operations["deleteMedia"];
         readonly options?: never;
         readonly head?: never;
-        readonly patch?: never;
+        /**
+         * Describe media
+         * @description Changes the fields that are sent, until a post with the media has begun to be published; later it is refused with `media_in_use`. Platforms that take no description or cover ignore them. Requires the scope `posts:write`.
+         */
+        readonly patch: operations["updateMedia"];
         readonly trace?: never;
     };
     readonly "/api/v1/platforms": {
@@ -1574,7 +1602,15 @@ export interface webhooks {
                      *         "avatarUrl": null,
                      *         "status": "active",
                      *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null
+                     *         "tokenExpiresAt": null,
+                     *         "permissions": {
+                     *           "granted": [
+                     *             "publishing",
+                     *             "comments",
+                     *             "metrics"
+                     *           ],
+                     *           "missing": []
+                     *         }
                      *       }
                      *     }
                      */
@@ -1656,7 +1692,15 @@ export interface webhooks {
                      *         "avatarUrl": null,
                      *         "status": "disconnected",
                      *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null
+                     *         "tokenExpiresAt": null,
+                     *         "permissions": {
+                     *           "granted": [
+                     *             "publishing",
+                     *             "comments",
+                     *             "metrics"
+                     *           ],
+                     *           "missing": []
+                     *         }
                      *       }
                      *     }
                      */
@@ -1738,7 +1782,15 @@ export interface webhooks {
                      *         "avatarUrl": null,
                      *         "status": "reconnect_required",
                      *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null
+                     *         "tokenExpiresAt": null,
+                     *         "permissions": {
+                     *           "granted": [
+                     *             "publishing",
+                     *             "comments",
+                     *             "metrics"
+                     *           ],
+                     *           "missing": []
+                     *         }
                      *       }
                      *     }
                      */
@@ -1822,6 +1874,8 @@ export interface webhooks {
                      *         "durationMs": null,
                      *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *         "fileName": "shop.jpg",
+                     *         "altText": "A sailing boat at sunrise",
+                     *         "coverMs": null,
                      *         "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *         "createdAt": "2026-11-20T14:11:52.003Z"
                      *       }
@@ -2315,9 +2369,257 @@ export interface components {
             readonly connectedAt: string;
             /** Format: date-time */
             readonly tokenExpiresAt: string | null;
+            /** @description null: the account was connected before this was recorded. */
+            readonly permissions: {
+                /** @description What the account may be used for, whether or not it is turned on here. */
+                readonly granted: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+                /** @description What is turned on here and needs the account to be connected again. */
+                readonly missing: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+            } | null;
         };
         readonly AccountList: {
             readonly accounts: readonly components["schemas"]["Account"][];
+        };
+        readonly InstagramAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "instagram";
+            readonly settings: {
+                /**
+                 * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
+                 * @default refuse
+                 * @enum {string}
+                 */
+                readonly imageFit: "refuse" | "pad" | "crop";
+                /**
+                 * @description Whether reels also appear in the feed of the profile.
+                 * @default true
+                 */
+                readonly shareToFeed: boolean;
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        readonly XAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "x";
+            readonly settings: {
+                /**
+                 * @description Who may reply to posts: `everyone`, the accounts that the account follows (`following`) or those that the post mentions (`mentioned`).
+                 * @default everyone
+                 * @enum {string}
+                 */
+                readonly replySettings: "everyone" | "following" | "mentioned";
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        readonly FacebookAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "facebook";
+            readonly settings: {
+                /**
+                 * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
+                 * @default refuse
+                 * @enum {string}
+                 */
+                readonly imageFit: "refuse" | "pad" | "crop";
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        readonly TikTokAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "tiktok";
+            readonly settings: {
+                /**
+                 * @description Whether people may comment on posts.
+                 * @default false
+                 */
+                readonly allowComment: boolean;
+                /**
+                 * @description Whether people may make duets with videos.
+                 * @default false
+                 */
+                readonly allowDuet: boolean;
+                /**
+                 * @description Whether people may use parts of videos in theirs.
+                 * @default false
+                 */
+                readonly allowStitch: boolean;
+                /**
+                 * @description What posts advertise: nothing (`none`), the creator's own business (`own_brand`), or another brand that paid for it (`paid`; TikTok does not allow such posts to be private).
+                 * @default none
+                 * @enum {string}
+                 */
+                readonly disclosure: "none" | "own_brand" | "paid";
+                /**
+                 * @description Whether TikTok adds music that it recommends to photo posts.
+                 * @default false
+                 */
+                readonly autoAddMusic: boolean;
+                /**
+                 * @description Who sees posts with the privacy `unlisted`, which TikTok does not have: `friends` (followers that the account follows back), `followers` (private accounts only) or `only_me`.
+                 * @default only_me
+                 * @enum {string}
+                 */
+                readonly unlistedAs: "friends" | "followers" | "only_me";
+            };
+            /** @description What TikTok offers the account now, at most 15 seconds old; null when TikTok does not say it. */
+            readonly available: {
+                /** @description Who can be allowed to see posts. `only_me` is the privacy `private`; `unlistedAs` can be one of the others. */
+                readonly audiences?: readonly ("public" | "followers" | "friends" | "only_me")[];
+                /** @description Whether the account can allow comments. */
+                readonly allowComment?: boolean;
+                /** @description Whether the account can allow duets. */
+                readonly allowDuet?: boolean;
+                /** @description Whether the account can allow stitches. */
+                readonly allowStitch?: boolean;
+                /** @description Maximum length of a video. */
+                readonly maxVideoSeconds?: number | null;
+            } | null;
+        };
+        readonly YouTubeAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "youtube";
+            readonly settings: {
+                /**
+                 * @description YouTube's number of the category of videos, for example `22` (People & Blogs) or `28` (Science & Technology).
+                 * @default 22
+                 */
+                readonly categoryId: string;
+                /**
+                 * @description Whether videos are made for children, as the law of the United States defines it. You declare this to YouTube.
+                 * @default false
+                 */
+                readonly madeForKids: boolean;
+                /**
+                 * @description Whether subscribers are notified of videos.
+                 * @default true
+                 */
+                readonly notifySubscribers: boolean;
+                /**
+                 * @description License of videos: YouTube's standard license, or Creative Commons Attribution.
+                 * @default youtube
+                 * @enum {string}
+                 */
+                readonly license: "youtube" | "creative_commons";
+                /**
+                 * @description Id of a playlist of the channel to which videos are added after the upload.
+                 * @default null
+                 */
+                readonly playlistId: string | null;
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        readonly TelegramAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "telegram";
+            readonly settings: {
+                /**
+                 * @description How the text is read: `plain` = as it is, `html` = with Telegram's HTML tags, for example `<b>`; `<`, `>` and `&` are then written `&lt;`, `&gt;` and `&amp;`.
+                 * @default plain
+                 * @enum {string}
+                 */
+                readonly format: "plain" | "html";
+                /**
+                 * @description Whether the readers get the post without a sound.
+                 * @default false
+                 */
+                readonly silent: boolean;
+                /**
+                 * @description Whether a text with a link shows a preview of the linked page.
+                 * @default true
+                 */
+                readonly linkPreview: boolean;
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        readonly BlueskyAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "bluesky";
+            readonly settings: {
+                /**
+                 * @description Languages of the posts as BCP 47 tags, for example `en` or `pt-BR`. People find posts in their languages only.
+                 * @default []
+                 */
+                readonly languages: readonly string[];
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        readonly AccountSettings: components["schemas"]["InstagramAccountSettings"] | components["schemas"]["XAccountSettings"] | components["schemas"]["FacebookAccountSettings"] | components["schemas"]["TikTokAccountSettings"] | components["schemas"]["YouTubeAccountSettings"] | components["schemas"]["TelegramAccountSettings"] | components["schemas"]["BlueskyAccountSettings"];
+        /** @description The settings to change, each of the account's platform; the others stay as they are. Null resets a setting to its default. */
+        readonly AccountSettingsPatch: {
+            /**
+             * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
+             * @enum {string|null}
+             */
+            readonly imageFit?: "refuse" | "pad" | "crop" | null;
+            /** @description Whether reels also appear in the feed of the profile. */
+            readonly shareToFeed?: boolean | null;
+            /**
+             * @description Who may reply to posts: `everyone`, the accounts that the account follows (`following`) or those that the post mentions (`mentioned`).
+             * @enum {string|null}
+             */
+            readonly replySettings?: "everyone" | "following" | "mentioned" | null;
+            /** @description Whether people may comment on posts. */
+            readonly allowComment?: boolean | null;
+            /** @description Whether people may make duets with videos. */
+            readonly allowDuet?: boolean | null;
+            /** @description Whether people may use parts of videos in theirs. */
+            readonly allowStitch?: boolean | null;
+            /**
+             * @description What posts advertise: nothing (`none`), the creator's own business (`own_brand`), or another brand that paid for it (`paid`; TikTok does not allow such posts to be private).
+             * @enum {string|null}
+             */
+            readonly disclosure?: "none" | "own_brand" | "paid" | null;
+            /** @description Whether TikTok adds music that it recommends to photo posts. */
+            readonly autoAddMusic?: boolean | null;
+            /**
+             * @description Who sees posts with the privacy `unlisted`, which TikTok does not have: `friends` (followers that the account follows back), `followers` (private accounts only) or `only_me`.
+             * @enum {string|null}
+             */
+            readonly unlistedAs?: "friends" | "followers" | "only_me" | null;
+            /** @description YouTube's number of the category of videos, for example `22` (People & Blogs) or `28` (Science & Technology). */
+            readonly categoryId?: string | null;
+            /** @description Whether videos are made for children, as the law of the United States defines it. You declare this to YouTube. */
+            readonly madeForKids?: boolean | null;
+            /** @description Whether subscribers are notified of videos. */
+            readonly notifySubscribers?: boolean | null;
+            /**
+             * @description License of videos: YouTube's standard license, or Creative Commons Attribution.
+             * @enum {string|null}
+             */
+            readonly license?: "youtube" | "creative_commons" | null;
+            /** @description Id of a playlist of the channel to which videos are added after the upload. */
+            readonly playlistId?: string | null;
+            /**
+             * @description How the text is read: `plain` = as it is, `html` = with Telegram's HTML tags, for example `<b>`; `<`, `>` and `&` are then written `&lt;`, `&gt;` and `&amp;`.
+             * @enum {string|null}
+             */
+            readonly format?: "plain" | "html" | null;
+            /** @description Whether the readers get the post without a sound. */
+            readonly silent?: boolean | null;
+            /** @description Whether a text with a link shows a preview of the linked page. */
+            readonly linkPreview?: boolean | null;
+            /** @description Languages of the posts as BCP 47 tags, for example `en` or `pt-BR`. People find posts in their languages only. */
+            readonly languages?: readonly string[] | null;
         };
         readonly PresignUpload: {
             readonly fileName: string;
@@ -2332,6 +2634,12 @@ export interface components {
              * @description http or https, at a public address.
              */
             readonly url: string;
+        };
+        readonly UpdateMedia: {
+            /** @description Description for people who do not see the picture or video; null, or white space only, removes it. */
+            readonly altText?: string | null;
+            /** @description Time in the video, in milliseconds, of the picture that stands for it; null lets the platform choose. */
+            readonly coverMs?: number | null;
         };
         readonly UploadGrant: {
             /** Format: uuid */
@@ -2362,6 +2670,10 @@ export interface components {
             readonly durationMs: number | null;
             readonly sha256: string;
             readonly fileName: string;
+            /** @description Description for people who do not see the picture or video. */
+            readonly altText: string | null;
+            /** @description Time in the video, in milliseconds, of the picture that stands for it. */
+            readonly coverMs: number | null;
             /**
              * Format: uri
              * @description Signed at each read, valid for a limited time, and usable without an API key.
@@ -3303,6 +3615,13 @@ export interface components {
             readonly connectedAt?: string;
             /** Format: date-time */
             readonly tokenExpiresAt?: string | null;
+            /** @description null: the account was connected before this was recorded. */
+            readonly permissions?: {
+                /** @description What the account may be used for, whether or not it is turned on here. */
+                readonly granted: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+                /** @description What is turned on here and needs the account to be connected again. */
+                readonly missing: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+            } | null;
         };
         /** @description A post is scheduled, or was moved to another time. */
         readonly PostScheduledEvent: {
@@ -3700,8 +4019,18 @@ export type Platform = components['schemas']['Platform'];
 export type PlatformList = components['schemas']['PlatformList'];
 export type Account = components['schemas']['Account'];
 export type AccountList = components['schemas']['AccountList'];
+export type InstagramAccountSettings = components['schemas']['InstagramAccountSettings'];
+export type XAccountSettings = components['schemas']['XAccountSettings'];
+export type FacebookAccountSettings = components['schemas']['FacebookAccountSettings'];
+export type TikTokAccountSettings = components['schemas']['TikTokAccountSettings'];
+export type YouTubeAccountSettings = components['schemas']['YouTubeAccountSettings'];
+export type TelegramAccountSettings = components['schemas']['TelegramAccountSettings'];
+export type BlueskyAccountSettings = components['schemas']['BlueskyAccountSettings'];
+export type AccountSettings = components['schemas']['AccountSettings'];
+export type AccountSettingsPatch = components['schemas']['AccountSettingsPatch'];
 export type PresignUpload = components['schemas']['PresignUpload'];
 export type ImportMedia = components['schemas']['ImportMedia'];
+export type UpdateMedia = components['schemas']['UpdateMedia'];
 export type UploadGrant = components['schemas']['UploadGrant'];
 export type ReadyMedia = components['schemas']['ReadyMedia'];
 export type MediaDeletion = components['schemas']['MediaDeletion'];
@@ -3891,6 +4220,155 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
+            readonly 429: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    /** @description Seconds to wait. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error. */
+            readonly default: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    readonly getAccountSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Required when the key belongs to more than one workspace. */
+                readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The settings of the account. */
+            readonly 200: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    /** @description Changes with every visible change of the content. */
+                    readonly ETag?: string;
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
+            readonly 429: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    /** @description Seconds to wait. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error. */
+            readonly default: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    readonly updateAccountSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Required when the key belongs to more than one workspace. */
+                readonly "X-Workspace-Id"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AccountSettingsPatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The settings of the account. */
+            readonly 200: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["AccountSettings"];
+                };
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {
@@ -5118,6 +5596,73 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
+            readonly 429: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    /** @description Seconds to wait. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error. */
+            readonly default: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    readonly updateMedia: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Required when the key belongs to more than one workspace. */
+                readonly "X-Workspace-Id"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["UpdateMedia"];
+            };
+        };
+        readonly responses: {
+            /** @description The media. */
+            readonly 200: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReadyMedia"];
+                };
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {

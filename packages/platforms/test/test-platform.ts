@@ -25,6 +25,8 @@ export interface Visible {
   readonly text: string;
   readonly media: readonly { readonly kind: string; readonly sha256: string }[];
   readonly createCalls: number;
+  /** What the connector chose besides the content, under the platform's names; absent when it chose nothing. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 interface LoggedRequest {

@@ -69,7 +69,8 @@ function judgeFields(platform: GraphPlatform, edge: string, text: string): strin
 }
 
 function judge(platform: GraphPlatform, request: RecordedRequest): string[] {
-  const [, , edge = ""] = /^(?:\/login)?\/v[\d.]+\/([^/]*)(?:\/(\w+))?$/.exec(request.path) ?? [];
+  const [, , edge = ""] =
+    /^(?:\/login|\/graph-video)?\/v[\d.]+\/([^/]*)(?:\/(\w+))?$/.exec(request.path) ?? [];
   const { fields = "", ...given } = fieldsOf(request);
   const names = Object.keys(given).filter((name) => ![...COMMON, ...FILES].includes(name));
   const calls = graph.calls.filter(
