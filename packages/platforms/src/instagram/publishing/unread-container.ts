@@ -13,7 +13,7 @@ const IMAGE_MISSES = 3;
 /** Number of refused reads, which take about two minutes, after which Instagram has usually processed a video. */
 const VIDEO_MISSES = 7;
 
-/** Whether a container counts as ready although Instagram has refused so many reads of its status. */
+/** Whether a container counts as ready although Instagram has refused this number of reads of its status. */
 export function isReadyUnread(
   { media }: Publication,
   place: ContainerPlace,
