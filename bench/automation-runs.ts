@@ -48,14 +48,18 @@ await sql`
 await sql`analyze automation_runs, automation_rules`;
 process.stderr.write(`${RUNS} runs are stored\n`);
 
-/** Reads pages from the newest run on, and starts again after the last page. Returns the duration of each request in ms. */
-async function timePages(filter: string, requests: number): Promise<readonly number[]> {
+/** Reads pages from the first one on, and starts again after the last page. Returns the duration of each request in ms. */
+async function timePages(
+  filter: string,
+  requests: number,
+  list = "/automations/partner-dm-runs",
+): Promise<readonly number[]> {
   const samples: number[] = [];
   let cursor = "";
   for (let count = 0; count < requests; count += 1) {
     const query = ["limit=50", filter, cursor].filter((part) => part !== "").join("&");
     const startedAt = performance.now();
-    const answer = await fetch(`${baseUrl}/api/v1/automations/partner-dm-runs?${query}`, {
+    const answer = await fetch(`${baseUrl}/api/v1${list}?${query}`, {
       headers,
     });
     const page = (await answer.json()) as { readonly nextCursor: string | null };
@@ -68,15 +72,19 @@ async function timePages(filter: string, requests: number): Promise<readonly num
 
 const ofRules = ["", `ruleId=${ruleIds[0]}`, `ruleId=${ruleIds[1]}`];
 const names = ["every rule", "the rule with 10 of 11 runs", "a rule with 1 of 220 runs"];
-const rows: string[] = [];
+const show = (name: string, samples: readonly number[]) =>
+  `| ${name} | ${percentile(samples, 0.5).toFixed(1)} / ${percentile(samples, 0.99).toFixed(1)} |`;
+await timePages("", WARM_UP_REQUESTS, "/webhooks");
+const rows = [
+  show("for comparison: `GET /webhooks` | –", await timePages("", REQUESTS, "/webhooks")),
+];
 for (const [index, rule] of ofRules.entries())
   for (const status of ["", "sent", "skipped", "failed", "prepared"]) {
     const filter = [rule, status === "" ? "" : `status=${status}`].filter(Boolean).join("&");
     await timePages(filter, WARM_UP_REQUESTS);
     const samples = await timePages(filter, REQUESTS);
-    const times = [0.5, 0.99].map((part) => percentile(samples, part).toFixed(1));
     rows.push(
-      `| ${names[index]} | ${status === "" ? "every status" : `\`${status}\``} | ${times.join(" / ")} |`,
+      show(`${names[index]} | ${status === "" ? "every status" : `\`${status}\``}`, samples),
     );
   }
 await sql.end();

@@ -4,6 +4,7 @@ export interface VisibleEntry {
   readonly account: string;
   readonly id: string;
   readonly text: string;
+  readonly media: readonly object[];
   readonly createdAt: string;
   readonly createCalls: number;
   /** What was chosen besides the content, under the platform's names; absent when nothing was. */

@@ -20,10 +20,14 @@ create table accounts.accounts (
   version bigint not null default 1,
   connected_at timestamp with time zone not null default now(),
   created_at timestamp with time zone not null default now(),
+  permissions jsonb,
+  traits jsonb not null default '{}'::jsonb,
   constraint accounts_workspace_id_platform_external_id_key UNIQUE (workspace_id, platform, external_id),
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reconnect_required'::text, 'disconnected'::text])))
+  constraint accounts_permissions_check CHECK ((jsonb_typeof(permissions) = 'array'::text)),
+  constraint accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reconnect_required'::text, 'disconnected'::text]))),
+  constraint accounts_traits_check CHECK ((jsonb_typeof(traits) = 'object'::text))
 );
 CREATE INDEX accounts_external ON accounts.accounts USING btree (platform, external_id);
 

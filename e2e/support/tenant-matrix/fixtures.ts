@@ -179,6 +179,10 @@ export async function makeFixtures(
     },
     completeUpload: { requests: [one(ours.media.uploaded)], foreign: media },
     importMedia: { requests: [{ body: { url: pictureUrl } }], foreign: {} },
+    updateMedia: {
+      requests: [one(ours.media.ready, { body: { altText: "A picture" } })],
+      foreign: media,
+    },
     deleteMedia: { requests: [one(ours.media.open)], foreign: media },
     validatePost: { requests: [{ body: text("Validated") }], foreign: inPost },
     createPost: {

@@ -127,7 +127,16 @@ test("`account connect --simulated` connects one account, or as many as --count 
   });
   const listed = await json<{ accounts: object[] }>("account", "list", "--workspace", workspace);
   expect(listed.accounts).toHaveLength(5);
-  expect(listed.accounts[0]).toMatchObject({ platform: "bluesky", status: "active" });
+  expect(listed.accounts[0]).toMatchObject({
+    platform: "bluesky",
+    status: "active",
+    permissions: {
+      granted: ["publishing", "comments", "metrics"],
+      missing: [],
+      missingScopes: [],
+    },
+    traits: {},
+  });
 });
 
 test("`account settings` shows the settings of an account, sets and resets them, and names the settings of the account when one is unknown", async () => {

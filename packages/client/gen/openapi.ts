@@ -333,7 +333,11 @@ export interface paths {
         readonly delete: operations["deleteMedia"];
         readonly options?: never;
         readonly head?: never;
-        readonly patch?: never;
+        /**
+         * Describe media
+         * @description Changes the fields that are sent, until a post with the media has begun to be published; later it is refused with `media_in_use`. Platforms that take no description or cover ignore them. Requires the scope `posts:write`.
+         */
+        readonly patch: operations["updateMedia"];
         readonly trace?: never;
     };
     readonly "/api/v1/platforms": {
@@ -1598,7 +1602,15 @@ export interface webhooks {
                      *         "avatarUrl": null,
                      *         "status": "active",
                      *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null
+                     *         "tokenExpiresAt": null,
+                     *         "permissions": {
+                     *           "granted": [
+                     *             "publishing",
+                     *             "comments",
+                     *             "metrics"
+                     *           ],
+                     *           "missing": []
+                     *         }
                      *       }
                      *     }
                      */
@@ -1680,7 +1692,15 @@ export interface webhooks {
                      *         "avatarUrl": null,
                      *         "status": "disconnected",
                      *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null
+                     *         "tokenExpiresAt": null,
+                     *         "permissions": {
+                     *           "granted": [
+                     *             "publishing",
+                     *             "comments",
+                     *             "metrics"
+                     *           ],
+                     *           "missing": []
+                     *         }
                      *       }
                      *     }
                      */
@@ -1762,7 +1782,15 @@ export interface webhooks {
                      *         "avatarUrl": null,
                      *         "status": "reconnect_required",
                      *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null
+                     *         "tokenExpiresAt": null,
+                     *         "permissions": {
+                     *           "granted": [
+                     *             "publishing",
+                     *             "comments",
+                     *             "metrics"
+                     *           ],
+                     *           "missing": []
+                     *         }
                      *       }
                      *     }
                      */
@@ -1846,6 +1874,8 @@ export interface webhooks {
                      *         "durationMs": null,
                      *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *         "fileName": "shop.jpg",
+                     *         "altText": "A sailing boat at sunrise",
+                     *         "coverMs": null,
                      *         "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *         "createdAt": "2026-11-20T14:11:52.003Z"
                      *       }
@@ -2339,6 +2369,13 @@ export interface components {
             readonly connectedAt: string;
             /** Format: date-time */
             readonly tokenExpiresAt: string | null;
+            /** @description null: the account was connected before this was recorded. */
+            readonly permissions: {
+                /** @description What the account may be used for, whether or not it is turned on here. */
+                readonly granted: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+                /** @description What is turned on here and needs the account to be connected again. */
+                readonly missing: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+            } | null;
         };
         readonly AccountList: {
             readonly accounts: readonly components["schemas"]["Account"][];
@@ -2598,6 +2635,12 @@ export interface components {
              */
             readonly url: string;
         };
+        readonly UpdateMedia: {
+            /** @description Description for people who do not see the picture or video; null, or white space only, removes it. */
+            readonly altText?: string | null;
+            /** @description Time in the video, in milliseconds, of the picture that stands for it; null lets the platform choose. */
+            readonly coverMs?: number | null;
+        };
         readonly UploadGrant: {
             /** Format: uuid */
             readonly id: string;
@@ -2627,6 +2670,10 @@ export interface components {
             readonly durationMs: number | null;
             readonly sha256: string;
             readonly fileName: string;
+            /** @description Description for people who do not see the picture or video. */
+            readonly altText: string | null;
+            /** @description Time in the video, in milliseconds, of the picture that stands for it. */
+            readonly coverMs: number | null;
             /**
              * Format: uri
              * @description Signed at each read, valid for a limited time, and usable without an API key.
@@ -3568,6 +3615,13 @@ export interface components {
             readonly connectedAt?: string;
             /** Format: date-time */
             readonly tokenExpiresAt?: string | null;
+            /** @description null: the account was connected before this was recorded. */
+            readonly permissions?: {
+                /** @description What the account may be used for, whether or not it is turned on here. */
+                readonly granted: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+                /** @description What is turned on here and needs the account to be connected again. */
+                readonly missing: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+            } | null;
         };
         /** @description A post is scheduled, or was moved to another time. */
         readonly PostScheduledEvent: {
@@ -3976,6 +4030,7 @@ export type AccountSettings = components['schemas']['AccountSettings'];
 export type AccountSettingsPatch = components['schemas']['AccountSettingsPatch'];
 export type PresignUpload = components['schemas']['PresignUpload'];
 export type ImportMedia = components['schemas']['ImportMedia'];
+export type UpdateMedia = components['schemas']['UpdateMedia'];
 export type UploadGrant = components['schemas']['UploadGrant'];
 export type ReadyMedia = components['schemas']['ReadyMedia'];
 export type MediaDeletion = components['schemas']['MediaDeletion'];
@@ -5541,6 +5596,73 @@ export interface operations {
                     readonly [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
+            readonly 429: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    /** @description Seconds to wait. */
+                    readonly "Retry-After"?: number;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Error"];
+                };
+            };
+            /** @description Any other error. */
+            readonly default: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Error"];
+                };
+            };
+        };
+    };
+    readonly updateMedia: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Required when the key belongs to more than one workspace. */
+                readonly "X-Workspace-Id"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["UpdateMedia"];
+            };
+        };
+        readonly responses: {
+            /** @description The media. */
+            readonly 200: {
+                headers: {
+                    /** @description Id of the request; quote it when you report a problem. */
+                    readonly "X-Request-Id"?: string;
+                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
+                    readonly RateLimit?: string;
+                    /** @description The limit that applies, and its window. */
+                    readonly "RateLimit-Policy"?: string;
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ReadyMedia"];
+                };
             };
             /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
             readonly 429: {

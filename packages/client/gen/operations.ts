@@ -41,6 +41,8 @@ export interface Operations {
   readonly completeUpload: (id: string, body?: Body<"completeUpload">, options?: RequestOptions) => Promise<Answer<"completeUpload">>;
   /** Import a file from a public URL. Requires the scope `posts:write`. */
   readonly importMedia: (body: Body<"importMedia">, options?: RequestOptions) => Promise<Answer<"importMedia">>;
+  /** Describe media. Changes the fields that are sent, until a post with the media has begun to be published; later it is refused with `media_in_use`. Platforms that take no description or cover ignore them. Requires the scope `posts:write`. */
+  readonly updateMedia: (id: string, body: Body<"updateMedia">, options?: RequestOptions) => Promise<Answer<"updateMedia">>;
   /** Delete unused media. Media that never became ready is deleted immediately: 204. Ready media can no longer be downloaded, and is deleted after the answer: 202. Requires the scope `posts:write`. */
   readonly deleteMedia: (id: string, query?: Query<"deleteMedia">, options?: RequestOptions) => Promise<Answer<"deleteMedia">>;
   /** List the platforms with their rules and availability. Requires the scope `accounts:read`. */
@@ -130,6 +132,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   presignUpload: "POST /media/presign",
   completeUpload: "POST /media/{id}/complete",
   importMedia: "POST /media/from-url",
+  updateMedia: "PATCH /media/{id}",
   deleteMedia: "DELETE /media/{id}",
   listPlatforms: "GET /platforms",
   createPost: "POST /posts",

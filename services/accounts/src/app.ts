@@ -40,6 +40,7 @@ export async function startApp(config: Config): Promise<App> {
   const available = new AvailableSettings({ ...own, refreshTokens }, readers);
   const deps: Dependencies = {
     ...own,
+    features: config.platforms.features,
     simulatorUrl,
     publicUrl,
     noteKeyUse: (keyId) => apiKeyUse.note(keyId),

@@ -136,6 +136,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   };
   const apiKeyUse = startWriteApiKeyUse({ sql: database.sql, logger });
   const deps = {
+    features: settings.features,
     sql: options.sql ?? database.sql,
     logger,
     connectors: createAuthorizationConnectors(settings, simulatorUrl),

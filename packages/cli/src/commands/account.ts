@@ -21,7 +21,15 @@ function toJson(account: Account) {
     status: account.status,
     connectedAt: toInstant(account.connectedAt),
     tokenExpiresAt: toInstant(account.tokenExpiresAt),
+    permissions: toPermissions(account),
+    traits: account.traits,
   };
+}
+
+function toPermissions({ permissions }: Account) {
+  if (permissions === undefined) return null;
+  const { granted, missing, missingScopes } = permissions;
+  return { granted, missing, missingScopes };
 }
 
 async function list(services: Services, args: Arguments): Promise<Result> {
@@ -33,9 +41,10 @@ async function list(services: Services, args: Arguments): Promise<Result> {
     account.platform,
     account.status,
     account.connectedAt ?? "",
+    account.permissions?.missing.join(", ") ?? "unknown",
     account.username,
   ]);
-  const headings = ["id", "platform", "status", "connected", "username"];
+  const headings = ["id", "platform", "status", "connected", "permission missing", "username"];
   return { json: { accounts }, text: formatTable(headings, rows, "no accounts") };
 }
 

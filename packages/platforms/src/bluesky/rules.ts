@@ -21,7 +21,7 @@ export const bluesky: PlatformRules = {
     needsPublicUrl: { image: false, video: false },
   },
   image: { types: ["image/jpeg", "image/png", "image/webp"], maxBytes: 2_000_000 },
-  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180 },
+  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180, altTextMax: 1000 },
   kinds: ["text", "link", "image", "carousel", "video"],
   title: { rule: "none" },
   privacy: ["public"],

@@ -66,12 +66,30 @@ export function createTextCounter(): TextCounter {
 
 /**
  * Returns all limits of the text of a post, which apply together; the limit in the platform's main unit is the first.
+ *
+ * @param traits What the platform says about the account, for example `verified_type` of X.
  */
-export function effectiveLimits(rules: TextRules, media: AttachedMedia): TextLimit[] {
-  const main = { unit: rules.unit, max: mainLimit(rules, media) };
+export function effectiveLimits(
+  rules: TextRules,
+  media: AttachedMedia,
+  traits: Readonly<Record<string, string>> = {},
+): TextLimit[] {
+  const max = limitByTrait(rules, traits) ?? mainLimit(rules, media);
+  const main = { unit: rules.unit, max };
   return rules.maxUtf8Bytes === undefined
     ? [main]
     : [main, { unit: "utf8_bytes", max: rules.maxUtf8Bytes }];
+}
+
+/** Returns the limit of accounts with these traits; undefined when the limit of all accounts applies. */
+function limitByTrait(
+  { maxByTrait = {} }: TextRules,
+  traits: Readonly<Record<string, string>>,
+): number | undefined {
+  const limits = Object.entries(maxByTrait).flatMap(
+    ([trait, byValue]) => byValue[traits[trait] ?? ""] ?? [],
+  );
+  return limits.length === 0 ? undefined : Math.max(...limits);
 }
 
 function mainLimit(rules: TextRules, media: AttachedMedia): number {
@@ -114,8 +132,8 @@ const LIGHT = 1;
 const HEAVY = 2;
 const URL_WEIGHT = 23;
 /**
- * Length in UTF-16 units up to which a text is counted in its NFC form. A longer text exceeds X's limit in any form,
- * even if it consists of the longest URLs.
+ * Length in UTF-16 units up to which a text is counted in its NFC form. A longer text is counted as it was written,
+ * because normalizing it takes long.
  */
 const MAX_COMPOSED_LENGTH = 65_536;
 

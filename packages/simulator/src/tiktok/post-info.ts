@@ -14,6 +14,8 @@ export interface PostInfo {
   readonly privacy: PrivacyLevel;
   /** The flags of the TikTok post that the caller set, and its privacy level. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** Time in the video, in milliseconds, of its cover. */
+  readonly coverMs?: number;
 }
 
 const LEVELS: readonly PrivacyLevel[] = [
@@ -89,8 +91,18 @@ export function videoInfo(network: TiktokNetwork, body: Fields, account: Account
   const fields = section(body, "post_info", known);
   checkFlags(fields, VIDEO_FLAGS);
   const title = textOf(fields, "title", 2200);
+  const privacy = privacyOf(network, fields, account);
   const options = optionsOf(fields, VIDEO_FLAGS);
-  return { title, description: "", privacy: privacyOf(network, fields, account), options };
+  return { title, description: "", privacy, options, ...coverOf(fields) };
+}
+
+function coverOf({ video_cover_timestamp_ms: coverMs }: Fields): Pick<PostInfo, "coverMs"> {
+  if (coverMs === undefined) {
+    return {};
+  }
+  return Number.isSafeInteger(coverMs) && Number(coverMs) >= 0
+    ? { coverMs: Number(coverMs) }
+    : refuseParameter("video_cover_timestamp_ms must be a number of milliseconds.");
 }
 
 /** Reads `post_info` of a TikTok photo post. */

@@ -1,3 +1,4 @@
+import type { PlatformFeature } from "@postrider/platforms/authorization/permissions";
 import type { AuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
@@ -29,6 +30,8 @@ export interface Dependencies {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly connectors: AuthorizationConnectors;
+  /** The features besides publishing that this installation has turned on. */
+  readonly features: readonly PlatformFeature[];
   /** URL of the simulator; undefined = simulated accounts cannot be connected. */
   readonly simulatorUrl: string | undefined;
   /** URL at which browsers and platforms reach the gateway, without a trailing slash. */

@@ -35,7 +35,12 @@ export interface ServerDeps {
   readonly queueSlots: Client<typeof QueueSlotService>;
   readonly media: Pick<
     Client<typeof MediaService>,
-    "batchGetMedia" | "createUpload" | "completeUpload" | "importMedia" | "deleteMedia"
+    | "batchGetMedia"
+    | "createUpload"
+    | "completeUpload"
+    | "importMedia"
+    | "updateMedia"
+    | "deleteMedia"
   >;
   readonly webhooks: Client<typeof WebhookService>;
   readonly comments: Client<typeof CommentService>;

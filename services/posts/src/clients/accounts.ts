@@ -82,9 +82,9 @@ async function getAccounts(
 
 function toPostAccount(account: Account | undefined): PostAccount | undefined {
   if (account === undefined || !isPlatformId(account.platform)) return undefined;
-  const { id, platform, username, status } = account;
+  const { id, platform, username, status, traits } = account;
   if (status !== "active" && status !== "reconnect_required") return undefined;
-  return { id, platform, username, status, settings: toSettings(account.settings) };
+  return { id, platform, username, status, traits, settings: toSettings(account.settings) };
 }
 
 function toSettings(text: string): SettingValues | undefined {

@@ -105,5 +105,6 @@ export function toPostMedia(media: Media): PostMedia {
     width: media.width === 0 ? null : media.width,
     height: media.height === 0 ? null : media.height,
     durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
+    altText: media.altText ?? null,
   };
 }

@@ -13,6 +13,7 @@ const account = (id: string, platform: PostAccount["platform"]): PostAccount => 
   platform,
   username: "ada",
   status: "active",
+  traits: {},
 });
 
 const image: PostMedia = {
@@ -24,6 +25,7 @@ const image: PostMedia = {
   width: 100,
   height: 100,
   durationMs: null,
+  altText: null,
 };
 
 const known: PostReferences = {

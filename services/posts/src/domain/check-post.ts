@@ -110,8 +110,8 @@ function checkTarget(
 ): TargetViolation[] {
   const keys = { accountId: account.id, platform: account.platform };
   const content = effectiveContent(input.content, input.options, keys);
-  const { platform, settings } = account;
-  return validateTarget({ ...content, platform, media, settings }, counter);
+  const { platform, settings, traits } = account;
+  return validateTarget({ ...content, platform, traits, media, settings }, counter);
 }
 
 function dependsOnMedia(field: string, code: string): boolean {

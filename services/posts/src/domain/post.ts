@@ -31,6 +31,8 @@ export interface PostAccount {
   readonly status: "active" | "reconnect_required";
   /** The settings that the workspace chose for the account; absent = all have their defaults. */
   readonly settings?: SettingValues | undefined;
+  /** What the platform says about the account and what changes its limits, for example `verified_type` of X. */
+  readonly traits: Readonly<Record<string, string>>;
 }
 
 /** The part of a post that breaks a platform's rule. */
@@ -50,6 +52,7 @@ export type TargetViolationCode =
   | "media_too_large"
   | "media_dimensions"
   | "media_duration"
+  | "alt_text_too_long"
   | "title_required"
   | "title_too_long"
   | "title_unsupported"
@@ -84,6 +87,8 @@ export interface TargetMedia {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** Description of the media item; null when it has none. */
+  readonly altText: string | null;
 }
 
 /** A media item, with the data that the posts service needs. */
@@ -105,4 +110,6 @@ export interface TargetInput {
   readonly media: readonly TargetMedia[];
   /** The settings that the workspace chose for the account; absent = all have their defaults. */
   readonly settings?: SettingValues | undefined;
+  /** What the platform says about the account; absent = nothing that changes its limits. */
+  readonly traits?: Readonly<Record<string, string>>;
 }

@@ -12,6 +12,7 @@ const image = (change: Partial<TargetMedia> = {}): TargetMedia => ({
   width: 1080,
   height: 1080,
   durationMs: null,
+  altText: null,
   ...change,
 });
 
@@ -22,6 +23,7 @@ const video = (change: Partial<TargetMedia> = {}): TargetMedia => ({
   width: 720,
   height: 1280,
   durationMs: 30_000,
+  altText: null,
   ...change,
 });
 
@@ -438,4 +440,51 @@ test("a violation that is reported for a target contains the limit that the plat
       actual: max + 1,
     });
   }
+});
+
+test.each(["blue", "business", "government"])(
+  "an account of X with the verified type %s may write 25,000 weighted characters",
+  (verifiedType) => {
+    const traits = { verified_type: verifiedType };
+    const tooLong = { code: "content_too_long", field: "content" };
+    expect(check("x", { text: "한".repeat(12_500), traits })).toEqual([]);
+    expect(check("x", { text: "한".repeat(12_501), traits })).toEqual([
+      { ...tooLong, limit: 25_000, actual: 25_002 },
+    ]);
+    expect(check("bluesky", { text: "a".repeat(301), traits })).toEqual([
+      { ...tooLong, limit: 300, actual: 301 },
+    ]);
+  },
+);
+
+test("an account of X without a verified type that we know may write 280 weighted characters", () => {
+  const tooLong = { code: "content_too_long", field: "content", limit: 280, actual: 281 };
+  for (const traits of [{}, { verified_type: "none" }, { verified_type: "new" }, { other: "blue" }])
+    expect(check("x", { text: "a".repeat(281), traits })).toEqual([tooLong]);
+});
+
+test.each<[PlatformId, TargetMedia, number]>([
+  ["instagram", image(), 1000],
+  ["x", image(), 1000],
+  ["bluesky", video(), 1000],
+])(
+  "a description of more than 1,000 characters is refused for %s, which takes at most as many",
+  (platform, item, limit) => {
+    const described = (length: number) => ({ ...item, altText: "a".repeat(length) });
+    expect(check(platform, { media: [described(limit)] })).toEqual([]);
+    expect(check(platform, { media: [described(limit + 1)] })).toEqual([
+      media("alt_text_too_long", { index: 0, limit, actual: limit + 1 }),
+    ]);
+  },
+);
+
+test.each<[PlatformId, TargetMedia]>([
+  ["facebook", image()],
+  ["telegram", image()],
+  ["bluesky", image()],
+  ["instagram", video()],
+  ["x", video({ width: 1280, height: 720 })],
+  ["youtube", video()],
+])("a description of 1,500 characters is accepted for %s", (platform, item) => {
+  expect(check(platform, { media: [{ ...item, altText: "a".repeat(1500) }] })).toEqual([]);
 });

@@ -11,6 +11,7 @@ import {
   type TextMeasure,
 } from "@postrider/platforms/text/text";
 import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./post.ts";
+import { validateAltTexts } from "./validate-alt-texts.ts";
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
@@ -30,6 +31,7 @@ export function validateTarget(
     ...validateDisclosure(input),
     ...validateTags(input, rules.tags),
     ...validateMedia(input, rules),
+    ...validateAltTexts(input, rules),
   ];
 }
 
@@ -39,7 +41,7 @@ function validateText(
   rules: PlatformRules,
   count: TextCounter,
 ): TargetViolation[] {
-  const { text, media } = input;
+  const { text, media, traits } = input;
   if (text.trim() === "" && media.length === 0) {
     return [{ code: "content_required", field: "content" }];
   }
@@ -53,7 +55,7 @@ function validateText(
   const measureOf = (unit: TextMeasure) => (isHtml && unit === "utf16" ? "telegram_html" : unit);
   const { maxHashtags, maxMentions, forbidden } = rules.text;
   return [
-    ...effectiveLimits(rules.text, attachedMedia(media)).flatMap(({ unit, max }) =>
+    ...effectiveLimits(rules.text, attachedMedia(media), traits).flatMap(({ unit, max }) =>
       above({ code: "content_too_long", field: "content" }, count(text, measureOf(unit)), max),
     ),
     ...above(

@@ -1,4 +1,6 @@
+import { bluesky } from "#src/bluesky/rules.ts";
 import type { JsonObject } from "#src/http/platform-answer.ts";
+import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
@@ -31,11 +33,12 @@ function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   if (first === undefined) return {};
   if (first.kind === "video") {
     const video = readBlob(handles, 0);
-    return { embed: { $type: "app.bsky.embed.video", video, ...aspectRatioOf(first) } };
+    const alt = first.altText === null ? {} : { alt: first.altText };
+    return { embed: { $type: "app.bsky.embed.video", video, ...alt, ...aspectRatioOf(first) } };
   }
   const images = media.map((one, index) => ({
     image: readBlob(handles, index),
-    alt: "",
+    alt: one.altText ?? "",
     ...aspectRatioOf(one),
   }));
   return { embed: { $type: "app.bsky.embed.images", images } };
@@ -102,6 +105,9 @@ export function createRecordStep(options: RecordOptions, post: Publication): Pre
         readPrepared(handles) ?? (await createRecord(options, publication, now, signal));
       if ("kind" in prepared) return prepared;
       const { record, handles: added } = prepared;
+      const tooLong = publication.media.map((media) => refuseLongAltText(bluesky, media));
+      const refusal = tooLong.find((failure) => failure !== undefined);
+      if (refusal !== undefined) return refusal;
       return {
         ...added,
         rkey: handles.rkey ?? createTid(now, Math.random()),

@@ -19,11 +19,17 @@ export function isUploaded(publication: Publication, { kind }: PublicationMedia)
 
 /**
  * Returns the media parameters of an Instagram container: the URL of a file that Instagram fetches, or the announcement
- * of an upload.
+ * of an upload, with the description of an image (Instagram takes none of a video) and the time of a video's cover.
  */
 function describeMedia(publication: Publication, media: PublicationMedia): Fields {
-  if (isUploaded(publication, media)) return { upload_type: "resumable" };
-  return media.kind === "image" ? { image_url: media.url } : { video_url: media.url };
+  if (media.kind === "image") {
+    const { url, altText } = media;
+    return { image_url: url, ...(altText === null ? {} : { alt_text: altText }) };
+  }
+  const cover = media.coverMs === null ? {} : { thumb_offset: String(media.coverMs) };
+  return isUploaded(publication, media)
+    ? { upload_type: "resumable", ...cover }
+    : { video_url: media.url, ...cover };
 }
 
 function describeSingle(publication: Publication, media: PublicationMedia): Fields {

@@ -67,10 +67,12 @@ export function toChunkRequest(upload: Upload, part: MediaPart): PlatformRequest
 }
 
 function toPostInfo(publication: Publication, creator: CreatorInfo) {
+  const coverMs = publication.media[0]?.coverMs;
   return {
     title: publication.text,
     privacy_level: privacyLevelOf(publication),
     ...toVideoFlags(publication, creator),
+    ...(coverMs === null || coverMs === undefined ? {} : { video_cover_timestamp_ms: coverMs }),
   };
 }
 

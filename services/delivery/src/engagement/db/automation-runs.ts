@@ -142,9 +142,18 @@ interface RunPage {
 export async function listRunPage(
   sql: ISql,
   workspaceId: string,
-  { ruleId, status, limit, before }: RunPage,
+  page: RunPage,
 ): Promise<readonly AutomationRun[]> {
-  return await sql<AutomationRun[]>`
+  return await runPage(sql, workspaceId, page);
+}
+
+/** SQL query of `listRunPage`. */
+export function runPage(
+  sql: ISql,
+  workspaceId: string,
+  { ruleId, status, limit, before }: RunPage,
+) {
+  return sql<AutomationRun[]>`
     select ${columns(sql)}
     from automation_runs
     where workspace_id = ${workspaceId}

@@ -66,6 +66,27 @@ export const POST_DETAILS = {
     ["동영상의 길이가 허용되지 않습니다[({actual}초, 한도 {limit}초)].", "길이를 맞춰 주세요."],
     "seconds",
   ),
+  alt_text_too_long: detail(
+    [
+      "The description of this media is too long for the platform[: it has {actual} characters, at most {limit} are allowed].",
+      "Shorten it.",
+    ],
+    ["이 플랫폼에는 미디어 설명이 너무 깁니다[({actual}자, 최대 {limit}자)].", "줄여 주세요."],
+  ),
+  cover_needs_video: detail(
+    ["Only a video has a cover.", "Leave coverMs out."],
+    ["커버는 동영상에만 있습니다.", "coverMs를 빼 주세요."],
+  ),
+  cover_outside_video: detail(
+    [
+      "The cover is not within the video[: {actual} ms, the video lasts {limit} ms].",
+      "Send an earlier time.",
+    ],
+    [
+      "커버가 동영상 범위를 벗어납니다[({actual}ms, 동영상 길이 {limit}ms)].",
+      "더 이른 시각을 보내 주세요.",
+    ],
+  ),
   title_required: detail(
     ["This platform needs a title.", "Set it in the options."],
     ["이 플랫폼에는 제목이 필요합니다.", "옵션에서 설정해 주세요."],
