@@ -90,7 +90,7 @@ const SENTENCES: Readonly<Record<Refusal, string>> = {
   animated: "The image is animated, and animated images are not converted.",
   several_pages: "The TIFF has several pages; upload the page to publish as an image of its own.",
   unreadable: "The image cannot be decoded to convert it.",
-  encoding: "BMP images are not converted; upload the image as PNG or JPEG.",
+  encoding: "BMPs with this compression are not converted; upload the image as PNG or JPEG.",
   too_many_bytes: "The image cannot be made as small as the platform requires.",
   too_demanding: "The image cannot be converted within the limits of time and memory.",
 };
