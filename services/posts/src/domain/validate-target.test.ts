@@ -287,7 +287,7 @@ test.each<[PlatformId, TargetMedia, object]>([
   ],
   ["x", video({ durationMs: 499 }), media("media_duration", { limit: 0.5, actual: 0.499 })],
   ["x", video({ durationMs: 140_001 }), media("media_duration", { limit: 140, actual: 140.001 })],
-  ["facebook", image({ contentType: "image/bmp" }), media("media_type_unsupported")],
+  ["facebook", image({ contentType: "image/avif" }), media("media_type_unsupported")],
   [
     "facebook",
     video({ bytes: 1_000_000_001 }),
