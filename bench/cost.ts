@@ -3,7 +3,7 @@
  * The load of the machine changes none of these figures. `node bench/cost.ts [posts]` prints Markdown tables.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { uploadFile } from "@postrider/local/demo-api";
+import { createClient } from "@postrider/client";
 import { sampleMp4 } from "@postrider/local/sample-media";
 import postgres from "postgres";
 import { costOf, get, idleOf, readCounters, type Counters } from "./cost-counters.ts";
@@ -144,11 +144,9 @@ async function prepare(system: BenchSystem, sql: postgres.Sql): Promise<Bench> {
   await system.operate("workspace", "set-limits", workspaceId, "--daily-quota", NO_LIMIT);
   const accounts: Record<string, readonly string[]> = {};
   for (const platform of PLATFORMS) accounts[platform] = await system.connect(platform, ACCOUNTS);
-  const mediaId = await uploadFile(system.local, {
-    fileName: "video.mp4",
-    contentType: "video/mp4",
-    bytes: sampleMp4({ seconds: 3, width: 368, height: 368 }),
-  });
+  const video = sampleMp4({ seconds: 3, width: 368, height: 368 });
+  const client = createClient(system.local);
+  const { id: mediaId } = await client.uploadFile(video, { fileName: "video.mp4" });
   return { system, sql, accounts, mediaId };
 }
 

@@ -5,7 +5,7 @@
  */
 import { appendFileSync, writeFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { uploadFile } from "@postrider/local/demo-api";
+import { createClient } from "@postrider/client";
 import { jpegSegment, sampleJpeg } from "@postrider/local/sample-media";
 import type { ServiceName } from "@postrider/local/services";
 import postgres from "postgres";
@@ -91,11 +91,8 @@ async function prepareLoad(bench: BenchSystem) {
   for (const platform of PLATFORMS) accounts.push(await bench.connect(platform, ACCOUNTS));
   const pictureAccounts = await bench.connect(PICTURE_PLATFORM, ACCOUNTS);
   const bytes = makePicture();
-  const mediaId = await uploadFile(local, {
-    fileName: "picture.jpg",
-    contentType: "image/jpeg",
-    bytes,
-  });
+  const client = createClient(local);
+  const { id: mediaId } = await client.uploadFile(bytes, { fileName: "picture.jpg" });
   const pick = (ids: readonly string[], number: number): string => ids[number % ids.length] ?? "";
   return (number: number) => {
     const content = `Post ${number}, of ordinary length, as users of a publishing tool write it.`;

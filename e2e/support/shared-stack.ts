@@ -23,6 +23,8 @@ export interface SharedStack {
   readonly dataDir: string;
   /** Port on 127.0.0.1 from which the media service may import media; one test file at a time listens on it. */
   readonly outsidePort: number;
+  /** Port on 127.0.0.1 to which webhooks may be sent; one test file at a time listens on it. */
+  readonly receiverPort: number;
 }
 
 /** The web origin whose pages may upload media to the shared system. */
@@ -34,7 +36,9 @@ interface Started extends SharedStack {
 }
 
 async function start(): Promise<Started> {
-  const [dataDir, outsidePort] = [makeTestFolder("stack"), await findStablePort()];
+  const dataDir = makeTestFolder("stack");
+  const outsidePort = await findStablePort();
+  const receiverPort = await findStablePort();
   const reports: string[] = [];
   const stack = await startStack({
     dataDir,
@@ -43,12 +47,12 @@ async function start(): Promise<Started> {
     replicas: 2,
     report: (line) => reports.push(line),
     env: stackEnvironment({
-      OUTBOUND_ALLOW: `127.0.0.1:${outsidePort}`,
+      OUTBOUND_ALLOW: `127.0.0.1:${outsidePort},127.0.0.1:${receiverPort}`,
       UPLOAD_ORIGINS: UPLOAD_ORIGIN,
     }),
   });
   await createSimulatorControl(stack.describe().simulatorUrl).liftQuotas();
-  return { stack, dataDir, outsidePort, reports };
+  return { stack, dataDir, outsidePort, receiverPort, reports };
 }
 
 async function stop({ stack, reports }: Started): Promise<void> {
@@ -70,7 +74,8 @@ export async function setup({
   const server = createServer((_request, response) => {
     started ??= start();
     started.then(
-      ({ dataDir, outsidePort }) => response.end(JSON.stringify({ dataDir, outsidePort })),
+      ({ dataDir, outsidePort, receiverPort }) =>
+        response.end(JSON.stringify({ dataDir, outsidePort, receiverPort })),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });

@@ -164,15 +164,17 @@ export async function startSystem(
  * Connects to the running system that test files share (`shared-stack.ts`). Each test file creates its own workspaces
  * in it.
  */
-export async function joinSharedSystem(): Promise<SharedSystem & Pick<SharedStack, "outsidePort">> {
+export async function joinSharedSystem(): Promise<
+  SharedSystem & Pick<SharedStack, "outsidePort" | "receiverPort">
+> {
   const answer = await fetch(inject("sharedStackUrl"));
   if (!answer.ok) throw new Error(await answer.text());
-  const { dataDir, outsidePort } = (await answer.json()) as SharedStack;
+  const { dataDir, ...ports } = (await answer.json()) as SharedStack;
   const layout = layoutOf(dataDir);
   const describe = (): LocalStack => {
     const stack = readLocalStack(layout.localFile);
     if (stack === undefined) throw new Error(`no stack runs on ${dataDir}`);
     return stack;
   };
-  return { ...observe({ layout, describe }), outsidePort };
+  return { ...observe({ layout, describe }), ...ports };
 }

@@ -1,7 +1,8 @@
+import { type Client, createClient } from "@postrider/client";
 import { defaultDataDir, environment } from "#src/config.ts";
-import { createPost, isVisible, uploadFile } from "#src/demo-api.ts";
 import { type DemoPiece, demoPieces } from "#src/demo-pieces.ts";
 import { resultTable, type VerifiedTarget } from "#src/demo-view.ts";
+import { isVisible } from "#src/demo-visible.ts";
 import { watchPost } from "#src/demo-watch.ts";
 import { probePort } from "#src/free-port.ts";
 import { interruption } from "#src/interruption.ts";
@@ -44,9 +45,10 @@ function runningStack(): LocalStack | undefined {
 }
 
 async function publishEverywhere(stack: LocalStack, signal: AbortSignal): Promise<number> {
+  const client = createClient(stack);
   const rows: VerifiedTarget[] = [];
   for (const piece of demoPieces(stack.accounts, new Date())) {
-    rows.push(...(await publishPiece(stack, piece, signal)));
+    rows.push(...(await publishPiece(stack, client, piece, signal)));
   }
   stdout.write(`\n${resultTable(rows)}\n`);
   const good = rows.filter(({ target, visible }) => target.status === "published" && visible);
@@ -56,14 +58,17 @@ async function publishEverywhere(stack: LocalStack, signal: AbortSignal): Promis
 
 async function publishPiece(
   stack: LocalStack,
+  client: Client,
   piece: DemoPiece,
   signal: AbortSignal,
 ): Promise<VerifiedTarget[]> {
   const { kind, content, accountIds, file, options } = piece;
   stdout.write(`\nPublishing "${content}" (${kind}) to ${accountIds.length} accounts:\n\n`);
-  const mediaIds = file === undefined ? [] : [await uploadFile(stack, file)];
-  const post = await createPost(stack, { content, accountIds, mediaIds, options });
-  const { targets } = await watchPost(stack, post, signal);
+  const media = file === undefined ? [] : [await client.uploadFile(file.data, { ...file, signal })];
+  const mediaIds = media.map(({ id }) => id);
+  const body = { content, accountIds, mediaIds, options };
+  const post = await client.createPost(body, { signal });
+  const { targets } = await watchPost(client, post, signal);
   return await Promise.all(
     targets.map(async (target) => ({
       kind,

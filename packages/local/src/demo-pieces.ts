@@ -1,5 +1,6 @@
+import type { PostOption } from "@postrider/client";
 import { isPlatformId, PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
-import type { DemoFile, DemoOptions } from "#src/demo-api.ts";
+import type { DemoFile } from "#src/demo-visible.ts";
 import type { LocalAccount } from "#src/local-file.ts";
 import { sampleJpeg, sampleMp4 } from "#src/sample-media.ts";
 
@@ -13,11 +14,11 @@ export interface DemoPiece {
   /** The media file of the post; absent for a post with only a text. */
   readonly file?: DemoFile;
   /** Platform-specific options of the post, for the platforms that require some. */
-  readonly options: Readonly<Record<string, DemoOptions>>;
+  readonly options: Readonly<Record<string, PostOption>>;
 }
 
 /** The options that a platform requires of every post, by platform. Other platforms require none. */
-const DEMANDS: Readonly<Partial<Record<PlatformId, DemoOptions>>> = {
+const DEMANDS: Readonly<Partial<Record<PlatformId, PostOption>>> = {
   youtube: { title: "A video from Postrider" },
   tiktok: { privacy: "public" },
 };
@@ -52,10 +53,10 @@ export function takers(accounts: readonly LocalAccount[], kind: Kind): readonly 
 export function demoPieces(accounts: readonly LocalAccount[], now: Date): readonly DemoPiece[] {
   const from = `from Postrider, ${now.toISOString()}`;
   // The picture is a JPEG, because this is the only image type that every platform accepts.
-  const picture = { fileName: "picture.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
+  const picture = { fileName: "picture.jpg", contentType: "image/jpeg", data: sampleJpeg() };
   // The smallest video that TikTok accepts.
-  const bytes = sampleMp4({ seconds: 3, width: 368, height: 368 });
-  const video = { fileName: "video.mp4", contentType: "video/mp4", bytes };
+  const data = sampleMp4({ seconds: 3, width: 368, height: 368 });
+  const video = { fileName: "video.mp4", contentType: "video/mp4", data };
   const pieces: readonly Omit<DemoPiece, "accountIds" | "options">[] = [
     { kind: "text", content: `Hello ${from}` },
     { kind: "image", content: `A picture ${from}`, file: picture },

@@ -1,21 +1,27 @@
+import type { PostTarget } from "@postrider/client";
 import { expect, test } from "vitest";
 import { progressLine, resultTable } from "#src/demo-view.ts";
 
-const published = {
+const published: PostTarget = {
+  id: "t",
   accountId: "a",
   platform: "x",
   username: "ann",
   status: "published",
   externalId: "1",
   permalink: "https://x.test/ann/1",
+  publishedAt: "2026-11-20T10:00:00.000Z",
   error: null,
+  attemptCount: 1,
+  nextAttemptAt: null,
+  metrics: null,
 };
-const failed = {
+const failed: PostTarget = {
   ...published,
   platform: "telegram",
   status: "failed",
   permalink: null,
-  error: { code: "outcome_unknown", message: "The outcome is unknown." },
+  error: { code: "outcome_unknown", message: "The outcome is unknown.", retryable: false },
 };
 
 test("a progress line of the demo shows a target's status, elapsed time and error code", () => {

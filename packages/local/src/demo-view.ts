@@ -1,4 +1,4 @@
-import type { DemoTarget } from "#src/demo-api.ts";
+import type { PostTarget } from "@postrider/client";
 
 const signs: Readonly<Record<string, string>> = {
   pending: "·",
@@ -8,7 +8,7 @@ const signs: Readonly<Record<string, string>> = {
 };
 
 /** Formats the progress line of one publishing target in the demo. */
-export function progressLine(target: DemoTarget, elapsedMs: number): string {
+export function progressLine(target: PostTarget, elapsedMs: number): string {
   const sign = signs[target.status] ?? "?";
   const seconds = `${(elapsedMs / 1000).toFixed(1)} s`;
   const reason = target.error === null ? "" : `  ${target.error.code}`;
@@ -19,7 +19,7 @@ export function progressLine(target: DemoTarget, elapsedMs: number): string {
 export interface VerifiedTarget {
   /** The kind of post: a text, an image or a video. */
   readonly kind: string;
-  readonly target: DemoTarget;
+  readonly target: PostTarget;
   readonly visible: boolean;
 }
 

@@ -1,10 +1,15 @@
-import { type DemoPost, type DemoTarget, getPost } from "#src/demo-api.ts";
+import {
+  type Client,
+  type PostDetail,
+  type PostTarget,
+  PostWaitTimeoutError,
+} from "@postrider/client";
 import { progressLine } from "#src/demo-view.ts";
-import type { LocalStack } from "#src/local-file.ts";
-import { poll } from "#src/poll.ts";
 
 const openStatuses = new Set(["pending", "publishing"]);
 const timeoutMs = 120_000;
+/** Interval at which the progress is drawn, in milliseconds. */
+const maxIntervalMs = 50;
 const { stdout } = process;
 
 /**
@@ -12,37 +17,35 @@ const { stdout } = process;
  * one line for each change.
  */
 export async function watchPost(
-  stack: LocalStack,
-  post: DemoPost,
+  client: Client,
+  post: PostDetail,
   signal: AbortSignal,
-): Promise<DemoPost> {
+): Promise<PostDetail> {
   const began = performance.now();
   const settledAt = new Map<string, number>();
   const drawn = new Map<string, string>();
-  let latest = post;
-  const draw = (first: boolean): void => {
+  const draw = ({ targets }: PostDetail): void => {
     const now = performance.now() - began;
-    if (stdout.isTTY && !first) {
-      stdout.write(`\u001b[${latest.targets.length}A`);
-    }
-    for (const target of latest.targets) {
+    for (const target of targets) {
       drawTarget(target, elapsedOf(target, settledAt, now), drawn);
     }
   };
-  draw(true);
-  await poll(
-    async () => {
-      signal.throwIfAborted();
-      latest = await getPost(stack, post.id);
-      draw(false);
-      return latest.targets.some(({ status }) => openStatuses.has(status)) ? undefined : latest;
-    },
-    { everyMs: 50, timeoutMs },
-  );
-  return latest;
+  const onUpdate = (latest: PostDetail): void => {
+    if (stdout.isTTY) {
+      stdout.write(`\u001b[${latest.targets.length}A`);
+    }
+    draw(latest);
+  };
+  draw(post);
+  try {
+    return await client.waitForPost(post.id, { timeoutMs, maxIntervalMs, onUpdate, signal });
+  } catch (error) {
+    if (error instanceof PostWaitTimeoutError) return error.post;
+    throw error;
+  }
 }
 
-function elapsedOf(target: DemoTarget, settledAt: Map<string, number>, now: number): number {
+function elapsedOf(target: PostTarget, settledAt: Map<string, number>, now: number): number {
   if (openStatuses.has(target.status)) {
     return now;
   }
@@ -51,7 +54,7 @@ function elapsedOf(target: DemoTarget, settledAt: Map<string, number>, now: numb
   return settled;
 }
 
-function drawTarget(target: DemoTarget, elapsedMs: number, drawn: Map<string, string>): void {
+function drawTarget(target: PostTarget, elapsedMs: number, drawn: Map<string, string>): void {
   if (stdout.isTTY) {
     stdout.write(`\u001b[2K${progressLine(target, elapsedMs)}\n`);
   } else if (drawn.get(target.accountId) !== target.status) {

@@ -9,6 +9,10 @@ export interface TextRules {
   readonly max: number;
   readonly unit: TextUnit;
   readonly required: boolean;
+  /**
+   * Maximum lengths that replace `max` for some accounts: by the name of a trait of the account, and by the value of that trait.
+   */
+  readonly maxByTrait?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** The maximum length of the text of a post with media; it replaces `max`. */
   readonly maxWithMedia?: number;
   /** Maximum number of UTF-8 bytes of the text, which applies together with `max`. */
@@ -35,7 +39,7 @@ export interface MediaRules {
   readonly galleryMax?: number;
   readonly mixImageVideo: boolean;
   readonly maxVideos: number;
-  /** Maximum length of the alternative text of a file, in UTF-16 units. */
+  /** Maximum length of the alternative text of an image, in UTF-16 units. */
   readonly altTextMax?: number;
   readonly altTextRequiredField?: boolean;
   /** Whether the platform fetches the bytes of images and videos itself from a public URL. */
@@ -95,6 +99,8 @@ export interface VideoRules {
   readonly unverifiedMaxSeconds?: number;
   readonly minFps?: number;
   readonly maxFps?: number;
+  /** Maximum length of the alternative text of a video, in UTF-16 units; absent when the platform takes none. */
+  readonly altTextMax?: number;
   /** Minimum in pixels that applies to the video's width and to its height. */
   readonly minPixels?: number;
   /** Maximum in pixels that applies to the video's width and to its height. */

@@ -62,6 +62,15 @@ export function conflict(
   return new ServiceError("conflict", reason, violations, options);
 }
 
+/** Error for an operation that is allowed only in other statuses of the resource. */
+export function wrongStatus(
+  status: string,
+  allowed: readonly string[],
+  reason = "invalid_transition",
+): ServiceError {
+  return conflict(reason, [{ code: "wrong_status", status, allowed: [...allowed] }]);
+}
+
 /** Error for a request that is well formed but cannot be carried out, for example `validation_failed`. */
 export function unprocessable(reason: string, violations: readonly Violation[] = []): ServiceError {
   return new ServiceError("unprocessable", reason, violations);

@@ -96,6 +96,7 @@ export interface TestTarget {
   readonly text: string;
   readonly title?: string;
   readonly privacy?: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
   readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
@@ -260,7 +261,8 @@ export class World {
             if (!wanted) return { ref, wanted };
             const title = target.title === undefined ? {} : { title: target.title };
             const privacy = target.privacy === undefined ? {} : { privacy: target.privacy };
-            return { ref, wanted, text: target.text, ...title, ...privacy, media };
+            const settings = JSON.stringify(target.settings ?? {});
+            return { ref, wanted, text: target.text, ...title, ...privacy, media, settings };
           }),
         };
       },

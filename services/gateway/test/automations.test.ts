@@ -190,6 +190,7 @@ test("the message of an automation rule may have exactly 1,000 bytes, and one by
         path: "/message",
         limit: 1000,
         actual: 1001,
+        unit: "bytes",
       },
     ]);
 });

@@ -143,9 +143,9 @@ test("GET /queue-slots lists queue slot rules with all their fields", async () =
   expect(answer.json()).toEqual({ rules: [RECORD] });
 });
 
-test("POST /queue-slots answers 201 with the queue slot rule and its path", async () => {
+test("POST /queue-slots answers 201 with the queue slot rule, and with no path, because single rules cannot be read", async () => {
   const answer = await ask(create());
-  expect([answer.statusCode, answer.headers.location]).toEqual([201, PATH]);
+  expect([answer.statusCode, answer.headers.location]).toEqual([201, undefined]);
   expect(answer.headers).not.toHaveProperty("idempotent-replayed");
   expect(answer.json()).toEqual(RECORD);
   expect(seen).toEqual([
@@ -303,6 +303,7 @@ test("a request that would create one queue slot rule more than the maximum is r
       code: "too_many_rules",
       message: "The workspace has too many queue slot rules: at most 100. Delete one first.",
       limit: 100,
+      unit: "rules",
     },
   ]);
 });

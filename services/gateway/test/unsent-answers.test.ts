@@ -53,7 +53,10 @@ async function startGateway(patience: Peers["patience"]): Promise<Gateway> {
     content: LONG,
     calls: 0,
     get: (path, workspaceId = WORKSPACE_ID, method = "GET") =>
-      fetch(`${url}/api/v1${path}`, { method, headers: { "x-workspace-id": workspaceId } }),
+      fetch(`${url}/api/v1${path}`, {
+        method,
+        headers: { "x-workspace-id": workspaceId, "accept-encoding": "identity" },
+      }),
     requestWithoutReading: (path) => {
       const socket = connect(Number(new URL(url).port), "127.0.0.1");
       sockets.push(socket);

@@ -251,13 +251,14 @@ test("POST /posts answers an exceeded quota with the limit, its usage and the ti
     error: {
       code: "quota_exceeded",
       message:
-        "The publication quota does not allow this. The details say which limit was reached and when it resets.",
+        "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2. Wait until the limit resets, or ask the operator for a higher one. The details name 1 more.",
       details: [
         {
           code: "monthly",
           message:
-            "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2.",
+            "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2. Wait until the limit resets, or ask the operator for a higher one.",
           limit: 1000,
+          unit: "publications",
           used: 990,
           reserved: 9,
           requested: 2,
@@ -266,10 +267,11 @@ test("POST /posts answers an exceeded quota with the limit, its usage and the ti
         {
           code: "daily",
           message:
-            "The daily limit does not allow this: the limit is 50, used 50, reserved 0, requested 1.",
+            "The daily limit does not allow this: the limit is 50, used 50, reserved 0, requested 1. Wait until the limit resets, or choose a later day.",
           accountId: ACCOUNT_ID,
           platform: "instagram",
           limit: 50,
+          unit: "publications",
           used: 50,
           reserved: 0,
           requested: 1,
@@ -612,7 +614,8 @@ test("POST /posts/{id}/retry lists in its error the targets whose outcome is unk
   expect(answer.json()).toEqual({
     error: {
       code: "nothing_to_retry",
-      message: "The post has no failed target that could be sent again.",
+      message:
+        "The post has no failed target that could be sent again. Read the post: its targets say what became of each.",
       details: [
         {
           code: "outcome_unknown",

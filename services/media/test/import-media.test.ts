@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { fromJsonString } from "@bufbuild/protobuf";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
-import { ServiceError } from "@postrider/shared/errors";
+import { ServiceError, type Violation } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -39,7 +39,16 @@ async function failure(url: string, replica = importer.startReplica()) {
   return { reason: error.reason, violations: error.violations };
 }
 
-const importFailed = { reason: "import_failed", violations: [] };
+const importFailed = {
+  reason: "import_failed",
+  violations: [
+    expect.objectContaining({
+      code: "download_broken",
+      path: "/url",
+      reason: expect.stringMatching(/^[a-z ]/) as string,
+    }) as Violation,
+  ],
+};
 
 test("ImportMedia stores a file as ready media, publishes an event, and leaves no temporary file", async () => {
   await using host = await startHost((_request, response) => response.end(PNG));
@@ -192,7 +201,10 @@ test.each([201, 204, 206, 304, 401, 404, 410, 429, 500, 503])(
     await using host = await startHost((_request, response) => {
       response.writeHead(status).end(status === 204 || status === 304 ? undefined : PNG);
     });
-    expect(await failure(host.url)).toEqual(importFailed);
+    expect(await failure(host.url)).toMatchObject({
+      reason: "import_failed",
+      violations: [{ code: "download_refused", path: "/url", status: `${status}` }],
+    });
   },
 );
 

@@ -292,3 +292,51 @@ test("the single frame of a GIF and of a WebP is converted, and frames are count
   const moving = await render(await animation().gif().toBuffer(), "image/gif", []);
   expect(moving.frames).toBe(2);
 });
+
+/** Makes a BMP with 24 or 8 bits per pixel; the latter has the colours of grey. */
+async function bmp(depth: 24 | 8, isTopDown: boolean): Promise<Buffer> {
+  const { width, height } = { width: 302, height: 201 };
+  const image = depth === 24 ? picture({ width, height }) : picture({ width, height }).greyscale();
+  const pixels = await image.raw().toBuffer();
+  const channels = depth / 8;
+  const tableBytes = depth === 8 ? 1024 : 0;
+  const rowBytes = 4 * Math.ceil((width * channels) / 4);
+  const file = Buffer.alloc(54 + tableBytes + rowBytes * height);
+  file.write("BM", 0, "latin1");
+  file.writeUInt32LE(file.length, 2);
+  file.writeUInt32LE(54 + tableBytes, 10);
+  file.writeUInt32LE(40, 14);
+  file.writeInt32LE(width, 18);
+  file.writeInt32LE(isTopDown ? -height : height, 22);
+  file.writeUInt16LE(1, 26);
+  file.writeUInt16LE(depth, 28);
+  for (let grey = 0; grey < tableBytes / 4; grey += 1)
+    file.fill(Buffer.from([grey, grey, grey, 0]), 54 + 4 * grey, 58 + 4 * grey);
+  for (let y = 0; y < height; y += 1) {
+    const row = 54 + tableBytes + (isTopDown ? y : height - 1 - y) * rowBytes;
+    for (let x = 0; x < width; x += 1)
+      for (let channel = 0; channel < channels; channel += 1)
+        file[row + x * channels + channel] =
+          pixels[(y * width + x) * channels + channels - 1 - channel] ?? 0;
+  }
+  return file;
+}
+
+test.each([
+  [24, false],
+  [24, true],
+  [8, false],
+] as const)(
+  "a BMP with %i bits per pixel is converted, with its first row on top: %s",
+  async (depth, isTopDown) => {
+    const size = { width: 302, height: 201 };
+    const original = depth === 24 ? picture(size) : picture(size).greyscale();
+    const { file } = await made(await bmp(depth, isTopDown), "image/bmp", size);
+
+    const seenBmp = await original.png().toBuffer();
+    expect(await similarity(file, seenBmp)).toBeGreaterThan(0.95);
+    const [mine, theirs] = [await meanColour(file), await meanColour(seenBmp)];
+    for (const [index, mean] of mine.entries())
+      expect(Math.abs(mean - (theirs[index] ?? mean))).toBeLessThan(2);
+  },
+);

@@ -27,6 +27,26 @@ test("a post of another workspace is reported as not found", async () => {
   }
 });
 
+test("the statuses of posts are returned only for posts of the named workspace", async () => {
+  const workspaceId = newWorkspace();
+  const [post, other] = [await publishIn(workspaceId), await publishIn(newWorkspace())];
+  const refs = [
+    { workspaceId, id: post.id },
+    { workspaceId, id: other.id },
+    { workspaceId, id: newWorkspace() },
+    { workspaceId, id: "nonsense" },
+  ];
+
+  const { statuses } = await posts.posts.batchGetPostStatuses({ refs });
+
+  expect(statuses.map(({ ref, status }) => [ref?.workspaceId, ref?.id, status])).toEqual([
+    [workspaceId, post.id, "publishing"],
+  ]);
+  await expect(
+    posts.posts.batchGetPostStatuses({ refs: Array(1001).fill(refs[0]) as typeof refs }),
+  ).rejects.toMatchObject({ reason: "invalid_request" });
+});
+
 test("a list of posts and its cursor return only the posts of their own workspace", async () => {
   const [mine, yours] = [newWorkspace(), newWorkspace()];
   for (const workspaceId of [mine, mine, yours]) await publishIn(workspaceId);

@@ -268,7 +268,6 @@ test("the date filters of ListPosts are whole UTC days and apply to the effectiv
 });
 
 test.each([
-  ["/from", { from: "2026-11-22", to: "2026-11-21" }],
   ["/from", { from: "2026-02-30" }],
   ["/to", { to: "tomorrow" }],
   ["/status", { status: "lost" }],
@@ -278,6 +277,20 @@ test.each([
   await expect(
     posts.posts.listPosts({ workspaceId: newWorkspace(), limit: 1, ...filter }),
   ).rejects.toMatchObject({ reason: "invalid_request", violations: [{ code: "invalid", path }] });
+});
+
+test("ListPosts reports that the range of dates ends before it begins", async () => {
+  await expect(
+    posts.posts.listPosts({
+      workspaceId: newWorkspace(),
+      limit: 1,
+      from: "2026-11-22",
+      to: "2026-11-21",
+    }),
+  ).rejects.toMatchObject({
+    reason: "invalid_request",
+    violations: [{ code: "range_reversed", path: "/from" }],
+  });
 });
 
 test("a list cursor is valid with any limit, but only for the filters of the list that returned it", async () => {

@@ -27,7 +27,7 @@ export const bluesky: PlatformRules = {
     // Our own figure: more than Bluesky's clients show, and small enough for a good quality within the bytes.
     usefulSize: { width: 3000, height: 3000 },
   },
-  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180 },
+  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180, altTextMax: 1000 },
   kinds: ["text", "link", "image", "carousel", "video"],
   title: { rule: "none" },
   privacy: ["public"],

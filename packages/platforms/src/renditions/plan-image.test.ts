@@ -83,13 +83,12 @@ test("an animated WebP is refused on every platform, because none shows more tha
   }
 });
 
-test("a BMP and a TIFF with several pages are sent as they are, or refused", () => {
-  for (const change of [{ contentType: "image/bmp" }, { contentType: "image/tiff", frames: 2 }]) {
-    expect(plan("facebook", change)).toEqual(ORIGINAL);
-    expect(plan("instagram", change)).toMatchObject({
-      faults: [{ code: "media_type_unsupported", fits: "image/jpeg (1 frame)" }],
-    });
-  }
+test("a TIFF with several pages is sent as it is, or refused", () => {
+  const pages = { contentType: "image/tiff", frames: 2 };
+  expect(plan("facebook", pages)).toEqual(ORIGINAL);
+  expect(plan("instagram", pages)).toMatchObject({
+    faults: [{ code: "media_type_unsupported", fits: "image/jpeg (1 frame)" }],
+  });
 });
 
 test("the refusal of an animation says which limit it exceeds and what would fit", () => {

@@ -5,12 +5,13 @@ import { isSizeTaken, ratioFault, renditionSize } from "./image-size.ts";
 const JPEG = "image/jpeg";
 const PNG = "image/png";
 const GIF = "image/gif";
-/** Types that the media service can convert. A BMP is only sent as it is. */
+/** Types that the media service can convert. A compressed BMP is refused when its rendition is made. */
 const CONVERTIBLE: ReadonlySet<string> = new Set([
   JPEG,
   PNG,
   GIF,
   "image/webp",
+  "image/bmp",
   "image/tiff",
   "image/heic",
   "image/heif",

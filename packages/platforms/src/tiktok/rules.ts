@@ -43,7 +43,7 @@ export const tiktok: PlatformRules = {
   },
   kinds: ["video", "image", "carousel"],
   title: { rule: "optional", max: 90, appliesTo: ["image", "carousel"] },
-  privacy: ["public", "private", "followers", "friends"],
+  privacy: ["public", "unlisted", "private", "followers", "friends"],
   privacySource: "live:creator_info",
   privacyNoDefault: true,
   tags: { mode: "in_text" },

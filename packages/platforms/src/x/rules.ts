@@ -10,7 +10,16 @@ export const x: PlatformRules = {
   id: "x",
   displayName: "X",
   kind: "a short-text network",
-  text: { max: 280, unit: "weighted", urlWeight: 23, required: false, linksClickable: true },
+  text: {
+    max: 280,
+    // Subscribers may write longer posts; X shows them as verified. Source: X help page "About X Premium", 25,000 characters. That
+    // accounts of organizations may do so too is not confirmed.
+    maxByTrait: { verified_type: { blue: 25_000, business: 25_000, government: 25_000 } },
+    unit: "weighted",
+    urlWeight: 23,
+    required: false,
+    linksClickable: true,
+  },
   media: {
     required: false,
     min: 0,
@@ -57,5 +66,5 @@ export const x: PlatformRules = {
   comments: { list: true, listWindowDays: 7, reply: "restricted", hide: true, delete: false },
   dm: { supported: false },
   idempotency: "reconcile_by_timeline",
-  verifyLive: ["comments.reply", "media.mixImageVideo"],
+  verifyLive: ["comments.reply", "media.mixImageVideo", "text.maxByTrait"],
 };

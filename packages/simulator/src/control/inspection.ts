@@ -5,10 +5,17 @@ import type { Platforms } from "#src/platforms.ts";
 import type { Post, PostFilter } from "#src/world/posts.ts";
 import type { World } from "#src/world/world.ts";
 
-function toVisible({ platform, account, id, text, media, createdAt, createCalls }: Post): unknown {
+function toVisible(post: Post): unknown {
+  const { platform, account, id, text, media, createdAt, createCalls, options } = post;
   const created = new Date(createdAt).toISOString();
-  const files = media.map(({ kind, sha256 }) => ({ kind, sha256 }));
-  return { platform, account, id, text, media: files, createdAt: created, createCalls };
+  const files = media.map(({ kind, sha256, altText, coverMs }) => ({
+    kind,
+    sha256,
+    ...(altText === undefined ? {} : { altText }),
+    ...(coverMs === undefined ? {} : { coverMs }),
+  }));
+  const shown = { platform, account, id, text, media: files, createdAt: created, createCalls };
+  return options === undefined ? shown : { ...shown, options };
 }
 
 /**

@@ -16,6 +16,8 @@ export interface ServeDeps {
   readonly held: HeldCalls;
   /** Aborted when the simulator stops, so that no delay of a response continues. */
   readonly stopping: AbortSignal;
+  /** Receives each call with the id of its platform before the platform handles the call. */
+  readonly onCall?: ((platformId: string, call: Call) => void) | undefined;
 }
 
 /**
@@ -44,6 +46,7 @@ export async function serve(
   close: () => void,
 ): Promise<Reply | undefined> {
   const { world } = deps;
+  deps.onCall?.(platform.id, call);
   const account = platform.accountOf(call);
   const operations = route.operations(call);
   const { method, path } = call;

@@ -41,21 +41,6 @@ test("an error without violations has no details", () => {
   });
 });
 
-test("the message of a violation says what would fit instead", () => {
-  const violations = [{ code: "media_duration", limit: 140, actual: 150, fits: "0.5–140 s" }];
-  expect(toErrorBody({ reason: "validation_failed", violations, locale: "en" })).toMatchObject({
-    error: {
-      details: [
-        {
-          code: "media_duration",
-          message:
-            "The length of this video is not accepted: 150 s, the limit is 140 s (accepted: 0.5–140 s). Cut it to fit.",
-        },
-      ],
-    },
-  });
-});
-
 test("every violation of an error becomes an error detail that has only the fields that the violation has", () => {
   const violations = [
     {
@@ -73,7 +58,7 @@ test("every violation of an error becomes an error detail that has only the fiel
     error: {
       code: "validation_failed",
       message:
-        "The request cannot be carried out. Correct what the details name and send it again.",
+        "x, options.x.content: The text is too long: it counts 0, at most 280 is allowed. Shorten it. The details name 1 more.",
       details: [
         {
           code: "content_too_long",
@@ -83,6 +68,7 @@ test("every violation of an error becomes an error detail that has only the fiel
           platform: "x",
           limit: 280,
           actual: 0,
+          unit: "characters",
         },
         {
           code: "unknown_media",
@@ -110,8 +96,9 @@ test("the details of an exceeded quota contain numbers and RFC 3339 times", () =
       {
         code: "monthly",
         message:
-          "The monthly quota does not allow this: the limit is 1000, used 900, reserved 99, requested 2.",
+          "The monthly quota does not allow this: the limit is 1000, used 900, reserved 99, requested 2. Wait until the limit resets, or ask the operator for a higher one.",
         limit: 1000,
+        unit: "publications",
         used: 900,
         reserved: 99,
         requested: 2,

@@ -1,27 +1,38 @@
 import type { Locale } from "@postrider/rest/locale";
 import type { ErrorKind, Violation } from "@postrider/shared/errors";
+import { ERRORS } from "#src/http/catalogue/errors.ts";
 import { defined } from "#src/http/defined.ts";
 import { type ErrorCode, isErrorCode } from "#src/http/error-codes.ts";
-import { hasMessage, messageFor } from "#src/http/messages.ts";
+import { namePlace, type RequestPart } from "#src/http/error-places.ts";
+import { hasMessage, messageFor, unitOf } from "#src/http/messages.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 
-/**
- * One fault of a request, as the API returns it. `path` is the JSON Pointer of the faulty field. `code` determines the
- * unit of `limit` and `actual`.
- */
+/** One fault of a request, as the API returns it. */
 export interface ErrorDetail {
   readonly code: string;
   readonly message: string;
+  /** JSON Pointer of the faulty field of the body, or `/` and the name of a query parameter or header. */
   readonly path?: string;
+  /** Where `path` belongs, if it is not the body. */
+  readonly in?: "query" | "header";
   readonly accountId?: string;
   readonly platform?: string;
   readonly limit?: number;
   readonly actual?: number;
-  /** The allowed values of a query parameter: its smallest and largest number, and its allowed texts. */
+  /** Unit of `limit` and `actual`. */
+  readonly unit?: string;
+  /** What would do, as a phrase. */
+  readonly expected?: string;
+  /** What was sent, as JSON or as a type. */
+  readonly found?: string;
+  /** The allowed values: the smallest and largest number, or texts. */
   readonly minimum?: number;
   readonly maximum?: number;
   readonly allowed?: readonly string[];
   readonly postId?: string;
+  /** The status of the resource, or the HTTP status that another server answered. */
+  readonly status?: string;
+  readonly reason?: string;
   readonly used?: number;
   readonly reserved?: number;
   readonly requested?: number;
@@ -43,43 +54,6 @@ const MAX_DETAILS = 100;
  * repeat a key of half a megabyte.
  */
 const MAX_PATH_LENGTH = 1_000;
-
-const STATUSES = {
-  invalid_request: 400,
-  workspace_required: 400,
-  invalid_cursor: 400,
-  unauthenticated: 401,
-  insufficient_scope: 403,
-  workspace_forbidden: 403,
-  verification_required: 403,
-  not_found: 404,
-  method_not_allowed: 405,
-  post_not_editable: 409,
-  upload_already_received: 409,
-  account_reconnect_required: 409,
-  post_publishing: 409,
-  nothing_to_retry: 409,
-  duplicate_content: 409,
-  no_queue_slot: 409,
-  media_in_use: 409,
-  media_not_uploaded: 409,
-  delivery_not_failed: 409,
-  invalid_transition: 409,
-  idempotency_conflict: 409,
-  precondition_failed: 412,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  validation_failed: 422,
-  quota_exceeded: 422,
-  idempotency_key_reused: 422,
-  media_rejected: 422,
-  import_failed: 422,
-  address_not_allowed: 422,
-  rate_limited: 429,
-  internal: 500,
-  unavailable: 503,
-  upstream_timeout: 504,
-} as const satisfies Record<ErrorCode, number>;
 
 /**
  * Error code for each kind of failure, used when the reason of the failure is not a public error code. For kinds that
@@ -104,7 +78,7 @@ export function errorCodeOf(reason: string, kind: ErrorKind = "internal"): Error
 
 /** Returns the HTTP status of a failure: the status of the code that `errorCodeOf` returns. */
 export function httpStatusOf(reason: string, kind: ErrorKind = "internal"): number {
-  return STATUSES[errorCodeOf(reason, kind)];
+  return ERRORS[errorCodeOf(reason, kind)].status;
 }
 
 /** A failure, and the language of the error body that explains the failure to the client. */
@@ -113,48 +87,103 @@ export interface ErrorBodyInput {
   readonly kind?: ErrorKind;
   readonly violations?: readonly RequestViolation[];
   readonly locale: Locale;
+  /** The part of the request to which the paths of violations without `in` belong. Default: the body. */
+  readonly part?: RequestPart;
 }
 
+/** Errors that say nothing of their own: their message is that of the first detail. */
+const GENERAL: ReadonlySet<ErrorCode> = new Set([
+  "invalid_request",
+  "validation_failed",
+  "quota_exceeded",
+  "media_rejected",
+  "import_failed",
+  "media_in_use",
+  "invalid_transition",
+  "precondition_failed",
+  "payload_too_large",
+  "unsupported_media_type",
+]);
+const MORE: Readonly<Record<Locale, (count: number) => string>> = {
+  en: (count) => ` The details name ${count} more.`,
+  ko: (count) => ` 세부 항목에 ${count}개가 더 있습니다.`,
+};
+
 /**
- * Returns the error body of a failed request, with at most 100 details. The error body of an internal error has no
- * details.
+ * Returns the error body of a failed request, with at most 100 details. The message names the first problem. The error body of an
+ * internal error has no details.
  */
-export function toErrorBody({
-  reason,
-  kind = "internal",
-  violations = [],
-  locale,
-}: ErrorBodyInput): ErrorBody {
+export function toErrorBody(input: ErrorBodyInput): ErrorBody {
+  const { reason, kind = "internal", violations = [], locale, part = "body" } = input;
   const code = errorCodeOf(reason, kind);
-  const params = violations[0] === undefined ? {} : numbersOf(violations[0]);
-  const message = messageFor(locale, code, params);
-  if (violations.length === 0 || code === "internal") return { error: { code, message } };
-  const shown = violations.slice(0, MAX_DETAILS);
-  return { error: { code, message, details: shown.map((one) => toDetail(one, code, locale)) } };
+  const [first] = violations;
+  if (first === undefined || code === "internal")
+    return { error: { code, message: messageFor(locale, code) } };
+  const details = violations
+    .slice(0, MAX_DETAILS)
+    .map((violation) => toDetail({ in: part, ...violation }, code, locale));
+  return {
+    error: { code, message: toMessage(code, { in: part, ...first }, details, locale), details },
+  };
+}
+
+function toMessage(
+  code: ErrorCode,
+  first: RequestViolation,
+  details: readonly ErrorDetail[],
+  locale: Locale,
+): string {
+  const [detail] = details;
+  if (detail === undefined || !GENERAL.has(code) || !hasMessage(first.code))
+    return messageFor(locale, code, paramsOf(first));
+  const place = namePlace(detail.path, first.in ?? "body", locale);
+  const where = [detail.platform, place].filter((part) => part !== undefined).join(", ");
+  const more = details.length === 1 ? "" : MORE[locale](details.length - 1);
+  return `${where === "" ? "" : `${where}: `}${detail.message}${more}`;
 }
 
 function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale): ErrorDetail {
   const numbers = numbersOf(violation);
   // A violation code without a message, such as the name of a scope, gets the message of the error code.
   const explained = hasMessage(violation.code) ? violation.code : error;
-  const { code } = violation;
+  const { code, allowed = [] } = violation;
+  const hasPath = violation.path !== undefined && violation.path.length <= MAX_PATH_LENGTH;
   const known = defined({
-    path: (violation.path?.length ?? 0) > MAX_PATH_LENGTH ? undefined : violation.path,
+    path: hasPath ? violation.path : undefined,
+    in: hasPath && violation.in !== "body" ? violation.in : undefined,
     accountId: violation.accountId,
     platform: violation.platform,
     limit: numbers.limit,
     actual: numbers.actual,
+    unit: numbers.limit === undefined ? undefined : unitOf(code),
+    expected: violation.expected,
+    found: violation.found,
     minimum: violation.minimum,
     maximum: violation.maximum,
-    allowed: violation.allowed,
+    allowed: allowed.length === 0 ? undefined : allowed,
     postId: violation.postId,
+    status: violation.status,
+    reason: violation.reason,
     used: numbers.used,
     reserved: numbers.reserved,
     requested: numbers.requested,
     resetsAt: toTime(violation.resetsAt),
   });
-  const params = { ...numbers, fits: violation.fits };
-  return { code, message: messageFor(locale, explained, params), ...known };
+  return { code, message: messageFor(locale, explained, paramsOf(violation)), ...known };
+}
+
+/** Returns the values that messages about a violation may contain. */
+function paramsOf(violation: RequestViolation) {
+  const { expected, found, status, reason, postId, allowed = [] } = violation;
+  return {
+    ...numbersOf(violation),
+    expected,
+    found,
+    status,
+    reason,
+    postId,
+    allowed: allowed.length === 0 ? undefined : allowed.join(", "),
+  };
 }
 
 function numbersOf(violation: Violation) {

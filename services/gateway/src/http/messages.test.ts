@@ -1,34 +1,37 @@
 import { expect, test } from "vitest";
-import { ERROR_CODES, VIOLATION_CODES } from "#src/http/error-codes.ts";
-import { MESSAGES_EN } from "#src/http/messages-en.ts";
-import { MESSAGES_KO } from "#src/http/messages-ko.ts";
+import type { DetailEntry } from "#src/http/catalogue/entry.ts";
+import { ERRORS } from "#src/http/catalogue/errors.ts";
+import { DETAIL_CODES, DETAILS, ERROR_CODES } from "#src/http/error-codes.ts";
 import { chooseLocale, messageFor } from "#src/http/messages.ts";
 
-const placeholders = (text: string) => [...text.matchAll(/\{\w+\}/g)].map(([name]) => name).sort();
+const CODES = [...ERROR_CODES, ...DETAIL_CODES];
+const ENTRIES: readonly (readonly [string, DetailEntry])[] = [
+  ...Object.entries(ERRORS),
+  ...Object.entries(DETAILS),
+];
 
-test("English and Korean have messages for exactly the error codes that exist", () => {
-  const codes = [...ERROR_CODES, ...VIOLATION_CODES].sort();
-  expect(Object.keys(MESSAGES_EN).sort()).toEqual(codes);
-  expect(Object.keys(MESSAGES_KO).sort()).toEqual(codes);
-});
+const placeholders = (texts: readonly string[]) =>
+  [...texts.join(" ").matchAll(/\{(\w+)/g)].map(([, name = ""]) => name).toSorted();
 
 test("every error code is listed once", () => {
-  const codes = [...ERROR_CODES, ...VIOLATION_CODES];
-  expect(new Set(codes).size).toBe(codes.length);
+  expect(new Set(CODES).size).toBe(CODES.length);
 });
 
-test("the English and Korean messages of a code have the same parameters and end with a full stop", () => {
-  for (const code of [...ERROR_CODES, ...VIOLATION_CODES]) {
-    expect(placeholders(MESSAGES_KO[code]), code).toEqual(placeholders(MESSAGES_EN[code]));
-    expect(MESSAGES_EN[code], code).toMatch(/^[A-Z].*\.$/);
-    expect(MESSAGES_KO[code], code).toMatch(/[가-힣].*\.$/);
-  }
-});
+test.each(ENTRIES)(
+  "the English and Korean texts of %s name the same parameters, and both say a cause and a remedy",
+  (_, { texts: { en, ko } }) => {
+    expect(placeholders(ko)).toEqual(placeholders(en));
+    for (const text of en) expect(text).toMatch(/^[A-Z].*\.$/);
+    for (const text of ko) expect(text).toMatch(/[가-힣].*\.$/);
+  },
+);
 
 test("an error message never contains a placeholder, with or without parameters", () => {
-  const all = { limit: 1, actual: 2, used: 3, reserved: 4, requested: 5, fits: "6" };
+  const numbers = { limit: 1, actual: 2, used: 3, reserved: 4, requested: 5 };
+  const texts = { expected: "e", found: "f", allowed: "a", status: "s", reason: "r", postId: "p" };
+  const all = { ...numbers, ...texts };
   for (const locale of ["en", "ko"] as const) {
-    for (const code of [...ERROR_CODES, ...VIOLATION_CODES]) {
+    for (const code of CODES) {
       for (const params of [{}, { limit: 1 }, all]) {
         expect(messageFor(locale, code, params), code).not.toMatch(/[[\]{}]|undefined/);
       }
@@ -58,8 +61,10 @@ test("an error message contains the limit even if it is zero", () => {
 test.each(["", "unknown_code", "__proto__", "toString", "constructor"])(
   "the unknown error code %j has a general message",
   (code) => {
-    expect(messageFor("en", code)).toBe("This value is not valid.");
-    expect(messageFor("ko", code)).toBe("값이 올바르지 않습니다.");
+    expect(messageFor("en", code)).toBe(
+      "This value is not valid. Send what the API description names.",
+    );
+    expect(messageFor("ko", code)).toMatch(/^값이 올바르지 않습니다\./);
   },
 );
 

@@ -1,22 +1,14 @@
 import type { Locale } from "@postrider/rest/locale";
-import { MESSAGES_EN } from "#src/http/messages-en.ts";
-import { MESSAGES_KO } from "#src/http/messages-ko.ts";
+import type { DetailEntry } from "#src/http/catalogue/entry.ts";
+import { ERRORS } from "#src/http/catalogue/errors.ts";
+import { DETAILS } from "#src/http/error-codes.ts";
 
-/**
- * Parameters of an error message. A part of the message in square brackets is omitted if one of its parameters is
- * missing.
- */
+/** Parameters of an error message, see `DetailEntry`. */
 export type MessageParams = Readonly<Record<string, string | number | undefined>>;
 
-const CATALOGUES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
-  en: new Map(Object.entries(MESSAGES_EN)),
-  ko: new Map(Object.entries(MESSAGES_KO)),
-};
-
-const FALLBACKS: Readonly<Record<Locale, string>> = {
-  en: MESSAGES_EN.invalid,
-  ko: MESSAGES_KO.invalid,
-};
+const ENTRIES: ReadonlyMap<string, DetailEntry> = new Map(
+  Object.entries({ ...ERRORS, ...DETAILS }),
+);
 
 /**
  * Returns the language of an answer: the supported language with the highest weight in `Accept-Language`. Of two
@@ -52,24 +44,38 @@ function toLocale(tag: string, wildcard: Locale): Locale | undefined {
 
 /** Whether an error message exists for the code. */
 export function hasMessage(code: string): boolean {
-  return CATALOGUES.en.has(code);
+  return ENTRIES.has(code);
 }
 
-/** Returns the message of an error or an error detail. A code without a message gets a general message. */
+/** Returns the unit of `limit` and `actual` of an error detail, if its code determines it. */
+export function unitOf(code: string): string | undefined {
+  return ENTRIES.get(code)?.unit;
+}
+
+/** Returns the message of an error or an error detail: cause and remedy. A code without a message gets a general one. */
 export function messageFor(locale: Locale, code: string, params: MessageParams = {}): string {
-  return fill(CATALOGUES[locale].get(code) ?? FALLBACKS[locale], params);
+  const { texts } = ENTRIES.get(code) ?? DETAILS.invalid;
+  return texts[locale].map((text) => fill(text, params)).join(" ");
 }
 
 function fill(template: string, params: MessageParams): string {
-  return template.replaceAll(/\[([^\]]*)\]/g, (_, part: string) => fillPart(part, params));
+  const filled = template.replaceAll(/\[([^\]]*)\]/g, (_, part: string) => fillPart(part, params));
+  return filled.replaceAll(
+    /\{(\w+)\|([^}]*)\}/g,
+    (_, name: string, otherwise: string) => `${valueOf(params, name) ?? otherwise}`,
+  );
 }
 
 function fillPart(part: string, params: MessageParams): string {
   let complete = true;
   const text = part.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
-    const value = Object.hasOwn(params, name) ? params[name] : undefined;
+    const value = valueOf(params, name);
     complete &&= value !== undefined;
     return String(value);
   });
   return complete ? text : "";
+}
+
+function valueOf(params: MessageParams, name: string): string | number | undefined {
+  return Object.hasOwn(params, name) ? params[name] : undefined;
 }

@@ -1,7 +1,6 @@
-import type { Violation } from "@postrider/shared/errors";
 import fastify from "fastify";
 import { expect, test } from "vitest";
-import { toSchemaViolations } from "#src/http/schema-faults.ts";
+import { toSchemaViolations, type RequestViolation } from "#src/http/schema-faults.ts";
 
 interface Request {
   readonly body?: unknown;
@@ -9,10 +8,20 @@ interface Request {
 }
 
 /** Returns the schema faults that fastify's own ajv finds, so that these tests fail when the output of ajv changes. */
-async function faultsOf(schema: object, { body, query = "" }: Request): Promise<Violation[]> {
-  const found: Violation[] = [];
+async function faultsOf(
+  schema: object,
+  { body, query = "" }: Request,
+): Promise<RequestViolation[]> {
+  const found: RequestViolation[] = [];
   await using app = fastify({
-    ajv: { customOptions: { allErrors: true, coerceTypes: false, removeAdditional: false } },
+    ajv: {
+      customOptions: {
+        allErrors: true,
+        verbose: true,
+        coerceTypes: false,
+        removeAdditional: false,
+      },
+    },
   });
   app.post("/", { schema }, () => "fits");
   app.setErrorHandler<{ validation?: []; validationContext?: string }>((error, request) => {
@@ -32,6 +41,11 @@ async function faultsOf(schema: object, { body, query = "" }: Request): Promise<
 
 const faultsOfBody = async (schema: object, body: unknown) =>
   await faultsOf({ body: schema }, { body });
+
+/** Returns the faults without what they say about values that would do. */
+function withoutAdvice(faults: readonly RequestViolation[]) {
+  return faults.map(({ expected: _expected, found: _found, allowed: _allowed, ...fault }) => fault);
+}
 
 const text = { type: "string" };
 const post = {
@@ -77,7 +91,8 @@ test("every fault of a body is reported with its path", async () => {
     surprise: 1,
   };
   const faults = await faultsOfBody(post, body);
-  expect(faults.sort((a, b) => (a.path ?? "").localeCompare(b.path ?? ""))).toEqual([
+  const sorted = withoutAdvice(faults).sort((a, b) => (a.path ?? "").localeCompare(b.path ?? ""));
+  expect(sorted).toEqual([
     { code: "min_items", path: "/accountIds", limit: 1, actual: 0 },
     { code: "too_small", path: "/bytes", limit: 1, actual: 0 },
     { code: "type", path: "/content" },
@@ -105,6 +120,39 @@ test.each([
   expect(await faultsOfBody(post, body)).toContainEqual(expect.objectContaining({ code, path }));
 });
 
+test.each([
+  [
+    { ...valid, content: 5 },
+    { expected: "a string", found: "5" },
+  ],
+  [
+    { ...valid, content: null },
+    { expected: "a string", found: "null" },
+  ],
+  [{ accountIds: [ID] }, { expected: "a string" }],
+  [{ content: "a" }, { expected: expect.stringMatching(/^a list, each a UUID/) as string }],
+  [
+    { ...valid, accountIds: ["x"] },
+    { expected: expect.stringMatching(/^a UUID in lower case/) as string, found: '"x"' },
+  ],
+  [
+    { ...valid, options: { x: { privacy: "secret" } } },
+    { allowed: ["public", "private"], found: '"secret"' },
+  ],
+  [
+    { ...valid, force: false },
+    { allowed: ["true"], found: "false" },
+  ],
+  [{ ...valid, options: { x: { title: "a" } } }, { allowed: ["privacy"] }],
+])("the fault of the request body %j says what would do", async (body, advice) => {
+  expect((await faultsOfBody(post, body))[0]).toMatchObject(advice);
+});
+
+test("a long value of a client is not repeated", async () => {
+  const [fault] = await faultsOfBody(post, { ...valid, accountIds: ["x".repeat(200)] });
+  expect(fault).not.toHaveProperty("found");
+});
+
 test("the length of a text is counted in code points, as in the schema", async () => {
   expect(await faultsOfBody(post, { ...valid, content: "😀😀😀é" })).toEqual([
     { code: "too_long", path: "/content", limit: 3, actual: 4 },
@@ -112,7 +160,7 @@ test("the length of a text is counted in code points, as in the schema", async (
 });
 
 test("two schema faults with the same path and code are reported once", async () => {
-  expect(await faultsOfBody(post, { ...valid, accountIds: ["ABC"] })).toEqual([
+  expect(withoutAdvice(await faultsOfBody(post, { ...valid, accountIds: ["ABC"] }))).toEqual([
     { code: "format", path: "/accountIds/0" },
   ]);
 });
@@ -123,7 +171,7 @@ test("a value of the wrong type is reported as one fault", async () => {
     ...post,
     properties: { ...post.properties, force: { type: "boolean", const: true } },
   };
-  expect(await faultsOfBody(typed, body)).toEqual([
+  expect(withoutAdvice(await faultsOfBody(typed, body))).toEqual([
     { code: "type", path: "/options/x/privacy" },
     { code: "type", path: "/force" },
   ]);
@@ -146,8 +194,12 @@ test("a schema fault in a union is reported for the branch with the matching typ
     type: "object",
     properties: { at: { anyOf: [{ ...text, format: "date" }, { type: "null" }] } },
   };
-  expect(await faultsOfBody(nullable, { at: "soon" })).toEqual([{ code: "format", path: "/at" }]);
-  expect(await faultsOfBody(nullable, { at: 5 })).toEqual([{ code: "type", path: "/at" }]);
+  expect(withoutAdvice(await faultsOfBody(nullable, { at: "soon" }))).toEqual([
+    { code: "format", path: "/at" },
+  ]);
+  expect(withoutAdvice(await faultsOfBody(nullable, { at: 5 }))).toEqual([
+    { code: "type", path: "/at" },
+  ]);
   expect(await faultsOfBody(nullable, { at: null })).toEqual([]);
 });
 
@@ -158,12 +210,14 @@ test("a value that differs from every constant of a schema union is reported as 
       { ...text, const: "b" },
     ],
   };
-  expect(await faultsOfBody(choice, "c")).toEqual([{ code: "not_allowed", path: "" }]);
+  expect(await faultsOfBody(choice, "c")).toEqual([
+    { code: "not_allowed", path: "", allowed: ["a", "b"], found: '"c"' },
+  ]);
 });
 
 test("a property name that the schema refuses is reported with its path", async () => {
   const schema = { type: "object", propertyNames: { pattern: "^[a-z]+$" } };
-  expect(await faultsOfBody(schema, { A: 1 })).toEqual([
+  expect(withoutAdvice(await faultsOfBody(schema, { A: 1 }))).toEqual([
     { code: "additional_property", path: "/A" },
   ]);
 });
@@ -177,7 +231,7 @@ test("unknown and repeated query parameters have different codes", async () => {
   expect(await faultsOf({ querystring }, { query: "?limit=1&limit=2" })).toEqual([
     { code: "repeated_parameter", path: "/limit" },
   ]);
-  expect(await faultsOf({ querystring }, { query: "?limit=x&other=1" })).toEqual([
+  expect(withoutAdvice(await faultsOf({ querystring }, { query: "?limit=x&other=1" }))).toEqual([
     { code: "additional_property", path: "/other" },
     { code: "format", path: "/limit" },
   ]);

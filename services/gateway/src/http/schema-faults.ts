@@ -1,11 +1,19 @@
 import type { Violation } from "@postrider/shared/errors";
 import { defined } from "#src/http/defined.ts";
+import type { RequestPart } from "#src/http/error-places.ts";
+import { listAllowed } from "#src/http/expected-values.ts";
+import { adviseOn, type SchemaError } from "#src/http/fault-advice.ts";
 
-/** A fault of a request. If a query parameter is faulty, the fault also says which values are allowed. */
+/** A fault of a request, with what would do instead. */
 export type RequestViolation = Violation & {
+  /** The part of the request to which `path` belongs. Default: the body, or the query of a request without a body. */
+  readonly in?: RequestPart;
+  /** What would do, as a phrase in English. */
+  readonly expected?: string;
+  /** What was sent: a short value as JSON, or the type of a value of the wrong type. */
+  readonly found?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  readonly allowed?: readonly string[];
 };
 
 /** The part of a query's JSON schema that error details report: the allowed values of each parameter. */
@@ -23,13 +31,9 @@ export interface QuerySchema {
   >;
 }
 
-/** One schema fault that ajv found, as fastify lists it in `error.validation`. */
-export interface SchemaError {
-  readonly keyword: string;
-  readonly instancePath: string;
-  readonly schemaPath: string;
-  readonly params: Readonly<Record<string, unknown>>;
-  readonly propertyName?: string;
+/** Returns the fault of a header. */
+export function headerFault(code: string, name: string): RequestViolation {
+  return { code, path: `/${name}`, in: "header" };
 }
 
 const MAX_FAULTS = 100;
@@ -88,8 +92,12 @@ export function toQueryViolations(
 ): RequestViolation[] {
   return toSchemaViolations(errors, "querystring", query).map((fault) => {
     const { minimum, maximum, enum: allowed } = properties[fault.path?.slice(1) ?? ""] ?? {};
-    if (fault.code === "repeated_parameter") return fault;
-    return { ...fault, ...defined({ minimum, maximum, allowed }) };
+    const placed = { ...fault, in: "query" as const };
+    if (fault.code === "repeated_parameter") return placed;
+    return {
+      ...placed,
+      ...defined({ minimum, maximum, allowed: listAllowed(allowed) ?? fault.allowed }),
+    };
   });
 }
 
@@ -126,31 +134,26 @@ function settleUnion(errors: readonly SchemaError[], union: SchemaError): Schema
   const telling = branches.filter((error) => !isChoice(error));
   const others = errors.filter((error) => error !== union && !isBranch(error));
   if (telling.length > 0) return [...others, ...telling];
-  const [first = union] = branches.toSorted((a, b) => rank(a) - rank(b));
-  return [...others, { ...first, instancePath: union.instancePath }];
+  const { instancePath } = union;
+  const constants = branches.filter(({ keyword }) => keyword === "const");
+  const [constant] = constants;
+  if (constant !== undefined) {
+    const allowedValues = constants.map(({ params }) => params["allowedValue"]);
+    return [...others, { ...constant, keyword: "enum", params: { allowedValues }, instancePath }];
+  }
+  return [...others, { ...(branches[0] ?? union), instancePath }];
 }
 
-/**
- * Sorts the schema fault of a constant before the fault of a type: only the union branch whose type is right reports
- * the constant.
- */
-function rank(error: SchemaError): number {
-  return error.keyword === "const" ? 0 : 1;
-}
-
-function toViolation(error: SchemaError, context: string, value: unknown): Violation {
+function toViolation(error: SchemaError, context: string, value: unknown): RequestViolation {
   const path = pathOf(error);
+  if (context === "headers") return headerFault("invalid_header", path.slice(1));
   const isRepeated = context === "querystring" && Array.isArray(valueAt(value, path));
-  const code = isRepeated ? "repeated_parameter" : codeOf(error, context);
+  if (isRepeated) return { code: "repeated_parameter", path };
+  const code = CODES.get(error.keyword) ?? "invalid";
   const limit = error.params["limit"];
-  if (typeof limit !== "number") return { code, path };
-  const actual = measure(valueAt(value, path));
-  return actual === undefined ? { code, path, limit } : { code, path, limit, actual };
-}
-
-/** Returns the violation code of a schema fault. All faults of a header have the same code. */
-function codeOf({ keyword }: SchemaError, context: string): string {
-  return context === "headers" ? "invalid_header" : (CODES.get(keyword) ?? "invalid");
+  const advice = adviseOn(error);
+  if (typeof limit !== "number") return { code, path, ...advice };
+  return { code, path, limit, ...defined({ actual: measure(valueAt(value, path)) }), ...advice };
 }
 
 function pathOf({ instancePath, params }: SchemaError): string {

@@ -3,6 +3,7 @@ import { invalidRequest, notFound, ServiceError } from "@postrider/shared/errors
 import { isId } from "@postrider/shared/ids";
 import type { FastifyRequest } from "fastify";
 import { isPathDecodable } from "#src/http/incoming-request.ts";
+import { headerFault } from "#src/http/schema-faults.ts";
 import type { Caller } from "#src/routes/dependencies.ts";
 
 /**
@@ -60,7 +61,7 @@ export function readIdempotency(
   const key = request.headers["idempotency-key"];
   if (key === undefined) return undefined;
   if (typeof key !== "string" || !IDEMPOTENCY_KEY.test(key)) {
-    throw invalidRequest([{ code: "invalid_header", path: "Idempotency-Key" }]);
+    throw invalidRequest([headerFault("invalid_header", "Idempotency-Key")]);
   }
   return { key, fingerprint: fingerprint(request.body) };
 }

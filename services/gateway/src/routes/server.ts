@@ -7,6 +7,7 @@ import { answerClientError } from "#src/http/client-error.ts";
 import { normalizeTarget, requestIdOf } from "#src/http/incoming-request.ts";
 import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
+import { registerAccountSettings } from "#src/routes/accounts/settings-routes.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { registerAutomations } from "#src/routes/automations/routes.ts";
 import { registerComments } from "#src/routes/comments/routes.ts";
@@ -16,7 +17,9 @@ import { registerDescription } from "#src/routes/description/routes.ts";
 import { registerDocs } from "#src/routes/docs/routes.ts";
 import { addOpenRouteLimit } from "#src/routes/hooks/address-limits.ts";
 import { addAdmission } from "#src/routes/hooks/admission.ts";
-import { addBodyRules } from "#src/routes/hooks/body-rules.ts";
+import { addBodyRules, MAX_BODY_BYTES } from "#src/routes/hooks/body-rules.ts";
+import { addCompression } from "#src/routes/hooks/compression.ts";
+import { addConditionalReads } from "#src/routes/hooks/conditional-reads.ts";
 import { addCrossOrigin } from "#src/routes/hooks/cross-origin.ts";
 import { addErrorAnswers } from "#src/routes/hooks/errors.ts";
 import { addHeaderRules, addQueryRules } from "#src/routes/hooks/header-and-query-rules.ts";
@@ -26,6 +29,7 @@ import { addReadingRate } from "#src/routes/hooks/reading-rate.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addUnreadBodies } from "#src/routes/hooks/unread-body.ts";
 import { addUnsentAnswerLimit } from "#src/routes/hooks/unsent-answers.ts";
+import { registerMcp } from "#src/routes/mcp/routes.ts";
 import { registerDownload } from "#src/routes/media/download.ts";
 import { registerMedia } from "#src/routes/media/routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
@@ -35,8 +39,6 @@ import { registerQuota } from "#src/routes/quota/routes.ts";
 import { registerUploads } from "#src/routes/uploads/routes.ts";
 import { registerWebhooks } from "#src/routes/webhooks/routes.ts";
 
-/** Maximum size of a JSON request body in bytes. */
-const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Default limits on slow clients of the gateway, so that slow clients do not keep their connections for long. */
 const PATIENCE: Patience = {
@@ -60,12 +62,16 @@ function addFormats(ajv: Ajv): void {
   ajv.addFormat("uuid", true);
   ajv.addFormat("date-time", (text: string) => parseTimestamp(text) !== undefined);
   ajv.addFormat("date", isDate);
+  // Marks what the API description calls an extension of the interface; it checks nothing.
+  ajv.addKeyword("x-postrider-extension");
 }
 
 function addApi(app: FastifyInstance, deps: ServerDeps): void {
   void app.register(
-    (api, _options, done) => {
+    async (api) => {
+      await addCompression(api);
       registerAccounts(api, deps);
+      registerAccountSettings(api, deps);
       registerAutomations(api, deps);
       registerComments(api, deps);
       registerMedia(api, deps);
@@ -74,7 +80,6 @@ function addApi(app: FastifyInstance, deps: ServerDeps): void {
       registerQuota(api, deps);
       registerQueueSlots(api, deps);
       registerWebhooks(api, deps);
-      done();
     },
     { prefix: API_PATH },
   );
@@ -107,6 +112,8 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
       onCreate: addFormats,
       customOptions: {
         allErrors: true,
+        // Errors carry the schema and the value, from which error details say what would do.
+        verbose: true,
         coerceTypes: false,
         removeAdditional: false,
         useDefaults: false,
@@ -138,15 +145,17 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addKnownPaths(app);
   addQueryRules(app);
   addBodyRules(app);
+  addConditionalReads(app);
   addUnreadBodies(app);
   addUnsentAnswerLimit(app, deps.unsentLimits);
   addReadingRate(app, patience.readingRate);
   addProbes(app, deps.health);
-  await registerDescription(app, deps);
+  await registerDescription(app);
   registerDocs(app);
   registerUploads(app, { ...deps, transferRate: patience.transferRate });
   registerDownload(app, { ...deps, transferRate: patience.transferRate });
   registerConnect(app, deps);
   addApi(app, deps);
+  registerMcp(app, deps);
   return app;
 }

@@ -28,6 +28,8 @@ export const COLUMNS = [
   "delivery_sha256",
   "delivery_content_type",
   "rejection",
+  "alt_text",
+  "cover_ms",
   "ready_at",
   "created_at",
 ] as const;
@@ -198,9 +200,8 @@ export interface ForgottenUploads {
 }
 
 /**
- * Deletes up to `limit` forgotten media, with their upload grants, in all workspaces. Media are forgotten when they
- * have been pending for `pendingMs`, no check of them runs, and their upload must have ended. The maximum duration of
- * an upload depends on its declared number of bytes.
+ * Deletes up to `limit` forgotten media, with their upload grants, in all workspaces. Media are forgotten when they have been
+ * pending for `pendingMs`, no check of them runs, and their upload must have ended, which depends on its declared bytes.
  */
 export async function deleteForgottenUploads(
   sql: ISql,

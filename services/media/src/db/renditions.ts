@@ -1,10 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { RenderedImage, Refusal } from "#src/domain/rendition-plan.ts";
-import {
-  toStoredRendition,
-  type RenditionRow,
-  type StoredRendition,
-} from "#src/domain/stored-rendition.ts";
+import type { RenditionRow } from "#src/domain/stored-rendition.ts";
 
 const COLUMNS = [
   "id",
@@ -19,7 +15,7 @@ const COLUMNS = [
   "refusal",
 ] as const;
 
-/** Returns the renditions of media that were made or refused, by the text of their plan. */
+/** Returns the rows of renditions of media by the texts of their plans. */
 export async function listRenditions(
   sql: ISql,
   {
@@ -27,27 +23,20 @@ export async function listRenditions(
     mediaId,
     plans,
   }: { workspaceId: string; mediaId: string; plans: readonly string[] },
-): Promise<ReadonlyMap<string, StoredRendition>> {
-  const rows = await sql<RenditionRow[]>`
+): Promise<readonly RenditionRow[]> {
+  return await sql<RenditionRow[]>`
     select ${sql(COLUMNS)}
     from media_renditions
     where workspace_id = ${workspaceId}
     and media_id = ${mediaId}
-    and plan = any(${plans as string[]}::text[])
-    and status <> 'making'`;
-  return new Map(
-    rows.flatMap((row) => {
-      const stored = toStoredRendition(row);
-      return stored === undefined ? [] : [[row.plan, stored]];
-    }),
-  );
+    and plan = any(${plans as string[]}::text[])`;
 }
 
-/** Returns a rendition of ready media by its id; undefined also for a rendition that is not made. */
+/** Returns the row of a rendition of ready media by its id. */
 export async function findRendition(
   sql: ISql,
   { workspaceId, mediaId, id }: { workspaceId: string; mediaId: string; id: string },
-): Promise<Extract<StoredRendition, { kind: "made" }> | undefined> {
+): Promise<RenditionRow | undefined> {
   const [row] = await sql<RenditionRow[]>`
     select ${sql(COLUMNS)}
     from media_renditions
@@ -55,8 +44,7 @@ export async function findRendition(
     and workspace_id = ${workspaceId}
     and media_id = ${mediaId}
     and exists (select from media where media.id = ${mediaId} and media.status = 'ready')`;
-  const stored = row === undefined ? undefined : toStoredRendition(row);
-  return stored?.kind === "made" ? stored : undefined;
+  return row;
 }
 
 /** A lease on renditions of media: the exclusive right of one process to make them. */

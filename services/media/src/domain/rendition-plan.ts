@@ -74,12 +74,23 @@ export function describePlan({ contentType, width, height, fit, maxBytes }: Rend
   return `${contentType} ${width}x${height} ${fit} ${maxBytes}`;
 }
 
+/**
+ * Orders plans so that their renditions cost least: the picture is decoded for the largest size, and smaller ones are made
+ * of it; plans of the same size follow each other.
+ */
+export function sortForRendering(plans: readonly RenditionPlan[]): readonly RenditionPlan[] {
+  const area = ({ width, height }: RenditionPlan) => width * height;
+  return plans.toSorted(
+    (a, b) => area(b) - area(a) || (describePlan(a) < describePlan(b) ? -1 : 1),
+  );
+}
+
 const SENTENCES: Readonly<Record<Refusal, string>> = {
   not_an_image: "Videos are not converted.",
   animated: "The image is animated, and animated images are not converted.",
   several_pages: "The TIFF has several pages; upload the page to publish as an image of its own.",
   unreadable: "The image cannot be decoded to convert it.",
-  encoding: "BMP images are not converted; upload the image as PNG or JPEG.",
+  encoding: "BMPs with this compression are not converted; upload the image as PNG or JPEG.",
   too_many_bytes: "The image cannot be made as small as the platform requires.",
   too_demanding: "The image cannot be converted within the limits of time and memory.",
 };

@@ -1,5 +1,6 @@
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { Patch } from "./inspected-media.ts";
+import { isHeif } from "./real-content-type.ts";
 
 /** The two forms of a media file: `original` is the file as uploaded, `delivery` the file as platforms receive it. */
 export type FileName = "original" | "delivery";
@@ -50,9 +51,9 @@ function toDelivery(media: StoredMedia, objectKey: string): StoredFile | undefin
 }
 
 /**
- * Returns the file from which renditions are made: the uploaded one, which has lost nothing. Undefined unless the media
- * are ready.
+ * Returns the file from which renditions are made: the uploaded one, which has lost nothing, or the JPEG that was made of
+ * a HEIC, because a HEIC takes long to decode. Undefined unless the media are ready.
  */
 export function toRenderSource(media: StoredMedia): StoredFile | undefined {
-  return toStoredFile(media, "original");
+  return toStoredFile(media, isHeif(media.contentType) ? "delivery" : "original");
 }

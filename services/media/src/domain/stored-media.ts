@@ -34,6 +34,10 @@ export interface StoredMedia {
   readonly deliverySha256: string | null;
   readonly deliveryContentType: string | null;
   readonly rejection: Rejection | null;
+  /** Description for people who do not see the picture or video. */
+  readonly altText: string | null;
+  /** Time in the video, in milliseconds, of the picture that stands for it. */
+  readonly coverMs: number | null;
   readonly readyAt: Date | null;
   readonly createdAt: Date;
 }

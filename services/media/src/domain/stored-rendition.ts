@@ -40,3 +40,15 @@ export function toStoredRendition(row: RenditionRow): StoredRendition | undefine
   if (bytes === null || width === null || height === null) return undefined;
   return { kind: "made", id, objectKey, contentType, bytes, sha256, width, height };
 }
+
+/** Returns the results that rows contain, by the texts of their plans. */
+export function toStoredRenditions(
+  rows: readonly RenditionRow[],
+): ReadonlyMap<string, StoredRendition> {
+  return new Map(
+    rows.flatMap((row) => {
+      const stored = toStoredRendition(row);
+      return stored === undefined ? [] : [[row.plan, stored]];
+    }),
+  );
+}

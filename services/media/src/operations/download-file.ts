@@ -1,6 +1,11 @@
 import { createWriteStream } from "node:fs";
 import { pipeline } from "node:stream/promises";
-import { invalidRequest, ServiceError, unprocessable } from "@postrider/shared/errors";
+import {
+  invalidRequest,
+  ServiceError,
+  unprocessable,
+  type Violation,
+} from "@postrider/shared/errors";
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { OutboundError } from "@postrider/shared/http/outbound-error";
 import type { OutboundAnswer } from "@postrider/shared/http/outbound-exchange";
@@ -48,7 +53,9 @@ export async function downloadFile(
       totalMs,
       signal,
     });
-    if (answer.status !== 200 || isEncoded(answer)) throw importFailed();
+    if (answer.status !== 200)
+      throw importFailed([{ code: "download_refused", path: "/url", status: `${answer.status}` }]);
+    if (isEncoded(answer)) throw broken("the server sent an encoded file");
     const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: 256 * 1024 });
     const announced = announcedBytes(answer);
     const body = withMinimumRate(answer.body, minimumRate(announced, totalMs));
@@ -58,15 +65,20 @@ export async function downloadFile(
   }
 }
 
-function importFailed(cause?: unknown): ServiceError {
-  return new ServiceError("unprocessable", "import_failed", [], { cause });
+function importFailed(violations: readonly Violation[], cause?: unknown): ServiceError {
+  return new ServiceError("unprocessable", "import_failed", violations, { cause });
+}
+
+/** @param reason What customers read; it must not tell what exists in our network. */
+function broken(reason: string, cause?: unknown): ServiceError {
+  return importFailed([{ code: "download_broken", path: "/url", reason }], cause);
 }
 
 function toServiceError(error: OutboundError): ServiceError {
   if (error.failure === "url_invalid") return invalidRequest([{ code: "invalid", path: "/url" }]);
   if (error.failure === "address_not_allowed")
     return unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }]);
-  return importFailed(error);
+  return broken(error.message, error);
 }
 
 /**
@@ -104,7 +116,7 @@ async function* withMinimumRate(
   try {
     yield* atMinimumRate(body, rate);
   } catch (error) {
-    throw error instanceof TooSlowError ? importFailed(error) : error;
+    throw error instanceof TooSlowError ? broken("the file arrived too slowly", error) : error;
   }
 }
 

@@ -14,6 +14,7 @@ import {
 import { objectKey } from "#src/domain/object-keys.ts";
 import {
   describePlan,
+  sortForRendering,
   type RenderedImage,
   type RenderEnd,
   type RenderImages,
@@ -80,7 +81,8 @@ async function makeAtOnce(
   source: StoredFile,
 ): Promise<RenderEnd> {
   const { store } = deps;
-  const { plans, signal } = making;
+  const { signal } = making;
+  const plans = sortForRendering(making.plans);
   const files: Files = new Map();
   try {
     const end = await measureRender(() =>
@@ -95,7 +97,7 @@ async function makeAtOnce(
     );
     signal.throwIfAborted();
     failpoint("media.renditions-stored");
-    if (end.kind === "rendered") await record(deps, making, end, files);
+    if (end.kind === "rendered") await record(deps, { ...making, plans }, end, files);
     return end;
   } finally {
     // The files that no row names: those of an attempt that ended early, and of media that were deleted meanwhile.

@@ -13,7 +13,7 @@ import {
 } from "#src/db/renditions.ts";
 import { describePlan, type RenditionPlan } from "#src/domain/rendition-plan.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
-import type { StoredRendition } from "#src/domain/stored-rendition.ts";
+import { toStoredRenditions, type StoredRendition } from "#src/domain/stored-rendition.ts";
 import { holdLease } from "./hold-lease.ts";
 import { makeRenditions, type MakingDependencies } from "./make-renditions.ts";
 
@@ -62,7 +62,7 @@ export class Renditions implements AsyncDisposable {
     const { workspaceId, id: mediaId } = media;
     const wanted = { workspaceId, mediaId, plans: [...byText.keys()] };
     for (;;) {
-      const found = await listRenditions(sql, wanted);
+      const found = toStoredRenditions(await listRenditions(sql, wanted));
       const missing = [...byText].filter(([text]) => !found.has(text)).map(([, plan]) => plan);
       if (missing.length === 0) return found;
       const outcome = await within(this.#start(media, missing), endsAt - performance.now());

@@ -18,6 +18,7 @@ import {
   type FileName,
   type StoredFile,
 } from "#src/domain/stored-file.ts";
+import { toStoredRendition } from "#src/domain/stored-rendition.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
 
 /**
@@ -99,8 +100,9 @@ async function findRenditionFile(
   sql: Sql,
   wanted: ObjectRequest["Params"] & { readonly id: string },
 ): Promise<StoredFile | undefined> {
-  const rendition = await findRendition(sql, wanted);
-  if (rendition === undefined) return undefined;
+  const row = await findRendition(sql, wanted);
+  const rendition = row === undefined ? undefined : toStoredRendition(row);
+  if (rendition?.kind !== "made") return undefined;
   const { objectKey: key, bytes, sha256, contentType } = rendition;
   return { key, bytes, sha256, contentType, patches: [] };
 }

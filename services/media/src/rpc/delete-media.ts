@@ -92,8 +92,9 @@ async function deleteEndedUsages({ sql, posts }: Deps, ref: MediaRef): Promise<v
     if (usages.length === 0) return;
     const postIds = usages.map(({ postId }) => postId);
     const known = await fetchUsingPosts(posts, ref, postIds);
-    if (usages.some((usage) => blocksDeletion(usage, known.get(usage.postId))))
-      throw conflict("media_in_use");
+    const blocking = usages.find((usage) => blocksDeletion(usage, known.get(usage.postId)));
+    if (blocking !== undefined)
+      throw conflict("media_in_use", [{ code: "used_by_post", postId: blocking.postId }]);
     await deleteUsages(sql, ref, usages);
     after = usages.length < MAX_POSTS ? undefined : postIds.at(-1);
   } while (after !== undefined);

@@ -22,6 +22,8 @@ export function toMedia(media: StoredMedia): MessageInitShape<typeof MediaSchema
     ...(media.height === null ? {} : { height: media.height }),
     ...(media.durationMs === null ? {} : { durationMs: BigInt(media.durationMs) }),
     ...(media.sha256 === null ? {} : { sha256: media.sha256 }),
+    ...(media.altText === null ? {} : { altText: media.altText }),
+    ...(media.coverMs === null ? {} : { coverMs: BigInt(media.coverMs) }),
     ...toDelivery(media),
   };
 }

@@ -110,7 +110,8 @@ function checkTarget(
 ): TargetViolation[] {
   const keys = { accountId: account.id, platform: account.platform };
   const content = effectiveContent(input.content, input.options, keys);
-  return validateTarget({ ...content, platform: account.platform, media }, counter);
+  const { platform, settings, traits } = account;
+  return validateTarget({ ...content, platform, traits, media, settings }, counter);
 }
 
 function dependsOnMedia(field: string, code: string): boolean {
@@ -129,7 +130,7 @@ function toViolation(
     platform: account.platform,
     ...(limit === undefined ? {} : { limit }),
     ...(actual === undefined ? {} : { actual }),
-    ...(fits === undefined ? {} : { fits }),
+    ...(fits === undefined ? {} : { allowed: [fits] }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { SettingValues } from "@postrider/platforms/settings/patch";
 import { composeText } from "@postrider/platforms/text/compose-text";
 import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent } from "./effective-content.ts";
@@ -41,6 +42,8 @@ export interface PlannedTarget {
   readonly dueDay: string | null;
   /** Hash of the target's content that the duplicate guard compares, in hex; null for a draft. */
   readonly contentHash: string | null;
+  /** The settings of the account, with which the target is published; null = the defaults, or a draft. */
+  readonly settings: SettingValues | null;
 }
 
 /**
@@ -48,14 +51,18 @@ export interface PlannedTarget {
  * differ and requests take time.
  */
 const GRACE_MS = 60_000;
-const MAX_AHEAD_MS = 366 * 24 * 3_600_000;
+const DAY_MS = 24 * 3_600_000;
+const MAX_AHEAD_DAYS = 366;
 
 /** Returns every reason why a post cannot be scheduled at a given time. */
 export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
   const aheadMs = scheduledAt.getTime() - now.getTime();
   const path = "/scheduledAt";
   if (aheadMs < -GRACE_MS) return [{ code: "schedule_in_past", path }];
-  return aheadMs > MAX_AHEAD_MS ? [{ code: "schedule_too_far", path }] : [];
+  if (aheadMs <= MAX_AHEAD_DAYS * DAY_MS) return [];
+  return [
+    { code: "schedule_too_far", path, limit: MAX_AHEAD_DAYS, actual: Math.ceil(aheadMs / DAY_MS) },
+  ];
 }
 
 /** The current time, and how many milliseconds after its due time a post may still be published. */
@@ -146,13 +153,13 @@ export function planTargets(
   return post.accountIds.flatMap((accountId): PlannedTarget[] => {
     const account = accounts.get(accountId);
     if (account === undefined) return [];
-    const { platform, username } = account;
+    const { platform, username, settings = null } = account;
     const target = { id: idOf(accountId), accountId, platform, username };
-    if (due === null) return [{ ...target, dueDay: null, contentHash: null }];
+    if (due === null) return [{ ...target, dueDay: null, contentHash: null, settings: null }];
     const { text } = effectiveContent(post.content, post.options, target);
     const hash = hashes.get(text) ?? contentHash(text, post.mediaIds);
     hashes.set(text, hash);
-    return [{ ...target, dueDay: dayOf(due.dueAt), contentHash: hash }];
+    return [{ ...target, dueDay: dayOf(due.dueAt), contentHash: hash, settings }];
   });
 }
 

@@ -1,3 +1,4 @@
+import { readImageFit } from "@postrider/platforms/renditions/image-fit";
 import { isAnimation, planImage } from "@postrider/platforms/renditions/plan-image";
 import type { PlatformRules, VideoRules } from "@postrider/platforms/rules";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
@@ -7,9 +8,10 @@ import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
  * that the media service can convert to what the platform takes has no violation.
  */
 export function validateMedia(
-  { media, imageFit = "refuse" }: TargetInput,
+  { media, settings = {} }: TargetInput,
   rules: PlatformRules,
 ): TargetViolation[] {
+  const imageFit = readImageFit(settings);
   return [
     ...validateCount(media, rules),
     ...validateMix(media, rules),

@@ -13,6 +13,7 @@ const image = (change: Partial<TargetMedia> = {}): TargetMedia => ({
   height: 1080,
   durationMs: null,
   frames: 1,
+  altText: null,
   ...change,
 });
 
@@ -24,6 +25,7 @@ const video = (change: Partial<TargetMedia> = {}): TargetMedia => ({
   height: 1280,
   durationMs: 30_000,
   frames: 0,
+  altText: null,
   ...change,
 });
 
@@ -176,7 +178,7 @@ test.each<[PlatformId, string[]]>([
   ["instagram", ["public"]],
   ["x", ["public"]],
   ["facebook", ["public"]],
-  ["tiktok", ["public", "private"]],
+  ["tiktok", ["public", "unlisted", "private"]],
   ["youtube", ["public", "unlisted", "private"]],
   ["telegram", ["public"]],
   ["bluesky", ["public"]],
@@ -314,6 +316,13 @@ test.each<[PlatformId, TargetMedia, object]>([
   ],
   [
     "facebook",
+    image({ contentType: "image/avif" }),
+    media("media_type_unsupported", {
+      fits: "image/jpeg, image/png, image/gif, image/bmp, image/tiff, image/webp (1 frame)",
+    }),
+  ],
+  [
+    "facebook",
     video({ bytes: 1_000_000_001 }),
     media("media_too_large", { limit: 1_000_000_000, actual: 1_000_000_001 }),
   ],
@@ -380,9 +389,9 @@ test.each<[PlatformId, TargetMedia]>([
 
 test("an image outside the ratios of the platform has no violation where the account pads or crops it", () => {
   const tall = [image({ width: 700, height: 1000 })];
-  expect(check("instagram", { media: tall, imageFit: "refuse" })).toHaveLength(1);
-  expect(check("instagram", { media: tall, imageFit: "pad" })).toEqual([]);
-  expect(check("instagram", { media: tall, imageFit: "crop" })).toEqual([]);
+  expect(check("instagram", { media: tall, settings: {} })).toHaveLength(1);
+  expect(check("instagram", { media: tall, settings: { imageFit: "pad" } })).toEqual([]);
+  expect(check("instagram", { media: tall, settings: { imageFit: "crop" } })).toEqual([]);
 });
 
 test("the violation of an item of media contains its index in the list of media", () => {
@@ -398,6 +407,48 @@ test("an item of media with unknown dimensions is not checked for its dimensions
   expect(check("youtube", { media: [video({ ...unknown, contentType: "video/x-flv" })] })).toEqual(
     [],
   );
+});
+
+test.each([
+  ["private", {}, true],
+  ["unlisted", {}, true],
+  ["unlisted", { unlistedAs: "friends" }, false],
+  ["public", {}, false],
+  ["private", { disclosure: "own_brand" }, false],
+])(
+  "a paid TikTok post with the privacy %s and the settings %j is refused only if its creator alone sees it",
+  (privacy, settings, isRefused) => {
+    expect(check("tiktok", { privacy, settings: { disclosure: "paid", ...settings } })).toEqual(
+      isRefused ? [{ code: "disclosure_not_private", field: "privacy" }] : [],
+    );
+  },
+);
+
+const HTML = { format: "html" };
+
+test("a Telegram text in HTML is counted as readers see it", () => {
+  const text = `<b>${"a".repeat(4095)}</b>&amp;`;
+  expect(check("telegram", { text, settings: HTML })).toEqual([]);
+  expect(check("telegram", { text: `${text}a`, settings: HTML })).toEqual([
+    { code: "content_too_long", field: "content", limit: 4096, actual: 4097 },
+  ]);
+  expect(check("telegram", { text })).toMatchObject([{ code: "content_too_long" }]);
+});
+
+test.each([
+  ["<b>a", [], "markup_invalid"],
+  ["1 < 2", [image()], "markup_invalid"],
+  ["<b></b>", [], "content_required"],
+  ["&amp;".repeat(6554), [], "content_too_long"],
+])("a Telegram text in HTML like %j is refused", (text, files, code) => {
+  expect(check("telegram", { text, media: files, settings: HTML })).toMatchObject([
+    { code, field: "content" },
+  ]);
+});
+
+test("HTML is text like any other for Telegram accounts without the setting and for other platforms", () => {
+  expect(check("telegram", { text: "1 < 2" })).toEqual([]);
+  expect(check("bluesky", { text: "1 < 2", settings: HTML })).toEqual([]);
 });
 
 test("all violations of a target are reported at once", () => {
@@ -447,4 +498,51 @@ test("a violation that is reported for a target contains the limit that the plat
       actual: max + 1,
     });
   }
+});
+
+test.each(["blue", "business", "government"])(
+  "an account of X with the verified type %s may write 25,000 weighted characters",
+  (verifiedType) => {
+    const traits = { verified_type: verifiedType };
+    const tooLong = { code: "content_too_long", field: "content" };
+    expect(check("x", { text: "한".repeat(12_500), traits })).toEqual([]);
+    expect(check("x", { text: "한".repeat(12_501), traits })).toEqual([
+      { ...tooLong, limit: 25_000, actual: 25_002 },
+    ]);
+    expect(check("bluesky", { text: "a".repeat(301), traits })).toEqual([
+      { ...tooLong, limit: 300, actual: 301 },
+    ]);
+  },
+);
+
+test("an account of X without a verified type that we know may write 280 weighted characters", () => {
+  const tooLong = { code: "content_too_long", field: "content", limit: 280, actual: 281 };
+  for (const traits of [{}, { verified_type: "none" }, { verified_type: "new" }, { other: "blue" }])
+    expect(check("x", { text: "a".repeat(281), traits })).toEqual([tooLong]);
+});
+
+test.each<[PlatformId, TargetMedia, number]>([
+  ["instagram", image(), 1000],
+  ["x", image(), 1000],
+  ["bluesky", video(), 1000],
+])(
+  "a description of more than 1,000 characters is refused for %s, which takes at most as many",
+  (platform, item, limit) => {
+    const described = (length: number) => ({ ...item, altText: "a".repeat(length) });
+    expect(check(platform, { media: [described(limit)] })).toEqual([]);
+    expect(check(platform, { media: [described(limit + 1)] })).toEqual([
+      media("alt_text_too_long", { index: 0, limit, actual: limit + 1 }),
+    ]);
+  },
+);
+
+test.each<[PlatformId, TargetMedia]>([
+  ["facebook", image()],
+  ["telegram", image()],
+  ["bluesky", image()],
+  ["instagram", video()],
+  ["x", video({ width: 1280, height: 720 })],
+  ["youtube", video()],
+])("a description of 1,500 characters is accepted for %s", (platform, item) => {
+  expect(check(platform, { media: [{ ...item, altText: "a".repeat(1500) }] })).toEqual([]);
 });

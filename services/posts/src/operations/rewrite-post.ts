@@ -1,4 +1,10 @@
-import { conflict, notFound, unavailable, unprocessable } from "@postrider/shared/errors";
+import {
+  conflict,
+  notFound,
+  unavailable,
+  unprocessable,
+  wrongStatus,
+} from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
@@ -6,7 +12,7 @@ import { lockPost } from "#src/db/command-posts.ts";
 import { findPost, type PostRef, type PostRow } from "#src/db/posts.ts";
 import { findRefusalReason, isDeadlock } from "#src/db/refusal.ts";
 import { placeRewrittenPost, type PostTiming, type RewriteTiming } from "#src/domain/plan-post.ts";
-import { findRefusal } from "#src/domain/post-status.ts";
+import { findRefusal, listStatusesFor } from "#src/domain/post-status.ts";
 import type { PostContent } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
 import type { PostsDeps } from "./dependencies.ts";
@@ -167,7 +173,7 @@ function assertAllowed(post: PostRow, { operation, ifVersion }: RewriteCommand):
   if (ifVersion !== undefined && ifVersion !== BigInt(post.version))
     throw conflict("precondition_failed");
   const refusal = findRefusal(post.status, operation);
-  if (refusal !== undefined) throw conflict(refusal);
+  if (refusal !== undefined) throw wrongStatus(post.status, listStatusesFor(operation), refusal);
 }
 
 function applyChanges(post: PostRow, changes: ContentChanges): PostContent {

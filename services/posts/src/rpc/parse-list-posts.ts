@@ -38,8 +38,9 @@ export function parseListPosts(request: ListPostsRequest): ListFilter {
   );
   const from = read("/from", request.from, parseDate);
   const to = read("/to", request.to, parseDate);
-  if (from !== undefined && to !== undefined && from > to) faults.push("/from");
   if (faults.length > 0) throw invalidRequest(faults.map((path) => ({ code: "invalid", path })));
+  if (from !== undefined && to !== undefined && from > to)
+    throw invalidRequest([{ code: "range_reversed", path: "/from" }]);
   return { status, platform, createdVia, from, before: to && endOf(to) };
 }
 

@@ -9,6 +9,7 @@ import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
+import { batchGetPostStatuses } from "#src/rpc/batch-get-post-statuses.ts";
 import { batchGetPosts } from "#src/rpc/batch-get-posts.ts";
 import { batchGetTargetContents } from "#src/rpc/batch-get-target-contents.ts";
 import { createPost } from "#src/rpc/create-post.ts";
@@ -35,6 +36,7 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
       createPost: (request) => createPost(deps, request),
       getPost: (request) => getPost(deps, request),
       batchGetPosts: (request) => batchGetPosts(deps, request),
+      batchGetPostStatuses: (request) => batchGetPostStatuses(deps, request),
       listPosts: (request) => listPosts(deps, request),
       validatePost: (request) => validatePost(deps, request),
       updatePost: (request) => updatePost(deps, request),

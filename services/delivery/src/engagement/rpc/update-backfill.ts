@@ -3,7 +3,7 @@ import type {
   UpdateBackfillRequest,
   UpdateBackfillResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
-import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
+import { conflict, invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findRule } from "#src/engagement/db/automation-rules.ts";
@@ -54,9 +54,9 @@ function changeFrom(
   to: BackfillStatus,
   preparingMs?: number,
 ): Change {
-  return async (tx, { id, status }) => {
-    if (!from.includes(status)) throw conflict("invalid_transition");
-    return await setBackfillStatus(tx, id, to, preparingMs);
+  return async (tx, job) => {
+    if (!from.includes(job.status)) throw wrongStatus(job.status, from);
+    return await setBackfillStatus(tx, job, to, preparingMs);
   };
 }
 
@@ -95,7 +95,7 @@ async function endPage(
     if (job === undefined) throw notFound();
     if (job.pages !== pages) return job;
     if (page?.kind === "page") return await storePage(tx, job, page);
-    if (page !== undefined) return await setBackfillStatus(tx, id, "failed");
-    return job.status === "preparing" ? await setBackfillStatus(tx, id, "ready") : job;
+    if (page !== undefined) return await setBackfillStatus(tx, job, "failed");
+    return job.status === "preparing" ? await setBackfillStatus(tx, job, "ready") : job;
   });
 }

@@ -3,7 +3,7 @@ import type {
   RetryWebhookDeliveryRequest,
   RetryWebhookDeliveryResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
-import { conflict, notFound } from "@postrider/shared/errors";
+import { conflict, notFound, wrongStatus } from "@postrider/shared/errors";
 import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
 import { wakeLanes } from "#src/webhooks/db/lanes.ts";
 import { lockSubscription } from "#src/webhooks/db/subscriptions.ts";
@@ -26,7 +26,7 @@ export async function retryWebhookDelivery(
       subscription === undefined ? undefined : await lockDelivery(tx, webhookId, deliveryId);
     if (subscription === undefined || locked === undefined) throw notFound();
     if (locked.status !== "failed") throw conflict("delivery_not_failed");
-    if (subscription.status !== "active") throw conflict("invalid_transition");
+    if (subscription.status !== "active") throw wrongStatus(subscription.status, ["active"]);
     await requeueDelivery(tx, deliveryId);
     await wakeLanes(tx, [webhookId]);
     return await getDelivery(tx, deliveryId);

@@ -4,7 +4,7 @@ import type {
   UpdateWebhookResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
-import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
+import { invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
@@ -45,7 +45,7 @@ export async function updateWebhook(
     if (Object.keys(change).length === 0 && rotateSecret === undefined) throw invalidRequest();
     if (rotateSecret !== undefined && known.signing === "ed25519")
       throw invalidRequest([{ code: "invalid", path: "/rotateSecret" }]);
-    if (known.status === "revoked") throw conflict("invalid_transition");
+    if (known.status === "revoked") throw wrongStatus("revoked", ["active", "paused", "disabled"]);
     if (change.url !== undefined) assertAddress(change.url, deps.outbound);
     const changed = changeSubscription(known, change, await readClock(tx));
     await updateSubscription(tx, changed);

@@ -1,25 +1,13 @@
-import type { FastifyDynamicSwaggerOptions } from "@fastify/swagger";
-
-type Describe = NonNullable<FastifyDynamicSwaggerOptions["transformObject"]>;
 type Operation = { readonly requestBody?: { required?: boolean } };
-type Schemas = Record<string, object>;
+export type Schemas = Record<string, object>;
 
 const SCHEMA = /"#\/components\/schemas\/(\w+)"/;
 
 /**
- * Describes optional request bodies as optional and not null in the API description. The framework passes an absent
- * body to the validator as null, but clients must not send null itself.
+ * Describes the optional request body of an operation as optional and not null. The framework passes an absent body to the
+ * validator as null, but clients must not send null itself.
  */
-export const describeOptionalBodies: Describe = (found) => {
-  if (!("openapiObject" in found)) return found.swaggerObject;
-  const { paths, components } = found.openapiObject;
-  const schemas: Schemas = components?.schemas ?? {};
-  for (const path of Object.values(paths ?? {}))
-    for (const part of Object.values(path ?? {})) describe(part as Operation, schemas);
-  return found.openapiObject;
-};
-
-function describe({ requestBody }: Operation, schemas: Schemas): void {
+export function describeOptionalBody({ requestBody }: Operation, schemas: Schemas): void {
   const name = SCHEMA.exec(JSON.stringify(requestBody) ?? "")?.[1] ?? "";
   const schema = schemas[name];
   if (requestBody === undefined || schema === undefined || !isNullable(schema)) return;

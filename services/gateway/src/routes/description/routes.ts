@@ -4,11 +4,11 @@ import { PlatformIdSchema } from "@postrider/rest/platform-id";
 import { EVENT_SCHEMAS } from "@postrider/rest/webhooks/events";
 import type { FastifyInstance } from "fastify";
 import { AccountList } from "#src/routes/accounts/schemas.ts";
+import { ACCOUNT_SETTINGS_SCHEMAS } from "#src/routes/accounts/settings-schemas.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { AUTOMATION_SCHEMAS } from "#src/routes/automations/schemas.ts";
 import { COMMENT_SCHEMAS } from "#src/routes/comments/schemas.ts";
-import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { describeOptionalBodies } from "#src/routes/description/optional-bodies.ts";
+import { completeDescription } from "#src/routes/description/complete.ts";
 import { describeWebhooks } from "#src/routes/description/webhooks.ts";
 import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
 import { Platform, PlatformList } from "#src/routes/platforms/schemas.ts";
@@ -27,6 +27,7 @@ const SCHEMAS = [
   PlatformList,
   Account,
   AccountList,
+  ...ACCOUNT_SETTINGS_SCHEMAS,
   ...MEDIA_SCHEMAS,
   ...POST_SCHEMAS,
   ...POST_REQUEST_SCHEMAS,
@@ -44,10 +45,7 @@ const INTRODUCTION = `Publish the same content to several social accounts and re
 Every request needs a workspace API key as a bearer token. Errors carry a stable \`code\`; quote the \`X-Request-Id\` of the answer when you report a problem.`;
 
 /** Serves `GET /api/v1/openapi.json`, which is generated from the schemas of the routes and needs no API key. */
-export async function registerDescription(
-  app: FastifyInstance,
-  deps: Pick<ServerDeps, "publicUrl">,
-): Promise<void> {
+export async function registerDescription(app: FastifyInstance): Promise<void> {
   for (const schema of SCHEMAS) app.addSchema(schema);
   await app.register(swagger, {
     openapi: {
@@ -58,11 +56,11 @@ export async function registerDescription(
         description: INTRODUCTION,
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
-      servers: [{ url: deps.publicUrl }],
+      servers: [{ url: "/", description: "The server of this description." }],
       webhooks: describeWebhooks(),
       components: { securitySchemes: { bearerApiKey: { type: "http", scheme: "bearer" } } },
     },
-    transformObject: describeOptionalBodies,
+    transformObject: completeDescription,
     refResolver: {
       buildLocalReference: (json, _base, _fragment, index) =>
         typeof json.$id === "string" ? json.$id : `schema-${index}`,

@@ -2,9 +2,11 @@ import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/err
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { setRateLimit } from "#src/http/rate-limit.ts";
+import { headerFault } from "#src/http/schema-faults.ts";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
@@ -42,7 +44,7 @@ function workspaceHeader(request: FastifyRequest): string | undefined | ServiceE
   const value = request.headers["x-workspace-id"];
   if (value === undefined) return undefined;
   if (typeof value === "string" && isId(value)) return value;
-  return invalidRequest([{ code: "invalid_header", path: "X-Workspace-Id" }]);
+  return invalidRequest([headerFault("invalid_header", "X-Workspace-Id")]);
 }
 
 /**
@@ -59,7 +61,8 @@ function needsKey({ url, routeOptions }: FastifyRequest): boolean {
   if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
   // An API path that contains escapes may not start with the prefix. It is recognised by its route, which requires a
   // scope.
-  return url.startsWith(API_PATH) || routeOptions.config?.scope !== undefined;
+  const { scope, needsKey: isKeyNeeded } = routeOptions.config ?? {};
+  return url.startsWith(API_PATH) || scope !== undefined || isKeyNeeded === true;
 }
 
 /**
@@ -69,6 +72,12 @@ function needsKey({ url, routeOptions }: FastifyRequest): boolean {
 export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
   app.addHook("onRequest", (request, reply, done) => {
     if (!needsKey(request)) {
+      done();
+      return;
+    }
+    const toolCaller = findToolCaller();
+    if (toolCaller !== undefined) {
+      request.caller = toolCaller;
       done();
       return;
     }

@@ -1,8 +1,12 @@
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { parseJsonBody } from "#src/http/json-body.ts";
+import { headerFault } from "#src/http/schema-faults.ts";
 
 const JSON_TYPE = /^application\/json(?: *; *charset=(?:"utf-8"|utf-8))? *;? *$/i;
+/** Maximum size of a JSON request body in bytes. */
+export const MAX_BODY_BYTES = 1024 * 1024;
+/** Maximum size in bytes of a post's text, see `contentBytes`. */
 const MAX_CONTENT_BYTES = 256 * 1024;
 
 function isJson(request: FastifyRequest): boolean {
@@ -13,13 +17,22 @@ function unsupported(): ServiceError {
   return new ServiceError("invalid", "unsupported_media_type");
 }
 
+/** Returns the error for a body that is compressed or encoded in another way, because the gateway decodes none. */
+function findEncoding({ headers }: FastifyRequest): ServiceError | undefined {
+  const encoding = headers["content-encoding"]?.trim().toLowerCase() ?? "identity";
+  if (encoding === "identity") return undefined;
+  return new ServiceError("invalid", "unsupported_media_type", [
+    headerFault("encoding_unsupported", "Content-Encoding"),
+  ]);
+}
+
 /**
  * Refuses a request body for an operation without a body. An empty object is accepted, because some clients send it
  * with every POST.
  */
 function refuseBody(body: unknown): ServiceError | undefined {
   if (typeof body !== "object" || body === null || Array.isArray(body))
-    return invalidRequest([{ code: "type", path: "" }]);
+    return invalidRequest([{ code: "body_unexpected", path: "" }]);
   const violations = Object.keys(body).map((key) => ({
     code: "additional_property",
     path: `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`,
@@ -45,7 +58,8 @@ export function addBodyRules(app: FastifyInstance): void {
     const isEmpty = !hasBody && request.headers["transfer-encoding"] === undefined;
     if (isEmpty) delete request.raw.headers["content-type"];
     const needsJson = !request.is404 && request.routeOptions.config.isRawBody !== true;
-    done(hasBody && needsJson && !isJson(request) ? unsupported() : undefined);
+    if (!needsJson || isEmpty) done();
+    else done(findEncoding(request) ?? (hasBody && !isJson(request) ? unsupported() : undefined));
   });
   app.addContentTypeParser<Buffer>("*", { parseAs: "buffer" }, (request, bytes, done) => {
     request.bodyBytes = bytes.length;

@@ -1,19 +1,34 @@
 import { invalidRequest, ServiceError } from "@postrider/shared/errors";
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { defined } from "#src/http/defined.ts";
 import { httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
+import { quoteFound, type ExpectedSchema } from "#src/http/expected-values.ts";
+import type { SchemaError } from "#src/http/fault-advice.ts";
+import { isMalformedIfMatch } from "#src/http/if-match.ts";
 import {
+  headerFault,
   type QuerySchema,
   type RequestViolation,
   toQueryViolations,
   toSchemaViolations,
 } from "#src/http/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { MAX_BODY_BYTES } from "#src/routes/hooks/body-rules.ts";
 
 function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: number): void {
   if (status === 401) reply.header("www-authenticate", "Bearer");
   const waits = error.retryAfterMs !== undefined || status === 429 || status === 503;
   if (waits)
     reply.header("retry-after", Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000)));
+}
+
+/** Returns the fault of a request without a body, if its operation needs one. */
+function toMissingBody(faults: readonly SchemaError[]): RequestViolation[] {
+  const [fault] = faults;
+  if (fault === undefined) return [];
+  const { required = [] } = (fault.parentSchema ?? {}) as ExpectedSchema;
+  const fields = required.length === 0 ? "" : ` with ${required.join(" and ")}`;
+  return [{ code: "body_required", path: "", expected: `a JSON object${fields}` }];
 }
 
 /** Returns the schema faults of all parts of a request, because fastify itself stops at the first part with a fault. */
@@ -27,7 +42,9 @@ function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
   const content = body ?? null;
   const schema = (routeOptions.schema?.querystring ?? {}) as QuerySchema;
   return [
-    ...toSchemaViolations(faultsOf("body", content), "body", content),
+    ...(body === undefined
+      ? toMissingBody(faultsOf("body", content))
+      : toSchemaViolations(faultsOf("body", content), "body", content)),
     ...toQueryViolations(faultsOf("querystring", query), query, schema),
     ...toSchemaViolations(faultsOf("headers", headers), "headers", headers),
   ];
@@ -36,12 +53,34 @@ function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
 /** Returns the error for a request that fastify itself refused; undefined when the error of fastify is unexpected. */
 function fromFastify(error: FastifyError): ServiceError | undefined {
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE")
-    return new ServiceError("invalid", "payload_too_large");
+    return new ServiceError("invalid", "payload_too_large", [
+      { code: "payload_too_large", limit: MAX_BODY_BYTES },
+    ]);
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
     return new ServiceError("invalid", "unsupported_media_type");
   const isClientFault =
     error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500;
   return isClientFault ? invalidRequest() : undefined;
+}
+
+/** Says what is wrong with an `If-Match` that could match nothing, because it is not an ETag. */
+function explainIfMatch(request: FastifyRequest): RequestViolation[] {
+  const header = request.headers["if-match"];
+  if (header === undefined || !isMalformedIfMatch(header)) return [];
+  const found = quoteFound(header);
+  return [{ ...headerFault("invalid_etag", "If-Match"), expected: '"3"', ...defined({ found }) }];
+}
+
+/** Returns the violations of a failed request, with those that only the request itself shows. */
+function listViolations(
+  error: FastifyError | ServiceError,
+  answer: ServiceError,
+  request: FastifyRequest,
+): readonly RequestViolation[] {
+  const isSchemaFault = !(error instanceof ServiceError) && error.validation !== undefined;
+  if (isSchemaFault) return findSchemaViolations(request);
+  const isUnexplained = answer.violations.length === 0 && answer.reason === "precondition_failed";
+  return isUnexplained ? explainIfMatch(request) : answer.violations;
 }
 
 /**
@@ -68,9 +107,9 @@ export function addErrorAnswers(
       );
     setErrorHeaders(reply, answer, status);
     const { reason, kind } = answer;
-    const isSchemaFault = !(error instanceof ServiceError) && error.validation !== undefined;
-    const violations = isSchemaFault ? findSchemaViolations(request) : answer.violations;
-    const body = toErrorBody({ reason, kind, violations, locale: request.locale });
+    const violations = listViolations(error, answer, request);
+    const part = request.method === "GET" || request.method === "HEAD" ? "query" : "body";
+    const body = toErrorBody({ reason, kind, violations, locale: request.locale, part });
     request.errorCode = body.error.code;
     return reply
       .status(status)

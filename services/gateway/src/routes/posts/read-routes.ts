@@ -1,38 +1,78 @@
 import { toPostSummary } from "@postrider/rest/posts/mapping";
-import type { FastifyInstance } from "fastify";
+import { invalidRequest } from "@postrider/shared/errors";
+import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Static } from "typebox";
+import { withCurrentDescriptions } from "#src/clients/media-descriptions.ts";
 import { createPostReader } from "#src/clients/post-reader.ts";
+import { createPostWatcher } from "#src/clients/post-watcher.ts";
 import { defined } from "#src/http/defined.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { sendPost } from "#src/routes/posts/mapping.ts";
-import { ListPostsQuery } from "#src/routes/posts/request-schemas.ts";
+import { GetPostQuery, ListPostsQuery } from "#src/routes/posts/request-schemas.ts";
 import { ETAG, PostDetail, PostList } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
-import { IdParams, NoQuery } from "#src/routes/schemas.ts";
+import { IdParams } from "#src/routes/schemas.ts";
 
 const DEFAULT_LIMIT = 20;
+const DEFAULT_WAIT_SECONDS = 30;
+/** Maximum duration of a read that waits, with the time for the read itself. */
+const WAIT_TIMEOUT_MS = 40_000;
+
+/** Returns a signal that is aborted when the longest wait is over, or when the client is gone. */
+function endOfWait(reply: FastifyReply, seconds: number): AbortSignal {
+  const gone = new AbortController();
+  reply.raw.once("close", () => gone.abort());
+  return AbortSignal.any([AbortSignal.timeout(seconds * 1000), gone.signal]);
+}
+
+function registerGet(
+  api: FastifyInstance,
+  { posts, media, links }: Pick<ServerDeps, "posts" | "media" | "links">,
+): void {
+  const reader = createPostReader(posts);
+  const watcher = createPostWatcher(posts);
+  api.addHook("preClose", (done) => {
+    watcher.stop();
+    done();
+  });
+  const get = operation({
+    operationId: "getPost",
+    summary: "Read a post and its result on each account",
+    description:
+      "With `waitFor=final` the answer waits until the post is published, partial, failed or cancelled, or until `timeoutSeconds` have passed. It is the post as it is then.",
+    tags: ["posts"],
+    scope: "posts:read",
+    timeoutMs: WAIT_TIMEOUT_MS,
+    params: IdParams,
+    querystring: GetPostQuery,
+    response: { 200: { description: "The post.", body: PostDetail, headers: ETAG } },
+  });
+  api.get<{ Params: Static<typeof IdParams>; Querystring: Static<typeof GetPostQuery> }>(
+    "/posts/:id",
+    get,
+    async (request, reply) => {
+      const { workspaceId } = callerOf(request);
+      const id = pathId(request);
+      const { waitFor, timeoutSeconds = DEFAULT_WAIT_SECONDS } = request.query;
+      if (waitFor === undefined && request.query.timeoutSeconds !== undefined)
+        throw invalidRequest([{ code: "required", path: "/waitFor" }]);
+      if (waitFor !== undefined)
+        await watcher.untilFinal(workspaceId, id, endOfWait(reply, timeoutSeconds));
+      const accepted = await reader.get(workspaceId, id);
+      const { post, descriptionsHash } = await withCurrentDescriptions(media, accepted);
+      return sendPost(reply, post, links, descriptionsHash);
+    },
+  );
+}
 
 /** Registers the routes that read one post and that list posts page by page. */
 export function registerReadRoutes(
   api: FastifyInstance,
-  { posts, links }: Pick<ServerDeps, "posts" | "links">,
+  { posts, media, links }: Pick<ServerDeps, "posts" | "media" | "links">,
 ): void {
-  const reader = createPostReader(posts);
-  const get = operation({
-    operationId: "getPost",
-    summary: "Read a post and its result on each account",
-    tags: ["posts"],
-    scope: "posts:read",
-    params: IdParams,
-    querystring: NoQuery,
-    response: { 200: { description: "The post.", body: PostDetail, headers: ETAG } },
-  });
-  api.get<{ Params: Static<typeof IdParams> }>("/posts/:id", get, async (request, reply) => {
-    const { workspaceId } = callerOf(request);
-    return sendPost(reply, await reader.get(workspaceId, pathId(request)), links);
-  });
+  registerGet(api, { posts, media, links });
 
   const list = operation({
     operationId: "listPosts",

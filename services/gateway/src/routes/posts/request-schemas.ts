@@ -83,6 +83,30 @@ export const PublishPost = Type.Unsafe<{ readonly force: true } | null>({
   additionalProperties: false,
 });
 
+const EXTENSION = { "x-postrider-extension": true };
+
+export const GetPostQuery = Type.Object(
+  {
+    waitFor: Type.Optional(
+      Type.Unsafe<"final">({
+        type: "string",
+        enum: ["final"],
+        description: "Wait until the post is published, partial, failed or cancelled.",
+        ...EXTENSION,
+      }),
+    ),
+    timeoutSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 30,
+        description: "Longest wait, 1 to 30 seconds, default 30. Only with waitFor.",
+        ...EXTENSION,
+      }),
+    ),
+  },
+  { additionalProperties: false },
+);
+
 export const ListPostsQuery = Type.Object(
   {
     limit: Type.Optional(

@@ -13,7 +13,7 @@ import {
   UpdateQueueSlotRule,
 } from "#src/routes/queue-slots/schemas.ts";
 import { callerOf, pathId, readIdempotency } from "#src/routes/request.ts";
-import { CREATED_HEADERS, IDEMPOTENCY_HEADERS, IdParams, NoQuery } from "#src/routes/schemas.ts";
+import { REPLAYED_HEADER, IDEMPOTENCY_HEADERS, IdParams, NoQuery } from "#src/routes/schemas.ts";
 
 type Deps = Pick<ServerDeps, "queueSlots">;
 type Params = Static<typeof IdParams>;
@@ -62,7 +62,7 @@ function registerCreate(api: FastifyInstance, { queueSlots }: Deps): void {
     querystring: NoQuery,
     headers: IDEMPOTENCY_HEADERS,
     body: ref(CreateQueueSlotRule),
-    response: { 201: { description: "The rule.", body: QueueSlotRule, headers: CREATED_HEADERS } },
+    response: { 201: { description: "The rule.", body: QueueSlotRule, headers: REPLAYED_HEADER } },
   });
   api.post<{ Body: CreateBody }>("/queue-slots", create, async (request, reply) => {
     const { workspaceId } = callerOf(request);
@@ -74,7 +74,7 @@ function registerCreate(api: FastifyInstance, { queueSlots }: Deps): void {
     });
     const rule = requireRule(answer.rule);
     if (answer.replayed) reply.header("idempotent-replayed", "true");
-    reply.status(201).header("location", `/api/v1/queue-slots/${rule.id}`);
+    reply.status(201);
     return rule;
   });
 }

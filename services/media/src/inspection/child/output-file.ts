@@ -1,4 +1,4 @@
-import { fstatSync, ftruncateSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 
 /** The file that this process writes, to which the files of several renditions are appended. */

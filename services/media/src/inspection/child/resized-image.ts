@@ -18,7 +18,7 @@ export interface ResizedImage {
 const WHITE = { r: 255, g: 255, b: 255, alpha: 1 };
 const FITS = { scale: "fill", pad: "contain", crop: "cover" } as const;
 /** Part of the memory that the pixels of a rendition may use. A PNG file may become as large as its pixels. */
-const PIXEL_SHARES = { "image/jpeg": 0.6, "image/png": 0.4 } as const;
+const PIXEL_SHARES = { "image/jpeg": 0.5, "image/png": 0.4 } as const;
 
 /**
  * Resizes an image and converts it to 8 bit sRGB without metadata. The pixels are kept in memory, so that they can be
@@ -53,29 +53,87 @@ function maxPixelsInMemory({ budgetBytes, layout }: RenderSource, { contentType 
   return Math.max(1, Math.floor(bytes / pixelBytes));
 }
 
+/** Pixels of an image in the size of its rendition, as they are stored. */
+interface Pixels {
+  readonly key: string;
+  readonly data: Buffer;
+  readonly raw: { readonly width: number; readonly height: number; readonly channels: Channels };
+}
+
+type Channels = 1 | 2 | 3 | 4;
+
+/** The pixels of the last rendition, because renditions of the same size differ only in their limits on bytes. */
+let last: Pixels | undefined;
+/** The pixels of the whole picture in the first, largest size, of which much smaller ones are made without decoding it again. */
+let whole: Pixels | undefined;
+/** How many times wider the whole picture must be than a rendition that is made of it, so that no detail is lost twice. */
+const REDUCTION = 1.5;
+
 async function openInMemory(
   source: RenderSource,
   plan: RenditionPlan,
   size: Size,
 ): Promise<ResizedImage> {
-  const { data, info } = await resize(source, plan, size)
-    .raw()
-    .toBuffer({ resolveWithObject: true });
-  source.onProgress();
-  const { width, height, channels } = info;
+  const key = `${plan.contentType} ${plan.fit} ${size.width}x${size.height}`;
+  if (last?.key !== key) {
+    // Memory of other pixels must be free before the next ones are decoded.
+    last = undefined;
+    globalThis.gc?.();
+    last = await readPixels(source, plan, size, key);
+    if (plan.fit === "scale") whole ??= last;
+    source.onProgress();
+  }
+  const { data, raw } = last;
   return {
     size,
     encode: async (quality) => {
-      const pixels = sharp(data, { raw: { width, height, channels }, sequentialRead: false });
+      const pixels = sharp(data, { raw, sequentialRead: false });
       return await encode(turnUpright(pixels, source.orientation), plan, quality).toBuffer();
     },
   };
 }
 
-/** Resizes the image as it is stored: its sides are swapped when its orientation swaps them. */
-function resize({ content, orientation }: RenderSource, plan: RenditionPlan, size: Size): Sharp {
-  const [width, height] = orientation >= 5 ? [size.height, size.width] : [size.width, size.height];
-  const image = sharp(content, imageOptions({}));
+async function readPixels(
+  source: RenderSource,
+  plan: RenditionPlan,
+  size: Size,
+  key: string,
+): Promise<Pixels> {
+  const image = resize(source, plan, size, findWhole(source, plan, size)).raw();
+  const { data, info } = await image.toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  return { key, data, raw: { width, height, channels } };
+}
+
+/** Returns the pixels of the whole picture when a rendition of this type and size can be made of them. */
+function findWhole(
+  { orientation }: RenderSource,
+  { contentType }: RenditionPlan,
+  size: Size,
+): Pixels | undefined {
+  if (whole === undefined || !whole.key.startsWith(`${contentType} `)) return undefined;
+  const [width, height] = asStored(size, orientation);
+  const { raw } = whole;
+  return raw.width >= REDUCTION * width && raw.height >= REDUCTION * height ? whole : undefined;
+}
+
+/** Returns the width and height of an upright size as it is stored: swapped when the orientation swaps them. */
+function asStored({ width, height }: Size, orientation: number): readonly [number, number] {
+  return orientation >= 5 ? [height, width] : [width, height];
+}
+
+/** Resizes the image as it is stored, from its file or from the pixels of the whole picture. */
+function resize(
+  { content, orientation }: RenderSource,
+  plan: RenditionPlan,
+  size: Size,
+  from?: Pixels,
+): Sharp {
+  const [width, height] = asStored(size, orientation);
+  const image =
+    from === undefined
+      ? sharp(content, imageOptions({}))
+      : sharp(from.data, { raw: from.raw, sequentialRead: false });
   // Transparent parts become white before the picture is resized, because platforms show them black otherwise.
   if (plan.contentType === "image/jpeg") image.flatten({ background: WHITE });
   return image

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/errors/v1/error.proto.
  */
 export const file_postrider_errors_v1_error: GenFile = /*@__PURE__*/
-  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIpIDCglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCgRmaXRzGAwgASgJSAmIAQFCBwoFX3BhdGhCDQoLX2FjY291bnRfaWRCCwoJX3BsYXRmb3JtQggKBl9saW1pdEIJCgdfYWN0dWFsQgoKCF9wb3N0X2lkQgcKBV91c2VkQgsKCV9yZXNlcnZlZEIMCgpfcmVxdWVzdGVkQgcKBV9maXRzYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIscDCglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgZzdGF0dXMYDCABKAlICYgBARIPCgdhbGxvd2VkGA0gAygJEhMKBnJlYXNvbhgOIAEoCUgKiAEBQgcKBV9wYXRoQg0KC19hY2NvdW50X2lkQgsKCV9wbGF0Zm9ybUIICgZfbGltaXRCCQoHX2FjdHVhbEIKCghfcG9zdF9pZEIHCgVfdXNlZEILCglfcmVzZXJ2ZWRCDAoKX3JlcXVlc3RlZEIJCgdfc3RhdHVzQgkKB19yZWFzb25iBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * ErrorInfo says why a call failed. Its reason and codes are stable: clients branch on them, never on a text.
@@ -135,11 +135,25 @@ export type Violation = Message<"postrider.errors.v1.Violation"> & {
   resetsAt?: Timestamp | undefined;
 
   /**
-   * Media: what would be accepted instead, in symbols that need no translation, for example `0–140 s`.
+   * The status that the resource has, or the HTTP status that another server answered.
    *
-   * @generated from field: optional string fits = 12;
+   * @generated from field: optional string status = 12;
    */
-  fits?: string | undefined;
+  status?: string | undefined;
+
+  /**
+   * What would have been accepted, for example the statuses that allow the operation.
+   *
+   * @generated from field: repeated string allowed = 13;
+   */
+  allowed: string[];
+
+  /**
+   * A short reason for people in English, without text of another server.
+   *
+   * @generated from field: optional string reason = 14;
+   */
+  reason?: string | undefined;
 };
 
 /**

@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/posts/v1/post_service.proto.
  */
 export const file_postrider_posts_v1_post_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEirgMKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjkKC2lkZW1wb3RlbmN5GAggASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kSEAoIaXNfZHJhZnQYCSABKAgSEgoKcXVldWVfc2xvdBgKIAEoCBINCgVmb3JjZRgLIAEoCBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIk4KEkNyZWF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSEAoIcmVwbGF5ZWQYAiABKAgirQIKE1ZhbGlkYXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB2NvbnRlbnQYAiABKAkSEwoLYWNjb3VudF9pZHMYAyADKAkSEQoJbWVkaWFfaWRzGAQgAygJEkUKB29wdGlvbnMYBSADKAsyNC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVxdWVzdC5PcHRpb25zRW50cnkSMAoMc2NoZWR1bGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBInoKFFZhbGlkYXRlUG9zdFJlc3BvbnNlEjAKDHNjaGVkdWxlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoHdGFyZ2V0cxgCIAMoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZFRhcmdldCIzCgtWYWxpZFRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJIjIKDkdldFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSI5Cg9HZXRQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IlQKFEJhdGNoR2V0UG9zdHNSZXF1ZXN0EikKBHJlZnMYASADKAsyGy5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFJlZhIRCgltYXhfYnl0ZXMYAiABKAUiKwoHUG9zdFJlZhIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkibgoVQmF0Y2hHZXRQb3N0c1Jlc3BvbnNlEicKBXBvc3RzGAEgAygLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSGgoNZGVmZXJyZWRfZnJvbRgCIAEoBUgAiAEBQhAKDl9kZWZlcnJlZF9mcm9tIvkBChBMaXN0UG9zdHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRINCgVsaW1pdBgCIAEoBRITCgZjdXJzb3IYAyABKAlIAIgBARITCgZzdGF0dXMYBCABKAlIAYgBARIVCghwbGF0Zm9ybRgFIAEoCUgCiAEBEhEKBGZyb20YBiABKAlIA4gBARIPCgJ0bxgHIAEoCUgEiAEBEhgKC2NyZWF0ZWRfdmlhGAggASgJSAWIAQFCCQoHX2N1cnNvckIJCgdfc3RhdHVzQgsKCV9wbGF0Zm9ybUIHCgVfZnJvbUIFCgNfdG9CDgoMX2NyZWF0ZWRfdmlhImYKEUxpc3RQb3N0c1Jlc3BvbnNlEicKBXBvc3RzGAEgAygLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSGAoLbmV4dF9jdXJzb3IYAiABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IiwQIKEVVwZGF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIXCgppZl92ZXJzaW9uGAMgASgDSACIAQESFAoHY29udGVudBgEIAEoCUgBiAEBEi8KC2FjY291bnRfaWRzGAUgASgLMhoucG9zdHJpZGVyLnBvc3RzLnYxLklkTGlzdBItCgltZWRpYV9pZHMYBiABKAsyGi5wb3N0cmlkZXIucG9zdHMudjEuSWRMaXN0Ei4KB29wdGlvbnMYByABKAsyHS5wb3N0cmlkZXIucG9zdHMudjEuT3B0aW9uTWFwEjAKDHNjaGVkdWxlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2lmX3ZlcnNpb25CCgoIX2NvbnRlbnQiGAoGSWRMaXN0Eg4KBnZhbHVlcxgBIAMoCSKVAQoJT3B0aW9uTWFwEjkKBnZhbHVlcxgBIAMoCzIpLnBvc3RyaWRlci5wb3N0cy52MS5PcHRpb25NYXAuVmFsdWVzRW50cnkaTQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIjwKElVwZGF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiRQoSUHVibGlzaFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRINCgVmb3JjZRgDIAEoCCI9ChNQdWJsaXNoUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCI0ChBSZXRyeVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSI7ChFSZXRyeVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiXQoRRGVsZXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEhcKCmlmX3ZlcnNpb24YAyABKANIAIgBAUINCgtfaWZfdmVyc2lvbiJvChJEZWxldGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EjEKB3RhcmdldHMYAiADKAsyIC5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlVGFyZ2V0InQKDERlbGV0ZVRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIuCgVlcnJvchgEIAEoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRFcnJvcjLpBgoLUG9zdFNlcnZpY2USWwoKQ3JlYXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVzcG9uc2USZgoMVmFsaWRhdGVQb3N0EicucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlcXVlc3QaKC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVzcG9uc2UiA5ACARJXCgdHZXRQb3N0EiIucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXF1ZXN0GiMucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXNwb25zZSIDkAIBEmkKDUJhdGNoR2V0UG9zdHMSKC5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1JlcXVlc3QaKS5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1Jlc3BvbnNlIgOQAgESXQoJTGlzdFBvc3RzEiQucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1JlcXVlc3QaJS5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVzcG9uc2UiA5ACARJbCgpVcGRhdGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXNwb25zZRJeCgtQdWJsaXNoUG9zdBImLnBvc3RyaWRlci5wb3N0cy52MS5QdWJsaXNoUG9zdFJlcXVlc3QaJy5wb3N0cmlkZXIucG9zdHMudjEuUHVibGlzaFBvc3RSZXNwb25zZRJYCglSZXRyeVBvc3QSJC5wb3N0cmlkZXIucG9zdHMudjEuUmV0cnlQb3N0UmVxdWVzdBolLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeVBvc3RSZXNwb25zZRJbCgpEZWxldGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_operations_v1_idempotency, file_postrider_posts_v1_post]);
+  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEirgMKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjkKC2lkZW1wb3RlbmN5GAggASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kSEAoIaXNfZHJhZnQYCSABKAgSEgoKcXVldWVfc2xvdBgKIAEoCBINCgVmb3JjZRgLIAEoCBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIk4KEkNyZWF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSEAoIcmVwbGF5ZWQYAiABKAgirQIKE1ZhbGlkYXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB2NvbnRlbnQYAiABKAkSEwoLYWNjb3VudF9pZHMYAyADKAkSEQoJbWVkaWFfaWRzGAQgAygJEkUKB29wdGlvbnMYBSADKAsyNC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVxdWVzdC5PcHRpb25zRW50cnkSMAoMc2NoZWR1bGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBInoKFFZhbGlkYXRlUG9zdFJlc3BvbnNlEjAKDHNjaGVkdWxlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoHdGFyZ2V0cxgCIAMoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZFRhcmdldCIzCgtWYWxpZFRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJIjIKDkdldFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSI5Cg9HZXRQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IlQKFEJhdGNoR2V0UG9zdHNSZXF1ZXN0EikKBHJlZnMYASADKAsyGy5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFJlZhIRCgltYXhfYnl0ZXMYAiABKAUiKwoHUG9zdFJlZhIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkibgoVQmF0Y2hHZXRQb3N0c1Jlc3BvbnNlEicKBXBvc3RzGAEgAygLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSGgoNZGVmZXJyZWRfZnJvbRgCIAEoBUgAiAEBQhAKDl9kZWZlcnJlZF9mcm9tIkgKG0JhdGNoR2V0UG9zdFN0YXR1c2VzUmVxdWVzdBIpCgRyZWZzGAEgAygLMhsucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RSZWYiRgoKUG9zdFN0YXR1cxIoCgNyZWYYASABKAsyGy5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFJlZhIOCgZzdGF0dXMYAiABKAkiUAocQmF0Y2hHZXRQb3N0U3RhdHVzZXNSZXNwb25zZRIwCghzdGF0dXNlcxgBIAMoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0U3RhdHVzIvkBChBMaXN0UG9zdHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRINCgVsaW1pdBgCIAEoBRITCgZjdXJzb3IYAyABKAlIAIgBARITCgZzdGF0dXMYBCABKAlIAYgBARIVCghwbGF0Zm9ybRgFIAEoCUgCiAEBEhEKBGZyb20YBiABKAlIA4gBARIPCgJ0bxgHIAEoCUgEiAEBEhgKC2NyZWF0ZWRfdmlhGAggASgJSAWIAQFCCQoHX2N1cnNvckIJCgdfc3RhdHVzQgsKCV9wbGF0Zm9ybUIHCgVfZnJvbUIFCgNfdG9CDgoMX2NyZWF0ZWRfdmlhImYKEUxpc3RQb3N0c1Jlc3BvbnNlEicKBXBvc3RzGAEgAygLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSGAoLbmV4dF9jdXJzb3IYAiABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IiwQIKEVVwZGF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIXCgppZl92ZXJzaW9uGAMgASgDSACIAQESFAoHY29udGVudBgEIAEoCUgBiAEBEi8KC2FjY291bnRfaWRzGAUgASgLMhoucG9zdHJpZGVyLnBvc3RzLnYxLklkTGlzdBItCgltZWRpYV9pZHMYBiABKAsyGi5wb3N0cmlkZXIucG9zdHMudjEuSWRMaXN0Ei4KB29wdGlvbnMYByABKAsyHS5wb3N0cmlkZXIucG9zdHMudjEuT3B0aW9uTWFwEjAKDHNjaGVkdWxlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2lmX3ZlcnNpb25CCgoIX2NvbnRlbnQiGAoGSWRMaXN0Eg4KBnZhbHVlcxgBIAMoCSKVAQoJT3B0aW9uTWFwEjkKBnZhbHVlcxgBIAMoCzIpLnBvc3RyaWRlci5wb3N0cy52MS5PcHRpb25NYXAuVmFsdWVzRW50cnkaTQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIjwKElVwZGF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiRQoSUHVibGlzaFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRINCgVmb3JjZRgDIAEoCCI9ChNQdWJsaXNoUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCI0ChBSZXRyeVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSI7ChFSZXRyeVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiXQoRRGVsZXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEhcKCmlmX3ZlcnNpb24YAyABKANIAIgBAUINCgtfaWZfdmVyc2lvbiJvChJEZWxldGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EjEKB3RhcmdldHMYAiADKAsyIC5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlVGFyZ2V0InQKDERlbGV0ZVRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIuCgVlcnJvchgEIAEoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRFcnJvcjLpBwoLUG9zdFNlcnZpY2USWwoKQ3JlYXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVzcG9uc2USZgoMVmFsaWRhdGVQb3N0EicucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlcXVlc3QaKC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVzcG9uc2UiA5ACARJXCgdHZXRQb3N0EiIucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXF1ZXN0GiMucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXNwb25zZSIDkAIBEmkKDUJhdGNoR2V0UG9zdHMSKC5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1JlcXVlc3QaKS5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1Jlc3BvbnNlIgOQAgESfgoUQmF0Y2hHZXRQb3N0U3RhdHVzZXMSLy5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0U3RhdHVzZXNSZXF1ZXN0GjAucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdFN0YXR1c2VzUmVzcG9uc2UiA5ACARJdCglMaXN0UG9zdHMSJC5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVxdWVzdBolLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UG9zdHNSZXNwb25zZSIDkAIBElsKClVwZGF0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuVXBkYXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuVXBkYXRlUG9zdFJlc3BvbnNlEl4KC1B1Ymxpc2hQb3N0EiYucG9zdHJpZGVyLnBvc3RzLnYxLlB1Ymxpc2hQb3N0UmVxdWVzdBonLnBvc3RyaWRlci5wb3N0cy52MS5QdWJsaXNoUG9zdFJlc3BvbnNlElgKCVJldHJ5UG9zdBIkLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeVBvc3RSZXF1ZXN0GiUucG9zdHJpZGVyLnBvc3RzLnYxLlJldHJ5UG9zdFJlc3BvbnNlElsKCkRlbGV0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlUG9zdFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_operations_v1_idempotency, file_postrider_posts_v1_post]);
 
 /**
  * CreatePostRequest is the post to accept.
@@ -384,6 +384,76 @@ export const BatchGetPostsResponseSchema: GenMessage<BatchGetPostsResponse> = /*
   messageDesc(file_postrider_posts_v1_post_service, 9);
 
 /**
+ * BatchGetPostStatusesRequest names posts, of any workspaces.
+ *
+ * @generated from message postrider.posts.v1.BatchGetPostStatusesRequest
+ */
+export type BatchGetPostStatusesRequest = Message<"postrider.posts.v1.BatchGetPostStatusesRequest"> & {
+  /**
+   * At most 1,000.
+   *
+   * @generated from field: repeated postrider.posts.v1.PostRef refs = 1;
+   */
+  refs: PostRef[];
+};
+
+/**
+ * Describes the message postrider.posts.v1.BatchGetPostStatusesRequest.
+ * Use `create(BatchGetPostStatusesRequestSchema)` to create a new message.
+ */
+export const BatchGetPostStatusesRequestSchema: GenMessage<BatchGetPostStatusesRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 10);
+
+/**
+ * PostStatus is the status of one post.
+ *
+ * @generated from message postrider.posts.v1.PostStatus
+ */
+export type PostStatus = Message<"postrider.posts.v1.PostStatus"> & {
+  /**
+   * The post.
+   *
+   * @generated from field: postrider.posts.v1.PostRef ref = 1;
+   */
+  ref?: PostRef | undefined;
+
+  /**
+   * As in Post.
+   *
+   * @generated from field: string status = 2;
+   */
+  status: string;
+};
+
+/**
+ * Describes the message postrider.posts.v1.PostStatus.
+ * Use `create(PostStatusSchema)` to create a new message.
+ */
+export const PostStatusSchema: GenMessage<PostStatus> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 11);
+
+/**
+ * BatchGetPostStatusesResponse carries the statuses found, in no particular order.
+ *
+ * @generated from message postrider.posts.v1.BatchGetPostStatusesResponse
+ */
+export type BatchGetPostStatusesResponse = Message<"postrider.posts.v1.BatchGetPostStatusesResponse"> & {
+  /**
+   * The statuses.
+   *
+   * @generated from field: repeated postrider.posts.v1.PostStatus statuses = 1;
+   */
+  statuses: PostStatus[];
+};
+
+/**
+ * Describes the message postrider.posts.v1.BatchGetPostStatusesResponse.
+ * Use `create(BatchGetPostStatusesResponseSchema)` to create a new message.
+ */
+export const BatchGetPostStatusesResponseSchema: GenMessage<BatchGetPostStatusesResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 12);
+
+/**
  * ListPostsRequest asks for a page. Filters combine.
  *
  * @generated from message postrider.posts.v1.ListPostsRequest
@@ -451,7 +521,7 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
  * Use `create(ListPostsRequestSchema)` to create a new message.
  */
 export const ListPostsRequestSchema: GenMessage<ListPostsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 10);
+  messageDesc(file_postrider_posts_v1_post_service, 13);
 
 /**
  * ListPostsResponse carries a page.
@@ -479,7 +549,7 @@ export type ListPostsResponse = Message<"postrider.posts.v1.ListPostsResponse"> 
  * Use `create(ListPostsResponseSchema)` to create a new message.
  */
 export const ListPostsResponseSchema: GenMessage<ListPostsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 11);
+  messageDesc(file_postrider_posts_v1_post_service, 14);
 
 /**
  * UpdatePostRequest carries the fields to replace; at least one.
@@ -549,7 +619,7 @@ export type UpdatePostRequest = Message<"postrider.posts.v1.UpdatePostRequest"> 
  * Use `create(UpdatePostRequestSchema)` to create a new message.
  */
 export const UpdatePostRequestSchema: GenMessage<UpdatePostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 12);
+  messageDesc(file_postrider_posts_v1_post_service, 15);
 
 /**
  * IdList is a list of ids. It is a message so that the field can be absent.
@@ -570,7 +640,7 @@ export type IdList = Message<"postrider.posts.v1.IdList"> & {
  * Use `create(IdListSchema)` to create a new message.
  */
 export const IdListSchema: GenMessage<IdList> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 13);
+  messageDesc(file_postrider_posts_v1_post_service, 16);
 
 /**
  * OptionMap is a map of options. It is a message so that the field can be absent.
@@ -591,7 +661,7 @@ export type OptionMap = Message<"postrider.posts.v1.OptionMap"> & {
  * Use `create(OptionMapSchema)` to create a new message.
  */
 export const OptionMapSchema: GenMessage<OptionMap> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 14);
+  messageDesc(file_postrider_posts_v1_post_service, 17);
 
 /**
  * UpdatePostResponse carries the changed post.
@@ -612,7 +682,7 @@ export type UpdatePostResponse = Message<"postrider.posts.v1.UpdatePostResponse"
  * Use `create(UpdatePostResponseSchema)` to create a new message.
  */
 export const UpdatePostResponseSchema: GenMessage<UpdatePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 15);
+  messageDesc(file_postrider_posts_v1_post_service, 18);
 
 /**
  * PublishPostRequest names a post.
@@ -647,7 +717,7 @@ export type PublishPostRequest = Message<"postrider.posts.v1.PublishPostRequest"
  * Use `create(PublishPostRequestSchema)` to create a new message.
  */
 export const PublishPostRequestSchema: GenMessage<PublishPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 16);
+  messageDesc(file_postrider_posts_v1_post_service, 19);
 
 /**
  * PublishPostResponse carries the post, now publishing.
@@ -668,7 +738,7 @@ export type PublishPostResponse = Message<"postrider.posts.v1.PublishPostRespons
  * Use `create(PublishPostResponseSchema)` to create a new message.
  */
 export const PublishPostResponseSchema: GenMessage<PublishPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 17);
+  messageDesc(file_postrider_posts_v1_post_service, 20);
 
 /**
  * RetryPostRequest names a post.
@@ -696,7 +766,7 @@ export type RetryPostRequest = Message<"postrider.posts.v1.RetryPostRequest"> & 
  * Use `create(RetryPostRequestSchema)` to create a new message.
  */
 export const RetryPostRequestSchema: GenMessage<RetryPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 18);
+  messageDesc(file_postrider_posts_v1_post_service, 21);
 
 /**
  * RetryPostResponse carries the post, now publishing.
@@ -717,7 +787,7 @@ export type RetryPostResponse = Message<"postrider.posts.v1.RetryPostResponse"> 
  * Use `create(RetryPostResponseSchema)` to create a new message.
  */
 export const RetryPostResponseSchema: GenMessage<RetryPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 19);
+  messageDesc(file_postrider_posts_v1_post_service, 22);
 
 /**
  * DeletePostRequest names a post.
@@ -752,7 +822,7 @@ export type DeletePostRequest = Message<"postrider.posts.v1.DeletePostRequest"> 
  * Use `create(DeletePostRequestSchema)` to create a new message.
  */
 export const DeletePostRequestSchema: GenMessage<DeletePostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 20);
+  messageDesc(file_postrider_posts_v1_post_service, 23);
 
 /**
  * DeletePostResponse carries the cancelled post, if the post still exists.
@@ -780,7 +850,7 @@ export type DeletePostResponse = Message<"postrider.posts.v1.DeletePostResponse"
  * Use `create(DeletePostResponseSchema)` to create a new message.
  */
 export const DeletePostResponseSchema: GenMessage<DeletePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 21);
+  messageDesc(file_postrider_posts_v1_post_service, 24);
 
 /**
  * DeleteTarget says what happens to one target of a deleted post.
@@ -822,7 +892,7 @@ export type DeleteTarget = Message<"postrider.posts.v1.DeleteTarget"> & {
  * Use `create(DeleteTargetSchema)` to create a new message.
  */
 export const DeleteTargetSchema: GenMessage<DeleteTarget> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 22);
+  messageDesc(file_postrider_posts_v1_post_service, 25);
 
 /**
  * PostService accepts, changes and reads posts.
@@ -877,6 +947,18 @@ export const PostService: GenService<{
     methodKind: "unary";
     input: typeof BatchGetPostsRequestSchema;
     output: typeof BatchGetPostsResponseSchema;
+  },
+  /**
+   * BatchGetPostStatuses returns the statuses of those of the given posts that exist. A gateway asks with one call about all posts
+   * that its clients wait for.
+   * Errors: none specific to this RPC; unknown posts and posts of another workspace are left out.
+   *
+   * @generated from rpc postrider.posts.v1.PostService.BatchGetPostStatuses
+   */
+  batchGetPostStatuses: {
+    methodKind: "unary";
+    input: typeof BatchGetPostStatusesRequestSchema;
+    output: typeof BatchGetPostStatusesResponseSchema;
   },
   /**
    * ListPosts returns the fields of posts that a list shows, latest effective date first: without options, media items and

@@ -1,0 +1,133 @@
+import { readFileSync, rmSync } from "node:fs";
+import { createServer, type IncomingMessage, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { sampleJpeg } from "@postrider/local/sample-media";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { installClient } from "../scripts/client-package/install-client.ts";
+import { launchBrowser } from "./support/browser.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/**
+ * Runs the packed client in a browser, without a bundler, on a page whose server passes requests on to the gateway and
+ * adds the API key, which must not be in a web page.
+ */
+
+let system: SharedSystem;
+let tenant: Tenant;
+let bluesky: string;
+let browser: Browser;
+let folder: string;
+let server: Server;
+let origin: string;
+
+beforeAll(async () => {
+  folder = installClient();
+  [system, browser] = await Promise.all([joinSharedSystem(), launchBrowser()]);
+  tenant = await openTenant(system);
+  bluesky = await tenant.connect("bluesky");
+  server = createServer((request, response) => {
+    answer(request).then(
+      async (given) => {
+        const headers = { "content-type": given.headers.get("content-type") ?? "text/plain" };
+        response.writeHead(given.status, headers).end(await given.text());
+      },
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  await new Promise<void>((resolve) => {
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(async () => {
+  await browser.close();
+  server.close();
+  await system[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function answer(request: IncomingMessage): Promise<Response> {
+  const path = request.url ?? "";
+  if (path === "/")
+    return new Response("<!doctype html>", { headers: { "content-type": "text/html" } });
+  if (path.startsWith("/client/")) {
+    const file = join(folder, "node_modules/@postrider", path);
+    return new Response(readFileSync(file), { headers: { "content-type": "text/javascript" } });
+  }
+  return await passOn(request, path);
+}
+
+/** Passes a request on to the gateway. Upload URLs in its answer lead to this server, as the page may load nothing else. */
+async function passOn(request: IncomingMessage, path: string): Promise<Response> {
+  const { baseUrl } = system.local();
+  const { method = "", headers } = request;
+  const body = await buffer(request);
+  const given = await fetch(baseUrl + path, {
+    method,
+    headers: {
+      "content-type": headers["content-type"] ?? "application/json",
+      ...(path.startsWith("/api/") ? { authorization: `Bearer ${tenant.key}` } : {}),
+    },
+    ...(body.length === 0 ? {} : { body }),
+  });
+  const text = (await given.text()).replaceAll(baseUrl, origin);
+  return new Response(given.status === 204 ? null : text, given);
+}
+
+test("a web page uploads a picked file with progress, publishes it, and sees the codes of errors", async () => {
+  const page = await browser.newPage();
+  await page.goto(origin);
+  const picture = Buffer.from(sampleJpeg()).toString("base64");
+  const program = `(async () => {
+    const { createClient, PostriderError } = await import("/client/src/client.js");
+    const client = createClient({ baseUrl: location.origin, apiKey: "of the server" });
+    const bytes = Uint8Array.from(atob("${picture}"), (character) => character.charCodeAt(0));
+    const file = new File([bytes], "picture.jpg", { type: "image/jpeg" });
+    let sent;
+    const onProgress = (progress) => { sent = progress; };
+    const { id, contentType } = await client.uploadFile(file, { onProgress });
+    const { id: postId } = await client.createPost({
+      content: "From a page", accountIds: ["${bluesky}"], mediaIds: [id],
+    });
+    const { status } = await client.waitForPost(postId);
+    const error = await client.publishPost(postId).catch((error) => error);
+    return { sent, contentType, status, isError: error instanceof PostriderError, code: error.code };
+  })()`;
+  const total = sampleJpeg().length;
+  expect(await page.evaluate(program)).toEqual({
+    sent: { sentBytes: total, totalBytes: total },
+    contentType: "image/jpeg",
+    status: "published",
+    isError: true,
+    code: "invalid_transition",
+  });
+  expect(await tenant.countVisible("From a page")).toBe(1);
+});
+
+test("a web page verifies webhook events with WebCrypto", async () => {
+  const page = await browser.newPage();
+  await page.goto(origin);
+  const program = `(async () => {
+    const { verifyWebhook } = await import("/client/src/webhooks.js");
+    const base64 = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes)));
+    const time = String(Math.floor(Date.now() / 1000));
+    const content = new TextEncoder().encode("id." + time + ".{}");
+    const verify = async (algorithm, keys, shown, prefix, version) => {
+      const signature = base64(await crypto.subtle.sign(algorithm, keys.privateKey ?? keys, content));
+      const secret = prefix + base64(await crypto.subtle.exportKey("raw", shown));
+      const headers = { "webhook-id": "id", "webhook-timestamp": time, "webhook-signature": version + signature };
+      return JSON.stringify(await verifyWebhook("{}", headers, secret));
+    };
+    const hmac = await crypto.subtle.generateKey({ name: "HMAC", hash: "SHA-256" }, true, ["sign"]);
+    const pair = await crypto.subtle.generateKey("Ed25519", true, ["sign", "verify"]);
+    return [
+      await verify("HMAC", hmac, hmac, "whsec_", "v1,"),
+      await verify("Ed25519", pair, pair.publicKey, "whpk_", "v1a,"),
+    ];
+  })()`;
+  expect(await page.evaluate(program)).toEqual(["{}", "{}"]);
+});

@@ -1,0 +1,292 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { createClient } from "./client.ts";
+import { PostriderConnectionError, PostriderError } from "./errors.ts";
+
+/** What a request of the client is answered with; a function can also throw, as `fetch` does without a connection. */
+type Reply = () => Response;
+
+interface Sent {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+const json = (
+  status: number,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Reply => {
+  return () => new Response(JSON.stringify(body), { status, headers });
+};
+const refusal = (status: number, code: string, headers = {}): Reply =>
+  json(status, { error: { code, message: `The code is ${code}.` } }, headers);
+const lost: Reply = () => {
+  throw new TypeError("fetch failed");
+};
+const POST = { content: "Hello", accountIds: ["a"] };
+
+let sent: Sent[];
+
+/** A client whose requests are answered with the replies, in this order; the last reply is given again and again. */
+function clientOf(replies: readonly Reply[], options = {}) {
+  sent = [];
+  const answer: typeof fetch = async (url, { method = "", headers, body, redirect } = {}) => {
+    expect(redirect).toBe("manual");
+    sent.push({
+      method,
+      url: new Request(url).url,
+      headers: Object.fromEntries(new Headers(headers)),
+      body: typeof body === "string" ? (JSON.parse(body) as unknown) : undefined,
+    });
+    const reply = replies[Math.min(sent.length, replies.length) - 1];
+    return await Promise.resolve((reply ?? lost)());
+  };
+  return createClient({
+    baseUrl: "http://postrider.test/",
+    apiKey: "key",
+    fetch: answer,
+    ...options,
+  });
+}
+
+/** Lets all waits of the client pass at once; returns the result or the error of the call, and how long it waited. */
+async function settle(call: Promise<unknown>) {
+  const startedAt = Date.now();
+  const result = call.catch((error: unknown) => error);
+  await vi.runAllTimersAsync();
+  return { result: await result, waitedMs: Date.now() - startedAt };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("requests:", () => {
+  test("the client sends the ids in the path, the query, the key and the workspace", async () => {
+    const client = clientOf([json(200, {})], { workspaceId: "w" });
+    await client.listComments("a/b", "3?", { limit: 5, cursor: undefined } as never);
+    await client.updatePost(
+      "p",
+      { content: "New" },
+      { ifMatch: '"1"', headers: { "x-trace": "t" } },
+    );
+    expect(sent).toEqual([
+      {
+        method: "GET",
+        url: "http://postrider.test/api/v1/accounts/a%2Fb/media/3%3F/comments?limit=5",
+        headers: { authorization: "Bearer key", "x-workspace-id": "w" },
+        body: undefined,
+      },
+      {
+        method: "PATCH",
+        url: "http://postrider.test/api/v1/posts/p",
+        headers: {
+          authorization: "Bearer key",
+          "content-type": "application/json",
+          "if-match": '"1"',
+          "x-trace": "t",
+          "x-workspace-id": "w",
+        },
+        body: { content: "New" },
+      },
+    ]);
+  });
+
+  test("the client refuses a missing id, with which the path would be that of another operation", async () => {
+    const client = clientOf([json(200, {})]);
+    await expect(client.deletePost("")).rejects.toThrow("the argument {id} is missing");
+    expect(sent).toEqual([]);
+  });
+
+  test("an answer without a body is undefined, and its headers can be read", async () => {
+    const headers = { "x-provider-revocation": "unconfirmed" };
+    const client = clientOf([() => new Response(null, { status: 204, headers })]);
+    let revocation: string | null = null;
+    const onResponse = (response: Response): void => {
+      revocation = response.headers.get("x-provider-revocation");
+    };
+    expect(await client.disconnectAccount("a", {}, { onResponse })).toBeUndefined();
+    expect(revocation).toBe("unconfirmed");
+  });
+
+  test("an iterator reads the next page only when it is needed, with the filters of the first one", async () => {
+    const client = clientOf([
+      json(200, { posts: [{ id: "1" }, { id: "2" }], nextCursor: "next" }),
+      json(200, { posts: [], nextCursor: "last" }),
+      json(200, { posts: [{ id: "3" }], nextCursor: null }),
+    ]);
+    const posts = client.iteratePosts({ status: "failed" });
+    expect((await posts.next()).value?.id).toBe("1");
+    expect(sent).toHaveLength(1);
+    const rest = [];
+    for await (const { id } of posts) rest.push(id);
+    expect(rest).toEqual(["2", "3"]);
+    expect(sent.map(({ url }) => new URL(url).search)).toEqual([
+      "?status=failed",
+      "?status=failed&cursor=next",
+      "?status=failed&cursor=last",
+    ]);
+  });
+});
+
+describe("repetitions:", () => {
+  test("a POST that accepts an idempotency key is repeated with the same key until it is answered", async () => {
+    const client = clientOf([lost, refusal(503, "unavailable"), json(202, { id: "p" })]);
+    const { result } = await settle(client.createPost(POST));
+    expect(result).toEqual({ id: "p" });
+    const keys = sent.map(({ headers }) => headers["idempotency-key"]);
+    expect(keys).toHaveLength(3);
+    expect(new Set(keys).size).toBe(1);
+    expect(keys[0]).toMatch(/^[0-9a-f]{32}$/);
+    await settle(client.createPost(POST));
+    expect(sent.at(-1)?.headers["idempotency-key"]).not.toBe(keys[0]);
+  });
+
+  test("the client sends the idempotency key of the caller, and none where the API accepts none", async () => {
+    const client = clientOf([json(202, {})]);
+    await client.createPost(POST, { idempotencyKey: "mine" });
+    await client.retryPost("p", {}, { idempotencyKey: "mine" });
+    expect(sent.map(({ headers }) => headers["idempotency-key"])).toEqual(["mine", undefined]);
+  });
+
+  test.each([
+    ["publishPost", lost, "PostriderConnectionError"],
+    ["retryPost", refusal(503, "unavailable", { "retry-after": "1" }), "PostriderError"],
+    ["deletePost", refusal(504, "upstream_timeout"), "PostriderError"],
+    ["revokeWebhook", lost, "PostriderConnectionError"],
+  ] as const)(
+    "%s, which could act twice, is not repeated after a failure that leaves open whether it was carried out",
+    async (operation, reply, name) => {
+      const { result } = await settle(clientOf([reply, json(202, {})])[operation]("p"));
+      expect(result).toMatchObject({ name });
+      expect(sent).toHaveLength(1);
+    },
+  );
+
+  test("a refusal because of the rate limit is repeated for every request, after the time that it asks for", async () => {
+    const limit = refusal(429, "rate_limited", { "retry-after": "7" });
+    const { result, waitedMs } = await settle(
+      clientOf([limit, json(202, { id: "p" })]).publishPost("p"),
+    );
+    expect(result).toEqual({ id: "p" });
+    expect(waitedMs).toBeGreaterThanOrEqual(7_000);
+    expect(waitedMs).toBeLessThan(7_200);
+  });
+
+  test("an answer that asks for more than a minute of patience is thrown at once", async () => {
+    const limit = refusal(429, "rate_limited", { "retry-after": "61" });
+    const { result, waitedMs } = await settle(clientOf([limit, json(200, {})]).getQuota());
+    expect(result).toMatchObject({ code: "rate_limited", retryAfterSeconds: 61 });
+    expect(waitedMs).toBe(0);
+  });
+
+  test("a Retry-After with a date is followed", async () => {
+    vi.setSystemTime("2026-11-23T12:00:00.000Z");
+    const headers = { "retry-after": "Mon, 23 Nov 2026 12:00:03 GMT" };
+    const replies = [refusal(503, "unavailable", headers), json(200, {})];
+    const { waitedMs } = await settle(clientOf(replies).getQuota());
+    expect(waitedMs).toBeGreaterThanOrEqual(3_000);
+    expect(waitedMs).toBeLessThan(3_200);
+  });
+
+  test("a POST waits for an earlier request with its idempotency key, and gets the answer to that one", async () => {
+    const conflict = refusal(409, "idempotency_conflict", { "retry-after": "1" });
+    const { result } = await settle(clientOf([conflict, json(202, { id: "p" })]).createPost(POST));
+    expect(result).toEqual({ id: "p" });
+  });
+
+  test.each([
+    [409, "duplicate_content"],
+    [422, "validation_failed"],
+    [500, "internal"],
+  ])("an answer with status %i and code %s is not repeated", async (status, code) => {
+    const { result } = await settle(clientOf([refusal(status, code)]).createPost(POST));
+    expect(result).toMatchObject({ status, code });
+    expect(sent).toHaveLength(1);
+  });
+
+  test("the client gives up after four repetitions, and tells the key with which the call can be made again", async () => {
+    const { result, waitedMs } = await settle(clientOf([lost]).createPost(POST));
+    expect(sent).toHaveLength(5);
+    expect(waitedMs).toBeLessThan(5_000);
+    expect(result).toBeInstanceOf(PostriderConnectionError);
+    expect(result).toMatchObject({
+      message: "no answer to POST /posts: fetch failed",
+      idempotencyKey: sent[0]?.headers["idempotency-key"],
+    });
+  });
+
+  test("a signal ends the wait before a repetition", async () => {
+    const controller = new AbortController();
+    const reason = new Error("the page was closed");
+    const { signal } = controller;
+    const call = clientOf([refusal(429, "rate_limited", { "retry-after": "60" })]).getQuota(
+      {},
+      { signal },
+    );
+    const result = call.catch((error: unknown) => error);
+    await vi.advanceTimersByTimeAsync(1_000);
+    controller.abort(reason);
+    expect(await result).toBe(reason);
+    expect(sent).toHaveLength(1);
+  });
+
+  test("an attempt that is not answered in time counts as not answered", async () => {
+    const hanging: typeof fetch = (_url, { signal } = {}) =>
+      new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason as Error));
+      });
+    const client = clientOf([], { fetch: hanging, timeoutMs: 1, maxRetries: 0 });
+    await expect(client.getQuota()).rejects.toThrow("no answer to GET /quota: ");
+  });
+});
+
+describe("errors:", () => {
+  test("a read with If-None-Match of an unchanged object throws the code not_modified", async () => {
+    const client = clientOf([() => new Response(null, { status: 304 })]);
+    const headers = { "if-none-match": '"1"' };
+    await expect(client.getPost("p", {}, { headers })).rejects.toMatchObject({
+      code: "not_modified",
+      status: 304,
+    });
+  });
+
+  test("an error has the code, status, details and request id of the answer", async () => {
+    const details = [{ code: "content_too_long", message: "Too long.", limit: 300, actual: 400 }];
+    const body = {
+      error: { code: "validation_failed", message: "A platform refuses it.", details },
+    };
+    const { result } = await settle(
+      clientOf([json(422, body, { "x-request-id": "r" })]).createPost(POST),
+    );
+    expect(result).toBeInstanceOf(PostriderError);
+    expect(result).toMatchObject({
+      name: "PostriderError",
+      message: "A platform refuses it.",
+      code: "validation_failed",
+      status: 422,
+      details,
+      requestId: "r",
+      retryAfterSeconds: null,
+    });
+  });
+
+  test.each([
+    ["a redirect", 301, ""],
+    ["the page of a proxy", 404, "<html></html>"],
+    ["a page instead of JSON", 200, "<html></html>"],
+    ["JSON of another kind", 400, '{"error": "no"}'],
+    ["JSON that is null", 400, "null"],
+  ])(
+    "an answer that Postrider did not write is an unexpected answer: %s",
+    async (_, status, text) => {
+      const client = clientOf([() => new Response(text, { status })]);
+      const { result } = await settle(client.createPost(POST));
+      expect(result).toMatchObject({ code: "unexpected_answer", status, details: [] });
+    },
+  );
+});

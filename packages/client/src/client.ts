@@ -1,0 +1,79 @@
+import type { PostDetail, ReadyMedia } from "../gen/openapi.ts";
+import { ITERATORS, OPERATIONS, type Iterators, type Operations } from "../gen/operations.ts";
+import type { FileData } from "./file-source.ts";
+import { iterate } from "./iterate.ts";
+import type { RequestOptions } from "./operation-types.ts";
+import { type ClientOptions, MAX_RETRIES, send } from "./send.ts";
+import { uploadFile, type UploadOptions } from "./upload-file.ts";
+import { waitForPost, type WaitOptions } from "./wait-for-post.ts";
+
+export type * from "../gen/openapi.ts";
+export type { DetailCode, ErrorCode } from "../gen/error-codes.ts";
+export {
+  type ErrorDetail,
+  PostriderConnectionError,
+  PostriderError,
+  PostWaitTimeoutError,
+} from "./errors.ts";
+export type { FileData } from "./file-source.ts";
+export type { Answer, Body, Query, RequestOptions } from "./operation-types.ts";
+export type { UploadProgress } from "./put-file.ts";
+export type { ClientOptions } from "./send.ts";
+export type { UploadOptions } from "./upload-file.ts";
+export type { WaitOptions } from "./wait-for-post.ts";
+
+/** A client of one Postrider installation, with one API key. */
+export interface Client extends Operations, Iterators {
+  /**
+   * Uploads an image or a video and returns the media, which posts can use at once. The file is a `Blob` or `File`,
+   * bytes, or a stream with its length in the option `bytes`.
+   */
+  uploadFile(data: FileData, options?: UploadOptions): Promise<ReadyMedia>;
+  /** Waits until publishing a post has ended, whatever the result, and returns the post with its targets. */
+  waitForPost(id: string, options?: WaitOptions): Promise<PostDetail>;
+}
+
+type Method = (...values: readonly unknown[]) => unknown;
+
+/** Splits the arguments of a method into the ids of the path, the query or body, and the options. */
+function splitArguments(id: keyof Operations, values: readonly unknown[]) {
+  const count = OPERATIONS[id].split("{").length - 1;
+  const path = values.slice(0, count) as readonly string[];
+  return { path, input: values[count], options: (values[count + 1] ?? {}) as RequestOptions };
+}
+
+function toOperation(client: ClientOptions, id: keyof Operations): Method {
+  return (...values) => send(client, { id, ...splitArguments(id, values) });
+}
+
+function toIterator(client: ClientOptions, id: keyof Operations, field: string): Method {
+  return (...values) => {
+    const { path, input, options } = splitArguments(id, values);
+    const query = input ?? {};
+    return iterate(
+      (cursor) => send(client, { id, path, options, input: { ...query, cursor } }),
+      field,
+    );
+  };
+}
+
+/** Creates a client. It opens no connection of its own and need not be closed. */
+export function createClient(options: ClientOptions): Client {
+  const operations = Object.fromEntries(
+    Object.keys(OPERATIONS).map((id) => [id, toOperation(options, id as keyof Operations)]),
+  ) as unknown as Operations;
+  const iterators = Object.fromEntries(
+    Object.entries(ITERATORS).map(([name, [id, field]]) => [name, toIterator(options, id, field)]),
+  ) as unknown as Iterators;
+  const dependencies = {
+    ...operations,
+    fetch: options.fetch,
+    maxRetries: options.maxRetries ?? MAX_RETRIES,
+  };
+  return {
+    ...operations,
+    ...iterators,
+    uploadFile: (data, upload) => uploadFile(dependencies, data, upload),
+    waitForPost: (id, wait) => waitForPost(operations.getPost, id, wait),
+  };
+}

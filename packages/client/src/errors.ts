@@ -1,0 +1,133 @@
+import type { DetailCode, ErrorCode } from "../gen/error-codes.ts";
+import type { PostDetail } from "../gen/openapi.ts";
+
+/** One thing that is wrong with a request. Which further fields it has depends on its code. */
+export interface ErrorDetail {
+  /** Stable. The known codes are listed; more can follow. */
+  readonly code: DetailCode | (string & {});
+  readonly message: string;
+  /** JSON Pointer to the field of the body; with `in`, the name of a query parameter or header. */
+  readonly path?: string;
+  readonly in?: "query" | "header" | (string & {});
+  /** The target of the post that the detail is about. */
+  readonly accountId?: string;
+  readonly platform?: string;
+  /** What would have been accepted. */
+  readonly expected?: string;
+  readonly allowed?: readonly string[];
+  readonly minimum?: number;
+  readonly maximum?: number;
+  /** A short value that was sent, as JSON, or the type of a longer one. */
+  readonly found?: string;
+  /** The limit, and what was sent, in the same unit. */
+  readonly limit?: number;
+  readonly actual?: number;
+  readonly unit?: string;
+  /** The status of the object, or that of another server's answer. */
+  readonly status?: string | number;
+  readonly reason?: string;
+  /** The post that is in the way. */
+  readonly postId?: string;
+  readonly [field: string]: unknown;
+}
+
+/** The fields of a `PostriderError`. */
+interface ErrorFields {
+  readonly code: string;
+  readonly message: string;
+  readonly status: number;
+  readonly details: readonly ErrorDetail[];
+  readonly requestId: string | null;
+  readonly retryAfterSeconds: number | null;
+}
+
+/** The API refused a request, or failed to carry it out. */
+export class PostriderError extends Error {
+  override readonly name = "PostriderError";
+  /**
+   * Stable: programs decide by it. Two codes are made by the client: `not_modified` for the status 304, with the header
+   * `If-None-Match` only, and `unexpected_answer` for an answer that Postrider did not write.
+   */
+  readonly code: ErrorCode | "not_modified" | "unexpected_answer" | (string & {});
+  /** HTTP status of the answer. */
+  readonly status: number;
+  readonly details: readonly ErrorDetail[];
+  /** Quote it when you report a problem. */
+  readonly requestId: string | null;
+  /** Seconds after which the request may succeed, if the answer said so. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor({ code, message, status, details, requestId, retryAfterSeconds }: ErrorFields) {
+    super(message);
+    this.code = code;
+    this.status = status;
+    this.details = details;
+    this.requestId = requestId;
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+/** No answer arrived, so it is not known whether the request was carried out. The `cause` says why. */
+export class PostriderConnectionError extends Error {
+  override readonly name = "PostriderConnectionError";
+  /** The key of the request. The same call with this key is carried out once, however often it is sent. */
+  readonly idempotencyKey: string | undefined;
+
+  constructor(request: string, cause: unknown, idempotencyKey?: string) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`no answer to ${request}: ${reason}`, { cause });
+    this.idempotencyKey = idempotencyKey;
+  }
+}
+
+/** A post was still being published, or still waiting for its time, when the time limit of `waitForPost` had passed. */
+export class PostWaitTimeoutError extends Error {
+  override readonly name = "PostWaitTimeoutError";
+  /** The post as it was last read. */
+  readonly post: PostDetail;
+
+  constructor(post: PostDetail, timeoutMs: number) {
+    super(`post ${post.id} is still "${post.status}" after ${timeoutMs} ms`);
+    this.post = post;
+  }
+}
+
+interface WireError {
+  readonly error?: {
+    readonly code?: string;
+    readonly message?: string;
+    readonly details?: readonly ErrorDetail[];
+  };
+}
+
+/** Returns the `error` of a body that Postrider wrote; undefined for another one, such as the page of a proxy. */
+function parse(text: string): WireError["error"] {
+  try {
+    const error = (JSON.parse(text) as WireError | null)?.error;
+    return typeof error?.code === "string" ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Returns the whole seconds of `Retry-After`, which can also be a date; null if there is none. */
+function retryAfterOf(headers: Headers): number | null {
+  const value = headers.get("retry-after");
+  if (value === null) return null;
+  const seconds = /^\d+$/.test(value) ? Number(value) : (Date.parse(value) - Date.now()) / 1000;
+  return Number.isNaN(seconds) ? null : Math.max(0, Math.ceil(seconds));
+}
+
+/** Returns the error that an answer with an error status stands for. */
+export function toError(response: Response, text: string): PostriderError {
+  const { status, headers } = response;
+  const error = parse(text);
+  return new PostriderError({
+    code: error?.code ?? (status === 304 ? "not_modified" : "unexpected_answer"),
+    message: error?.message ?? `unexpected answer with status ${status}`,
+    status,
+    details: error?.details ?? [],
+    requestId: headers.get("x-request-id"),
+    retryAfterSeconds: retryAfterOf(headers),
+  });
+}

@@ -1,0 +1,58 @@
+import type { operations } from "../gen/openapi.ts";
+
+type Id = keyof operations;
+type Success = 200 | 201 | 202 | 204;
+
+/** The input of an operation that takes none: an empty object, or nothing. */
+export type NoInput = Readonly<Record<string, never>>;
+
+/** The query of an operation. */
+export type Query<I extends Id> = [NonNullable<operations[I]["parameters"]["query"]>] extends [
+  never,
+]
+  ? NoInput
+  : NonNullable<operations[I]["parameters"]["query"]>;
+
+type RequestBody<I extends Id> = operations[I] extends { readonly requestBody?: infer B }
+  ? NonNullable<B>
+  : never;
+
+/** The request body of an operation. */
+export type Body<I extends Id> = [RequestBody<I>] extends [never]
+  ? NoInput
+  : RequestBody<I> extends { readonly content: { readonly "application/json": infer B } }
+    ? B
+    : NoInput;
+
+type BodyOf<R> = R extends { readonly content: { readonly "application/json": infer B } }
+  ? B
+  : undefined;
+
+/** The answer of an operation; undefined for an answer without a body. */
+export type Answer<I extends Id> = {
+  [S in Success & keyof operations[I]["responses"]]: BodyOf<operations[I]["responses"][S]>;
+}[Success & keyof operations[I]["responses"]];
+
+/** An item of the list in an operation's answer. */
+export type Item<I extends Id, Field extends string> =
+  Answer<I> extends Readonly<Record<Field, readonly (infer T)[]>> ? T : never;
+
+/** Options of a single request. */
+export interface RequestOptions {
+  /** Ends the request, and the wait before it is repeated. */
+  readonly signal?: AbortSignal | undefined;
+  /** The idempotency key of the request. By default, the client makes one for each call that accepts one. */
+  readonly idempotencyKey?: string | undefined;
+  /** The `ETag` that the post must still have, for `updatePost` and `deletePost`. */
+  readonly ifMatch?: string | undefined;
+  /** The workspace, if the API key belongs to several. */
+  readonly workspaceId?: string | undefined;
+  /** Further headers. */
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  /** Maximum time until an attempt is answered, in milliseconds. */
+  readonly timeoutMs?: number | undefined;
+  /** Maximum number of times that the request is repeated. */
+  readonly maxRetries?: number | undefined;
+  /** Is called with the answer, of which the result shows the body only; for example to read its `ETag`. */
+  readonly onResponse?: ((response: Response) => void) | undefined;
+}

@@ -1,0 +1,163 @@
+import { KEYED, OPERATIONS, type Operations } from "../gen/operations.ts";
+import { PostriderConnectionError, toError } from "./errors.ts";
+import type { RequestOptions } from "./operation-types.ts";
+import { repeat } from "./repeat.ts";
+
+/** Settings of a client. */
+export interface ClientOptions {
+  /** Address of the Postrider installation, for example `https://postrider.example.com`. */
+  readonly baseUrl: string;
+  /** API key of a workspace. */
+  readonly apiKey: string;
+  /** The workspace, if the API key belongs to several. */
+  readonly workspaceId?: string | undefined;
+  /** Maximum time until an attempt is answered, in milliseconds. Default: 30 s, or more where checking a file takes long. */
+  readonly timeoutMs?: number | undefined;
+  /** Maximum number of times that a request is repeated. Default: 4. */
+  readonly maxRetries?: number | undefined;
+  /** Replaces the `fetch` of the platform. */
+  readonly fetch?: typeof fetch | undefined;
+}
+
+type OperationId = keyof Operations;
+
+/** An operation with its arguments: the ids in its path, and its query or body. */
+export interface Call {
+  readonly id: OperationId;
+  readonly path: readonly string[];
+  readonly input: unknown;
+  readonly options: RequestOptions;
+}
+
+const TIMEOUT_MS = 30_000;
+/** Time limits of operations that download or check a whole file, in milliseconds. */
+const LONG_TIMEOUTS_MS: Readonly<Partial<Record<OperationId, number>>> = {
+  completeUpload: 150_000,
+  importMedia: 150_000,
+};
+export const MAX_RETRIES = 4;
+
+/** The POST operations that change nothing when they are repeated, although they accept no idempotency key. */
+const REPEATABLE = new Set<OperationId>(["validatePost", "completeUpload"]);
+const keyed = new Set(KEYED);
+
+function createKey(): string {
+  // `crypto.randomUUID` is missing on web pages that were not loaded by HTTPS.
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function toUrl(baseUrl: string, template: string, ids: readonly string[], query: unknown): URL {
+  let next = 0;
+  const path = template.replaceAll(/\{\w+\}/g, (name) => {
+    const value = ids[next];
+    next += 1;
+    // With an empty id the path would be that of another operation: the list, for example.
+    if (typeof value !== "string" || value === "")
+      throw new TypeError(`the argument ${name} is missing`);
+    return encodeURIComponent(value);
+  });
+  const url = new URL(`${baseUrl.replace(/\/+$/, "")}/api/v1${path}`);
+  for (const [name, value] of Object.entries(query ?? {}))
+    if (value !== undefined) url.searchParams.set(name, String(value));
+  return url;
+}
+
+function toHeaders(client: ClientOptions, options: RequestOptions, key: string | undefined) {
+  const headers = new Headers({ authorization: `Bearer ${client.apiKey}`, ...options.headers });
+  const optional = {
+    "x-workspace-id": options.workspaceId ?? client.workspaceId,
+    "if-match": options.ifMatch,
+    "idempotency-key": key,
+  };
+  for (const [name, value] of Object.entries(optional))
+    if (value !== undefined) headers.set(name, value);
+  return headers;
+}
+
+/** Returns a signal that is aborted by the caller's signal, or after the time limit. */
+function limited(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
+  const timeout = AbortSignal.timeout(timeoutMs);
+  return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+}
+
+/** A request as each attempt sends it. */
+interface Attempt {
+  readonly name: string;
+  readonly url: URL;
+  readonly init: RequestInit;
+  readonly timeoutMs: number;
+  readonly key: string | undefined;
+}
+
+function toInit(client: ClientOptions, method: string, call: Call, key: string | undefined) {
+  const headers = toHeaders(client, call.options, key);
+  // A redirect would turn a POST into a GET, and its answer would be taken for that of the POST.
+  const init = { method, headers, redirect: "manual" } as const;
+  if (isRead(method) || call.input === undefined) return init;
+  headers.set("content-type", "application/json");
+  return { ...init, body: JSON.stringify(call.input) };
+}
+
+/** Whether the input of an operation with this method is its query. */
+function isRead(method: string): boolean {
+  return method === "GET" || method === "DELETE";
+}
+
+function toAttempt(client: ClientOptions, call: Call): Attempt {
+  const { id, path, input, options } = call;
+  const [method = "", template = ""] = OPERATIONS[id].split(" ");
+  const key = keyed.has(id) ? (options.idempotencyKey ?? createKey()) : undefined;
+  return {
+    name: `${method} ${template}`,
+    url: toUrl(client.baseUrl, template, path, isRead(method) ? input : undefined),
+    init: toInit(client, method, call, key),
+    timeoutMs: options.timeoutMs ?? client.timeoutMs ?? LONG_TIMEOUTS_MS[id] ?? TIMEOUT_MS,
+    key,
+  };
+}
+
+async function attempt(client: ClientOptions, request: Attempt, options: RequestOptions) {
+  const { name, url, init, timeoutMs, key } = request;
+  const { signal, onResponse } = options;
+  signal?.throwIfAborted();
+  let response: Response;
+  let text: string;
+  try {
+    const send = client.fetch ?? fetch;
+    response = await send(url, { ...init, signal: limited(signal, timeoutMs) });
+    text = await response.text();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new PostriderConnectionError(name, error, key);
+  }
+  if (!response.ok) throw toError(response, text);
+  onResponse?.(response);
+  return toBody(response, text);
+}
+
+function toBody(response: Response, text: string): unknown {
+  if (text === "") return undefined;
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    // A proxy answered with a page of its own.
+    throw toError(response, text);
+  }
+}
+
+/**
+ * Carries out an operation of the API, and returns the body of the answer.
+ *
+ * @throws PostriderError The API refused it. PostriderConnectionError No answer arrived.
+ */
+export async function send(client: ClientOptions, call: Call): Promise<unknown> {
+  const request = toAttempt(client, call);
+  const { id, options } = call;
+  return await repeat(() => attempt(client, request, options), {
+    maxRetries: options.maxRetries ?? client.maxRetries ?? MAX_RETRIES,
+    isRepeatable:
+      request.name.startsWith("GET ") || request.key !== undefined || REPEATABLE.has(id),
+    signal: options.signal,
+  });
+}

@@ -1,0 +1,86 @@
+import type { PostDetail } from "../gen/openapi.ts";
+import { GET_POST_WAITS, type Operations } from "../gen/operations.ts";
+import { PostriderError, PostWaitTimeoutError } from "./errors.ts";
+import type { RequestOptions } from "./operation-types.ts";
+import { pause } from "./pause.ts";
+
+/** Options of `waitForPost`. */
+export interface WaitOptions extends RequestOptions {
+  /** Maximum time until the post is final, in milliseconds. Default: 2 minutes. */
+  readonly timeoutMs?: number | undefined;
+  /** Is called with the post each time it is read, for example to show the progress of its targets. */
+  readonly onUpdate?: ((post: PostDetail) => void) | undefined;
+  /** Maximum interval at which the post is read, in milliseconds. Default: 5 s. */
+  readonly maxIntervalMs?: number | undefined;
+}
+
+const TIMEOUT_MS = 120_000;
+/** Interval at which a post is read first, in milliseconds. It grows with each reading. */
+const FIRST_INTERVAL_MS = 200;
+const MAX_INTERVAL_MS = 5_000;
+/** Maximum interval while a post waits for its time, in milliseconds. The time can be changed, or the post published early. */
+const MAX_SCHEDULED_INTERVAL_MS = 60_000;
+const GROWTH = 1.5;
+/** Maximum time for which the server may hold a request, in seconds. */
+const MAX_HELD_SECONDS = 30;
+const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "cancelled"]);
+
+/** Reads a post; the server may hold the request for up to `waitMs` until the post is final. */
+type ReadPost = (id: string, waitMs: number, options: RequestOptions) => Promise<PostDetail>;
+
+function createReader(getPost: Operations["getPost"], serverWaits: boolean): ReadPost {
+  let waits = serverWaits;
+  return async (id, waitMs, options) => {
+    const seconds = Math.min(MAX_HELD_SECONDS, Math.floor(waitMs / 1000));
+    if (!waits || seconds < 1) return await getPost(id, {}, options);
+    const query = { waitFor: "final", timeoutSeconds: seconds } as const;
+    try {
+      const timeoutMs = (seconds + MAX_HELD_SECONDS) * 1000;
+      return await getPost(id, query, { ...options, timeoutMs });
+    } catch (error) {
+      // A server of an older version refuses the parameters that it does not know.
+      if (!(error instanceof PostriderError) || error.status !== 400) throw error;
+      waits = false;
+      return await getPost(id, {}, options);
+    }
+  };
+}
+
+/** Returns how long to wait before the post is read again, in milliseconds, from the beginning of the last reading. */
+function intervalOf({ status, scheduledAt }: PostDetail, readings: number, maxMs: number): number {
+  const growing = Math.min(maxMs, FIRST_INTERVAL_MS * GROWTH ** readings);
+  if (status !== "scheduled" || scheduledAt === null) return growing;
+  const untilDueMs = Date.parse(scheduledAt) - Date.now();
+  return Math.max(growing, Math.min(MAX_SCHEDULED_INTERVAL_MS, untilDueMs));
+}
+
+/**
+ * Waits until publishing a post has ended, whatever the result, and returns the post.
+ *
+ * @throws PostWaitTimeoutError The time limit has passed. The error has the post as it was last read.
+ */
+export async function waitForPost(
+  getPost: Operations["getPost"],
+  id: string,
+  {
+    timeoutMs = TIMEOUT_MS,
+    maxIntervalMs = MAX_INTERVAL_MS,
+    onUpdate,
+    ...options
+  }: WaitOptions = {},
+  serverWaits = GET_POST_WAITS,
+): Promise<PostDetail> {
+  const deadline = Date.now() + timeoutMs;
+  // While the server holds a request, the caller would see no progress.
+  const read = createReader(getPost, serverWaits && onUpdate === undefined);
+  for (let readings = 0; ; readings += 1) {
+    const readAt = Date.now();
+    const post = await read(id, deadline - readAt, options);
+    onUpdate?.(post);
+    if (FINAL.has(post.status)) return post;
+    const now = Date.now();
+    if (now >= deadline) throw new PostWaitTimeoutError(post, timeoutMs);
+    const nextAt = Math.max(now, readAt + intervalOf(post, readings, maxIntervalMs));
+    await pause(Math.min(nextAt, deadline) - now, options.signal);
+  }
+}

@@ -1,0 +1,128 @@
+import type { webhooks } from "../gen/openapi.ts";
+import { createVerifier, hasSignature } from "./webhook-signature.ts";
+
+/** An event that Postrider sends to webhook subscriptions. Its `type` tells what is in `data`. */
+export type WebhookEvent = {
+  [Type in keyof webhooks]: webhooks[Type]["post"]["requestBody"]["content"]["application/json"];
+}[keyof webhooks];
+
+/** The type of a webhook event. More types can follow. */
+export type WebhookEventType = WebhookEvent["type"];
+
+/** A webhook event of one type. */
+export type WebhookEventOf<Type extends WebhookEventType> = Extract<
+  WebhookEvent,
+  { readonly type: Type }
+>;
+
+/** Why a request is not accepted as a webhook event. */
+export type WebhookFault =
+  | "missing_header"
+  | "wrong_time"
+  | "wrong_signature"
+  | "unknown_secret"
+  | "invalid_body";
+
+/** A request is not a webhook event that was signed with one of the secrets a short time ago. Answer it with 401. */
+export class WebhookVerificationError extends Error {
+  override readonly name = "WebhookVerificationError";
+  readonly code: WebhookFault;
+
+  constructor(code: WebhookFault, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** The headers of a request: `Headers`, or an object as Node's `request.headers`. */
+type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Options of `verifyWebhook`. */
+export interface VerifyOptions {
+  /** Maximum difference between the time of the attempt and now, in seconds. Default: 300. */
+  readonly toleranceSeconds?: number | undefined;
+  /** The time now in milliseconds since 1970. Default: the clock. */
+  readonly now?: number | undefined;
+}
+
+function readHeader(headers: WebhookHeaders, name: string): string {
+  const value =
+    headers instanceof Headers
+      ? headers.get(name)
+      : Object.entries(headers).find(([key]) => key.toLowerCase() === name)?.[1];
+  if (typeof value === "string" && value !== "") return value;
+  throw new WebhookVerificationError("missing_header", `the header ${name} is missing`);
+}
+
+function checkTime(timestamp: string, { toleranceSeconds = 300, now = Date.now() }: VerifyOptions) {
+  const ageSeconds = now / 1000 - Number(timestamp);
+  if (/^\d+$/.test(timestamp) && Math.abs(ageSeconds) <= toleranceSeconds) return;
+  throw new WebhookVerificationError(
+    "wrong_time",
+    `the time of the attempt (${timestamp}) is not within ${toleranceSeconds} s of the clock`,
+  );
+}
+
+/** Returns the bytes that are signed: the id, the time and the body, joined by full stops. */
+function signedContent(id: string, timestamp: string, body: Uint8Array): Uint8Array<ArrayBuffer> {
+  const prefix = new TextEncoder().encode(`${id}.${timestamp}.`);
+  const content = new Uint8Array(prefix.length + body.length);
+  content.set(prefix);
+  content.set(body, prefix.length);
+  return content;
+}
+
+function parseEvent(body: Uint8Array): WebhookEvent {
+  try {
+    return JSON.parse(new TextDecoder().decode(body)) as WebhookEvent;
+  } catch {
+    throw new WebhookVerificationError("invalid_body", "the signed body is not valid JSON");
+  }
+}
+
+async function hasValidSignature(
+  secrets: readonly string[],
+  header: string,
+  content: Uint8Array<ArrayBuffer>,
+): Promise<boolean> {
+  for (const secret of secrets) {
+    const verifier = await createVerifier(secret);
+    if (verifier === undefined)
+      throw new WebhookVerificationError(
+        "unknown_secret",
+        "a secret must be the `secret` (whsec_…) or the `publicKey` (whpk_…) of a subscription",
+      );
+    if (await hasSignature(header, verifier, content)) return true;
+  }
+  return false;
+}
+
+/**
+ * Verifies that Postrider sent a request, and returns its event.
+ *
+ * @param body The body as it arrived, as text or bytes. JSON that was parsed and written again has another signature.
+ * @param secrets The `secret` of a subscription or, with Ed25519, its `publicKey`; several during a rotation.
+ * @throws WebhookVerificationError The request must not be trusted.
+ */
+export async function verifyWebhook(
+  body: string | Uint8Array,
+  headers: WebhookHeaders,
+  secrets: string | readonly string[],
+  options: VerifyOptions = {},
+): Promise<WebhookEvent> {
+  const id = readHeader(headers, "webhook-id");
+  const timestamp = readHeader(headers, "webhook-timestamp");
+  const signatures = readHeader(headers, "webhook-signature");
+  checkTime(timestamp, options);
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+  const content = signedContent(id, timestamp, bytes);
+  if (
+    !(await hasValidSignature(
+      typeof secrets === "string" ? [secrets] : secrets,
+      signatures,
+      content,
+    ))
+  )
+    throw new WebhookVerificationError("wrong_signature", "no signature fits the secret");
+  return parseEvent(bytes);
+}

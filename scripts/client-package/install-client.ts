@@ -1,0 +1,34 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdtempSync, realpathSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { packClient } from "./pack-client.ts";
+
+/**
+ * Packs the client and installs the tarball into an empty folder, without the network: it has no dependencies. The
+ * caller deletes the folder, which is returned.
+ */
+export function installClient(): string {
+  const folder = mkdtempSync(join(tmpdir(), "postrider-client-user-"));
+  const tarball = packClient(folder);
+  const args = ["install", tarball, "--offline", "--no-audit", "--no-fund"];
+  execFileSync("npm", args, { cwd: folder, stdio: "pipe" });
+  return folder;
+}
+
+/** A Node on this machine, with which tests use the client. */
+interface InstalledNode {
+  readonly version: string;
+  readonly path: string;
+}
+
+/** Returns the Node that runs this process and those that are installed on the machine, from version 20 on. */
+export function listNodes(): readonly InstalledNode[] {
+  const paths = [process.execPath, "/usr/bin/node", "/usr/local/bin/node"].filter(existsSync);
+  return [...new Set(paths.map((path) => realpathSync(path)))]
+    .map((path) => ({
+      path,
+      version: execFileSync(path, ["--version"], { encoding: "utf8" }).trim(),
+    }))
+    .filter(({ version }) => Number(/^v(\d+)/.exec(version)?.[1]) >= 20);
+}

@@ -1,0 +1,118 @@
+import type { Client } from "@connectrpc/connect";
+import type { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
+import { unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
+
+/** Waits for posts whose publishing ends. */
+export interface PostWatcher {
+  /**
+   * Resolves when the post is final, does not exist any more, or `signal` is aborted. The caller then reads the post.
+   *
+   * @throws ServiceError `unavailable` if too many requests wait.
+   */
+  untilFinal(workspaceId: string, id: string, signal: AbortSignal): Promise<void>;
+  /** Ends all waits, and makes later ones end at once, because the gateway stops. */
+  stop(): void;
+}
+
+type PostsClient = Pick<Client<typeof PostService>, "batchGetPostStatuses">;
+
+interface Post {
+  readonly workspaceId: string;
+  readonly id: string;
+  /** One function for each request that waits for the post. */
+  readonly waiting: Set<() => void>;
+}
+
+/** The statuses that a post keeps unless a client changes the post. */
+const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "cancelled"]);
+/** Maximum number of requests that wait in this process. */
+const MAX_WAITING = 10_000;
+const MAX_REFS = 1_000;
+const MIN_INTERVAL_MS = 100;
+/** Additional time between two rounds of calls for each post that is waited for, so that a round takes little of a core. */
+const INTERVAL_PER_POST_MS = 0.4;
+const RETRY_AFTER_MS = 1_000;
+
+/**
+ * Asks the posts service about all posts that clients of this process wait for, with one call per 1,000 posts and round. Waiting
+ * costs a client no call of its own, and no connection to the posts service.
+ */
+class PollingPostWatcher implements PostWatcher {
+  readonly #client: PostsClient;
+  readonly #posts = new Map<string, Post>();
+  readonly #maxWaiting: number;
+  #waitingCount = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor(client: PostsClient, maxWaiting: number) {
+    this.#client = client;
+    this.#maxWaiting = maxWaiting;
+  }
+
+  async untilFinal(workspaceId: string, id: string, signal: AbortSignal): Promise<void> {
+    if (this.#isStopped || signal.aborted) return;
+    if (this.#waitingCount >= this.#maxWaiting) throw unavailable(undefined, RETRY_AFTER_MS);
+    const key = `${workspaceId}/${id}`;
+    const post = this.#posts.get(key) ?? { workspaceId, id, waiting: new Set() };
+    this.#posts.set(key, post);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    post.waiting.add(resolve);
+    this.#waitingCount += 1;
+    signal.addEventListener("abort", () => resolve(), { once: true });
+    // The first call is made at once, because the post may be final already.
+    this.#schedule(this.#waitingCount === 1 ? 0 : this.#intervalMs());
+    await promise;
+    this.#waitingCount -= 1;
+    post.waiting.delete(resolve);
+    if (post.waiting.size === 0) this.#posts.delete(key);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    clearTimeout(this.#timer);
+    for (const { waiting } of this.#posts.values()) for (const end of waiting) end();
+  }
+
+  #intervalMs(): number {
+    return MIN_INTERVAL_MS + INTERVAL_PER_POST_MS * this.#posts.size;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#timer !== undefined || this.#isStopped) return;
+    // The calls belong to no request, although a request starts the timer.
+    this.#timer = setTimeout(
+      () => void runInContext({ requestId: newId() }, () => this.#round()),
+      delayMs,
+    );
+  }
+
+  async #round(): Promise<void> {
+    const posts = [...this.#posts.values()];
+    for (let start = 0; start < posts.length; start += MAX_REFS)
+      await this.#ask(posts.slice(start, start + MAX_REFS));
+    this.#timer = undefined;
+    if (this.#posts.size > 0) this.#schedule(this.#intervalMs());
+  }
+
+  /** Ends the waits for those of the posts that are final or gone. After a failed call the next round asks again. */
+  async #ask(posts: readonly Post[]): Promise<void> {
+    const refs = posts.map(({ workspaceId, id }) => ({ workspaceId, id }));
+    const answer = await this.#client.batchGetPostStatuses({ refs }).catch(() => undefined);
+    if (answer === undefined) return;
+    const open = new Set(
+      answer.statuses
+        .filter(({ status }) => !FINAL.has(status))
+        .map(({ ref }) => `${ref?.workspaceId}/${ref?.id}`),
+    );
+    for (const { workspaceId, id, waiting } of posts)
+      if (!open.has(`${workspaceId}/${id}`)) for (const end of waiting) end();
+  }
+}
+
+/** @param maxWaiting Maximum number of requests that wait; only tests lower it. */
+export function createPostWatcher(client: PostsClient, maxWaiting = MAX_WAITING): PostWatcher {
+  return new PollingPostWatcher(client, maxWaiting);
+}

@@ -1,0 +1,86 @@
+import { TARGET_MESSAGES_EN } from "@postrider/rest/posts/target-messages-en";
+import type { DetailEntry } from "./entry.ts";
+import { ERRORS } from "./errors.ts";
+import { POST_DETAILS } from "./post-details.ts";
+import { REQUEST_DETAILS } from "./request-details.ts";
+import { STATE_DETAILS } from "./state-details.ts";
+
+/** Returns a text of the catalogue without the values that only an answer knows. */
+function withoutValues(text: string): string {
+  return text.replaceAll(/\[[^\]]*\]/g, "").replaceAll(/\{\w+\|([^}]*)\}/g, "$1");
+}
+
+function rowsOf(entries: Readonly<Record<string, DetailEntry & { readonly status?: number }>>) {
+  return Object.entries(entries).map(([code, { status, unit, texts }]) => {
+    const [cause, remedy] = texts.en.map(withoutValues);
+    const first = status === undefined ? [] : [status];
+    const last = status === undefined ? [unit ?? ""] : [];
+    return `| ${[...first, `\`${code}\``, cause, remedy, ...last].join(" | ")} |`;
+  });
+}
+
+const DETAIL_HEAD = "| code | cause | what to do | unit of `limit` |\n|---|---|---|---|";
+
+/** Returns `docs/api/errors.md`, the list of all errors. */
+export function documentErrors(): string {
+  return `# Errors
+
+This page is made from the catalogue in \`services/gateway/src/http/catalogue\`. Programs decide by \`error.code\` and the HTTP status,
+and may use the codes of details. Messages are for people and may change. New codes may be added: treat an unknown one like its HTTP
+status.
+
+\`\`\`json
+{
+  "error": {
+    "code": "invalid_request",
+    "message": "query parameter limit: This number is too large: 500, at most 100 is allowed. Send a smaller one.",
+    "details": [
+      { "code": "too_large", "message": "…", "path": "/limit", "in": "query", "limit": 100, "actual": 500, "minimum": 1, "maximum": 100 }
+    ]
+  }
+}
+\`\`\`
+
+| field of a detail | meaning |
+|---|---|
+| \`path\`, \`in\` | JSON Pointer of the field of the body; with \`in\` the name of a \`query\` parameter or \`header\` |
+| \`accountId\`, \`platform\` | the target of the post that the detail is about |
+| \`expected\`, \`allowed\`, \`minimum\`, \`maximum\` | what would do |
+| \`found\` | a short value that was sent, as JSON, or the type of a longer one |
+| \`limit\`, \`actual\`, \`unit\` | the limit and what was sent, in the same unit |
+| \`status\`, \`reason\` | the status of the resource, or what another server answered |
+| \`postId\` | the other post |
+| \`used\`, \`reserved\`, \`requested\`, \`resetsAt\` | the state of a quota |
+
+## Codes of errors
+
+| status | code | cause | what to do |
+|---|---|---|---|
+${rowsOf(ERRORS).join("\n")}
+
+## Codes of details: the form of a request
+
+${DETAIL_HEAD}
+${rowsOf(REQUEST_DETAILS).join("\n")}
+
+## Codes of details: posts and files
+
+${DETAIL_HEAD}
+${rowsOf(POST_DETAILS).join("\n")}
+
+## Codes of details: limits and states
+
+${DETAIL_HEAD}
+${rowsOf(STATE_DETAILS).join("\n")}
+
+## Codes of failed targets
+
+A target that failed has one of these codes in \`error.code\`. The message is the platform's own, where it sent one.
+
+| code | what happened, and what to do |
+|---|---|
+${Object.entries(TARGET_MESSAGES_EN)
+  .map(([code, text]) => `| \`${code}\` | ${text} |`)
+  .join("\n")}
+`;
+}

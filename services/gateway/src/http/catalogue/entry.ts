@@ -1,0 +1,28 @@
+import type { Locale } from "@postrider/rest/locale";
+
+/** What happened, and what to do about it. */
+type Texts = readonly [cause: string, remedy: string];
+
+/**
+ * An error detail in all languages. A part in square brackets is omitted if one of its parameters is missing; `{name|text}` stands
+ * for the parameter or, without it, for the text.
+ */
+export interface DetailEntry {
+  readonly texts: Readonly<Record<Locale, Texts>>;
+  /** Unit of `limit` and `actual`, if it is the same for all details with the code. */
+  readonly unit?: string;
+}
+
+/** An error of the API. */
+export interface ErrorEntry extends DetailEntry {
+  /** The HTTP status. */
+  readonly status: number;
+}
+
+export function error(status: number, en: Texts, ko: Texts): ErrorEntry {
+  return { status, texts: { en, ko } };
+}
+
+export function detail(en: Texts, ko: Texts, unit?: string): DetailEntry {
+  return unit === undefined ? { texts: { en, ko } } : { texts: { en, ko }, unit };
+}

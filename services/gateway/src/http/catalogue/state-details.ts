@@ -1,0 +1,121 @@
+import { detail } from "./entry.ts";
+
+/** Which limit or state prevents an operation, by the code in `error.details[].code`. */
+export const STATE_DETAILS = {
+  monthly: detail(
+    [
+      "The monthly quota does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
+      "Wait until the limit resets, or ask the operator for a higher one.",
+    ],
+    [
+      "월간 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
+      "한도가 갱신될 때까지 기다리거나 운영자에게 상향을 요청해 주세요.",
+    ],
+    "publications",
+  ),
+  daily: detail(
+    [
+      "The daily limit does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
+      "Wait until the limit resets, or choose a later day.",
+    ],
+    [
+      "일일 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
+      "한도가 갱신될 때까지 기다리거나 다른 날을 선택해 주세요.",
+    ],
+    "publications",
+  ),
+  storage: detail(
+    [
+      "The storage limit does not allow this[: the limit is {limit} bytes, used {used}, reserved {reserved}, requested {requested}].",
+      "Delete media that no post needs, or ask the operator for a higher limit.",
+    ],
+    [
+      "저장 용량 한도를 넘습니다[(한도 {limit}바이트, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
+      "쓰지 않는 미디어를 삭제하거나 운영자에게 상향을 요청해 주세요.",
+    ],
+    "bytes",
+  ),
+  pending_uploads: detail(
+    [
+      "The workspace has too many uploads that are not complete[: at most {limit}].",
+      "Complete some first, or wait until they expire.",
+    ],
+    [
+      "완료되지 않은 업로드가 너무 많습니다[(최대 {limit}개)].",
+      "먼저 일부를 완료하거나 만료될 때까지 기다려 주세요.",
+    ],
+    "uploads",
+  ),
+  too_many_rules: detail(
+    ["The workspace has too many queue slot rules[: at most {limit}].", "Delete one first."],
+    ["예약 슬롯 규칙이 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 삭제해 주세요."],
+    "rules",
+  ),
+  too_many_subscriptions: detail(
+    ["The workspace has too many webhook subscriptions[: at most {limit}].", "Revoke one first."],
+    ["웹훅 구독이 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 취소해 주세요."],
+    "subscriptions",
+  ),
+  platform_unsupported: detail(
+    [
+      "This feature does not exist on the account's platform.",
+      "Use an account on another platform.",
+    ],
+    ["이 계정의 플랫폼에는 없는 기능입니다.", "다른 플랫폼의 계정을 사용해 주세요."],
+  ),
+  permission_missing: detail(
+    [
+      "The account's connection lacks the permission for this.",
+      "Connect the account again and grant everything asked for.",
+    ],
+    [
+      "계정 연결에 이 작업의 권한이 없습니다.",
+      "요청된 권한을 모두 허용해 계정을 다시 연결해 주세요.",
+    ],
+  ),
+  outcome_unknown: detail(
+    [
+      "It is not known whether this was published.",
+      "Check on the platform, then ask the operator to resolve it.",
+    ],
+    ["게시되었는지 알 수 없습니다.", "플랫폼에서 확인한 뒤 운영자에게 처리를 요청해 주세요."],
+  ),
+  wrong_status: detail(
+    ["The status is {status|another one}.", "The status must be {allowed|one that allows this}."],
+    ["현재 상태는 {status|다른 상태}입니다.", "상태가 {allowed|가능한 상태}여야 합니다."],
+  ),
+  download_refused: detail(
+    [
+      "The server of the URL answered with the status {status|of an error}.",
+      "Use a URL that answers 200 with the file itself, without a login.",
+    ],
+    [
+      "URL의 서버가 상태 {status|오류}(으)로 응답했습니다.",
+      "로그인 없이 200과 파일을 응답하는 URL을 사용해 주세요.",
+    ],
+  ),
+  download_broken: detail(
+    [
+      "The download did not succeed[: {reason}].",
+      "Check that the URL is reachable from the internet, and try again.",
+    ],
+    [
+      "내려받지 못했습니다[({reason})].",
+      "인터넷에서 접근할 수 있는 URL인지 확인한 뒤 다시 시도해 주세요.",
+    ],
+  ),
+  already_sent: detail(
+    [
+      "A post with it has begun to be published, so its description and cover can no longer change.",
+      "Upload the file again for another post.",
+    ],
+    [
+      "이 미디어를 쓰는 게시물의 게시가 시작되어 설명과 커버를 바꿀 수 없습니다.",
+      "다른 게시물에는 파일을 다시 업로드해 주세요.",
+    ],
+  ),
+  used_by_post: detail(
+    ["The post {postId|of this workspace} uses it.", "Delete or change the post first."],
+    ["게시물 {postId|}에서 사용 중입니다.", "먼저 게시물을 삭제하거나 수정해 주세요."],
+  ),
+};

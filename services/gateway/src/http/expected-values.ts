@@ -1,0 +1,70 @@
+/** The part of a JSON schema from which error details say what would do. */
+export interface ExpectedSchema {
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly pattern?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly items?: ExpectedSchema;
+  readonly description?: string;
+  readonly required?: readonly string[];
+  readonly properties?: Readonly<Record<string, ExpectedSchema>>;
+}
+
+const FORMATS: ReadonlyMap<string, string> = new Map([
+  ["date-time", "a time with an offset, such as 2026-12-24T18:00:00Z"],
+  ["date", "a date, such as 2026-12-24"],
+  ["uuid", "a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001"],
+  ["uri", "a URL, such as https://example.com/picture.jpg"],
+]);
+const TYPES: ReadonlyMap<string, string> = new Map([
+  ["string", "a string"],
+  ["integer", "an integer"],
+  ["number", "a number"],
+  ["boolean", "true or false"],
+  ["array", "a list"],
+  ["object", "an object"],
+  ["null", "null"],
+]);
+/** Maximum length of a value of the client that an error detail repeats. */
+const MAX_FOUND_LENGTH = 100;
+/** Maximum number of allowed values that an error detail lists. */
+const MAX_ALLOWED = 60;
+
+/** Says in English what a text of a format looks like; undefined for an unknown format. */
+export function describeFormat(format: string | undefined): string | undefined {
+  return format === undefined ? undefined : FORMATS.get(format);
+}
+
+/** Says in English which values a schema accepts; undefined if the schema does not tell. */
+export function describeExpected(schema: ExpectedSchema | undefined): string | undefined {
+  if (schema === undefined) return undefined;
+  const { format, items } = schema;
+  if ("const" in schema) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return `one of ${schema.enum.map(String).join(", ")}`;
+  if (format !== undefined && FORMATS.has(format)) return FORMATS.get(format);
+  const types = [schema.type ?? []].flat().map((type) => TYPES.get(type) ?? type);
+  if (types.length === 0) return undefined;
+  const item = types.includes("a list") ? describeExpected(items) : undefined;
+  return types
+    .map((type) => (type === "a list" && item ? `a list, each ${item}` : type))
+    .join(" or ");
+}
+
+/** Returns the values or fields that a schema allows, as texts. */
+export function listAllowed(values: readonly unknown[] | undefined): string[] | undefined {
+  return values?.slice(0, MAX_ALLOWED).map(String);
+}
+
+/** Returns the JSON type of a value. */
+export function typeOf(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "array" : typeof value;
+}
+
+/** Returns a short value of the client as JSON; undefined for a long one, for lists and for objects. */
+export function quoteFound(value: unknown): string | undefined {
+  if (typeof value === "object" || value === undefined) return undefined;
+  const text = JSON.stringify(value);
+  return text.length > MAX_FOUND_LENGTH ? undefined : text;
+}

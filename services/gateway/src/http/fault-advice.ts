@@ -1,0 +1,69 @@
+import { defined } from "#src/http/defined.ts";
+import {
+  describeExpected,
+  describeFormat,
+  listAllowed,
+  quoteFound,
+  typeOf,
+  type ExpectedSchema,
+} from "#src/http/expected-values.ts";
+
+/** One schema fault that ajv found, as fastify lists it in `error.validation`. */
+export interface SchemaError {
+  readonly keyword: string;
+  readonly instancePath: string;
+  readonly schemaPath: string;
+  readonly params: Readonly<Record<string, unknown>>;
+  readonly propertyName?: string;
+  /** The schema whose keyword failed. */
+  readonly parentSchema?: object;
+  /** The value that does not fit the schema. */
+  readonly data?: unknown;
+}
+
+/** What a detail says about values that would do, and about the value that was sent. */
+interface Advice {
+  readonly expected?: string;
+  readonly found?: string;
+  readonly allowed?: string[];
+}
+
+type Advise = (
+  error: Pick<SchemaError, "params" | "data">,
+  schema: ExpectedSchema,
+) => { [Name in keyof Advice]: Advice[Name] | undefined };
+
+const fieldsOf: Advise = (_, { properties }) => ({
+  allowed: listAllowed(properties && Object.keys(properties)),
+});
+
+/** What would do instead of a value that does not fit its schema, by keyword. */
+const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
+  type: ({ data }, schema) => ({
+    expected: describeExpected(schema),
+    found: quoteFound(data) ?? typeOf(data),
+  }),
+  required: ({ params }, { properties }) => ({
+    expected: describeExpected(properties?.[String(params["missingProperty"])]),
+  }),
+  enum: ({ params, data }) => ({
+    allowed: listAllowed(params["allowedValues"] as unknown[]),
+    found: quoteFound(data),
+  }),
+  const: ({ params, data }) => ({
+    allowed: listAllowed([params["allowedValue"]]),
+    found: quoteFound(data),
+  }),
+  format: ({ data }, schema) => ({ expected: describeExpected(schema), found: quoteFound(data) }),
+  pattern: ({ data }, { format, description, pattern }) => ({
+    expected: describeFormat(format) ?? description ?? `text that matches ${pattern}`,
+    found: quoteFound(data),
+  }),
+  additionalProperties: fieldsOf,
+  minProperties: fieldsOf,
+};
+
+/** Says what would do instead of a value that does not fit its schema, as far as the schema tells. */
+export function adviseOn(error: SchemaError): Advice {
+  return defined(ADVICE[error.keyword]?.(error, error.parentSchema ?? {}) ?? {});
+}

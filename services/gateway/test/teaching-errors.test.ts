@@ -1,0 +1,151 @@
+import { gzipSync } from "node:zlib";
+import { conflict, unprocessable, wrongStatus } from "@postrider/shared/errors";
+import type { InjectOptions } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { ErrorBody } from "./error-body.ts";
+import { ACCOUNT_ID, createSharedServer, POST_ID, type SharedServer } from "./fixture.ts";
+
+let shared: SharedServer;
+beforeAll(async () => {
+  shared = await createSharedServer();
+});
+afterAll(() => shared.app.close());
+
+type Posts = NonNullable<Parameters<SharedServer["use"]>[0]["posts"]>;
+
+async function errorOf(request: InjectOptions, posts: Posts = {}) {
+  shared.use({ posts });
+  const answer = await shared.app.inject(request);
+  return { status: answer.statusCode, ...answer.json<ErrorBody>().error };
+}
+
+const body = { content: "Hello", accountIds: [ACCOUNT_ID] };
+const create = (payload: object, headers: Record<string, string> = {}): InjectOptions => ({
+  method: "POST",
+  url: "/api/v1/posts",
+  headers: { "content-type": "application/json", ...headers },
+  payload: Buffer.isBuffer(payload) ? payload : JSON.stringify(payload),
+});
+
+test.each([
+  [
+    { content: "Hello" },
+    "accountIds: This field is missing. Add it with a list, each a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001.",
+  ],
+  [
+    { ...body, scheduledAt: "tomorrow" },
+    'scheduledAt: This value does not have the expected form: "tomorrow". Send a time with an offset, such as 2026-12-24T18:00:00Z.',
+  ],
+  [
+    { ...body, scheduledAt: "2026-12-24T18:00:00" },
+    'scheduledAt: This value does not have the expected form: "2026-12-24T18:00:00". Send a time with an offset, such as 2026-12-24T18:00:00Z.',
+  ],
+  [
+    { ...body, isDraft: "yes" },
+    'isDraft: This value has the wrong type: it is "yes". Send true or false.',
+  ],
+  [
+    { ...body, options: { x: { privacy: "secret" } } },
+    'options.x.privacy: This value is not one of those that are allowed: "secret". Send one of public, unlisted, private.',
+  ],
+  [{ ...body, mediaIds: ["A"] }, /^mediaIds\[0\]: .* Send a UUID in lower case, such as /],
+  [
+    { ...body, text: "a" },
+    /^text: This field does not exist here\. Remove it; the fields are content, /,
+  ],
+])(
+  "the message about the body %j names the place, the problem and what to send",
+  async (sent, message) => {
+    const error = await errorOf(create(sent));
+    expect([error.status, error.code]).toEqual([400, "invalid_request"]);
+    expect(error.message).toMatch(message);
+  },
+);
+
+test("the message says how many problems the details name beside the first", async () => {
+  const error = await errorOf(create({ content: 5, accountIds: "a", x: 1 }));
+  expect(error.details).toHaveLength(3);
+  expect(error.message).toMatch(/ The details name 2 more\.$/);
+});
+
+test("the message about a post that a platform would refuse names the platform", async () => {
+  const createPost = () => {
+    throw unprocessable("validation_failed", [
+      { code: "content_too_long", path: "/content", platform: "x", limit: 280, actual: 300 },
+    ]);
+  };
+  const error = await errorOf(create(body), { createPost });
+  expect(error.message).toBe(
+    "x, content: The text is too long: it counts 300, at most 280 is allowed. Shorten it.",
+  );
+});
+
+test("a compressed body is refused with 415 and what to do", async () => {
+  const packed = gzipSync(JSON.stringify(body));
+  const error = await errorOf(create(packed, { "content-encoding": "gzip" }));
+  expect([error.status, error.code]).toEqual([415, "unsupported_media_type"]);
+  expect(error.details).toEqual([
+    expect.objectContaining({
+      code: "encoding_unsupported",
+      path: "/Content-Encoding",
+      in: "header",
+    }),
+  ]);
+  expect(error.message).toMatch(/without the header Content-Encoding/);
+});
+
+test("a body over 1 MiB is refused with the limit", async () => {
+  const error = await errorOf(create({ ...body, content: "x".repeat(1024 * 1024) }));
+  expect([error.status, error.code]).toEqual([413, "payload_too_large"]);
+  expect(error.details).toMatchObject([{ code: "payload_too_large", limit: 1_048_576 }]);
+});
+
+test("an If-Match without the quotes of an ETag is explained", async () => {
+  const updatePost = () => {
+    throw conflict("precondition_failed");
+  };
+  const request: InjectOptions = {
+    method: "PATCH",
+    url: `/api/v1/posts/${POST_ID}`,
+    headers: { "if-match": "3", "content-type": "application/json" },
+    payload: { content: "a" },
+  };
+  const error = await errorOf(request, { updatePost });
+  expect([error.status, error.code]).toEqual([412, "precondition_failed"]);
+  expect(error.details).toMatchObject([
+    { code: "invalid_etag", path: "/If-Match", in: "header", found: '"3"', expected: '"3"' },
+  ]);
+  const outdated = { ...request, headers: { ...request.headers, "if-match": '"2"' } };
+  expect(await errorOf(outdated, { updatePost })).not.toHaveProperty("details");
+});
+
+test("a status that does not allow an operation is named, with those that do", async () => {
+  const publishPost = () => {
+    throw wrongStatus("published", ["draft", "scheduled"]);
+  };
+  const request: InjectOptions = { method: "POST", url: `/api/v1/posts/${POST_ID}/publish` };
+  const error = await errorOf(request, { publishPost });
+  expect([error.status, error.code]).toEqual([409, "invalid_transition"]);
+  expect(error.message).toBe("The status is published. The status must be draft, scheduled.");
+  expect(error.details).toMatchObject([
+    { code: "wrong_status", status: "published", allowed: ["draft", "scheduled"] },
+  ]);
+});
+
+test.each([
+  [{ "idempotency-key": "two words" }, "/Idempotency-Key"],
+  [{ "idempotency-key": "x".repeat(256) }, "/Idempotency-Key"],
+])(
+  "the place of the fault of the header %j is written as that of a query parameter",
+  async (headers, path) => {
+    const error = await errorOf(create(body, headers));
+    expect(
+      error.details?.map((detail) => ({ ...detail, path: detail.path?.toLowerCase() })),
+    ).toMatchObject([{ code: "invalid_header", path: path.toLowerCase(), in: "header" }]);
+  },
+);
+
+test("a message in Korean names the place and the values too", async () => {
+  const error = await errorOf(create({ ...body, isDraft: "yes" }, { "accept-language": "ko" }));
+  expect(error.message).toMatch(/^isDraft: .*[가-힣].*true/);
+});
