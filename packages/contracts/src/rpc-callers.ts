@@ -66,6 +66,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.media.v1.MediaService/CreateUpload": ["gateway"],
   "postrider.media.v1.MediaService/DeleteMedia": ["gateway"],
   "postrider.media.v1.MediaService/ImportMedia": ["gateway"],
+  "postrider.media.v1.MediaService/PrepareMedia": ["delivery"],
   "postrider.media.v1.MediaService/ReleaseMedia": ["posts"],
   "postrider.media.v1.MediaService/UpdateMedia": ["gateway", "operator"],
   "postrider.media.v1.MediaService/UseMedia": ["posts"],

@@ -30,10 +30,19 @@ export const x: PlatformRules = {
     needsPublicUrl: { image: false, video: false },
   },
   image: {
-    types: ["image/jpeg", "image/png", "image/webp", "image/gif"],
+    types: ["image/jpeg", "image/png", "image/webp"],
     maxBytes: 5_000_000,
-    gifMaxBytes: 15_000_000,
-    maxGifs: 1,
+    animation: {
+      types: ["image/gif"],
+      maxBytes: 15_000_000,
+      maxWidth: 1280,
+      maxHeight: 1080,
+      maxFrames: 350,
+      maxPerPost: 1,
+    },
+    maxLongSide: 8192,
+    // X keeps at most 4096 x 4096 pixels of a picture.
+    usefulSize: { width: 4096, height: 4096 },
   },
   video: {
     types: ["video/mp4", "video/quicktime"],

@@ -49,6 +49,19 @@ export function registerInspection(
       : world.posts.visible(filter, world.clock.now()).map(toVisible);
   });
 
+  scope.get<{ Params: { platform: string; id: string; index: string }; Querystring: Query }>(
+    "/visible/:platform/:id/media/:index",
+    async ({ params, query }, reply) => {
+      const filter = filterOf(world, platforms, { ...query, platform: params.platform });
+      const posts = filter === undefined ? [] : world.posts.visible(filter, world.clock.now());
+      const media = posts.findLast(({ id }) => id === params.id)?.media[Number(params.index)];
+      const file = media === undefined ? undefined : world.files.get(media.sha256);
+      return file === undefined
+        ? reply.code(404).send({ error: { message: "readers load no such file" } })
+        : reply.type(file.contentType).send(file.bytes);
+    },
+  );
+
   scope.get<{ Querystring: Query }>("/requests", (request) => {
     const platform = request.query["platform"];
     const since = instantOf(request.query["since"], "since");

@@ -8,6 +8,7 @@ import { NOTHING_FETCHED, fetchMedia } from "#src/http/fetch-media.ts";
 import type { HeldCalls } from "#src/http/held-calls.ts";
 import { GARBAGE_PAGE, proxyPage } from "#src/http/server-pages.ts";
 import type { Platform, Route } from "#src/platform.ts";
+import { storingFiles } from "#src/world/received-media.ts";
 import type { LoggedRequest } from "#src/world/request-log.ts";
 import type { World } from "#src/world/world.ts";
 
@@ -85,7 +86,8 @@ async function act(deps: ServeDeps, platform: Platform, route: Route, call: Call
       : await fetchMedia(route.fetches(call), deps.stopping);
   const now = clock.now();
   const lagMs = route.reads === true ? faults.readLagMs(platform.id, platform.accountOf(call)) : 0;
-  return answering(() => route.handle(call, { now, asOf: now - lagMs, fetched }));
+  const moment = { now, asOf: now - lagMs, fetched };
+  return storingFiles(deps.world.files, () => answering(() => route.handle(call, moment)));
 }
 
 async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promise<void> {

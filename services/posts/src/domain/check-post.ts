@@ -119,7 +119,7 @@ function dependsOnMedia(field: string, code: string): boolean {
 }
 
 function toViolation(
-  { code, limit, actual, ...where }: TargetViolation,
+  { code, limit, actual, fits, ...where }: TargetViolation,
   options: PostOptions,
   account: PostAccount,
 ): Violation {
@@ -130,6 +130,7 @@ function toViolation(
     platform: account.platform,
     ...(limit === undefined ? {} : { limit }),
     ...(actual === undefined ? {} : { actual }),
+    ...(fits === undefined ? {} : { allowed: [fits] }),
   };
 }
 

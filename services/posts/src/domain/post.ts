@@ -74,6 +74,8 @@ export interface TargetViolation {
   readonly limit?: number;
   readonly actual?: number;
   readonly index?: number;
+  /** What the platform would take instead, in symbols that need no translation. */
+  readonly fits?: string;
 }
 
 /**
@@ -87,6 +89,8 @@ export interface TargetMedia {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** Number of frames of an image, more than 1 for an animation; 0 when it is not known. */
+  readonly frames: number;
   /** Description of the media item; null when it has none. */
   readonly altText: string | null;
 }

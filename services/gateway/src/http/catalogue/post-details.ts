@@ -40,8 +40,8 @@ export const POST_DETAILS = {
     ["이 플랫폼은 이런 종류의 미디어를 한 게시물에 함께 받지 않습니다.", "한 종류만 보내 주세요."],
   ),
   media_type_unsupported: detail(
-    ["This type of file is not accepted here.", "Use another format."],
-    ["받지 않는 파일 형식입니다.", "다른 형식을 사용해 주세요."],
+    ["This type of file is not accepted here[ (accepted: {allowed})].", "Use another format."],
+    ["받지 않는 파일 형식입니다[(허용: {allowed})].", "다른 형식을 사용해 주세요."],
   ),
   media_too_large: detail(
     ["The file is too large[: {actual} bytes, at most {limit} are allowed].", "Use a smaller one."],
@@ -50,20 +50,23 @@ export const POST_DETAILS = {
   ),
   media_dimensions: detail(
     [
-      "The width, height or aspect ratio of this media is not accepted[: {actual}, the limit is {limit}].",
+      "The width, height or aspect ratio of this media is not accepted[: {actual}, the limit is {limit}][ (accepted: {allowed})].",
       "Resize or crop it.",
     ],
     [
-      "미디어의 너비, 높이 또는 비율이 허용되지 않습니다[({actual}, 한도 {limit})].",
+      "미디어의 너비, 높이 또는 비율이 허용되지 않습니다[({actual}, 한도 {limit})][(허용: {allowed})].",
       "크기를 바꾸거나 잘라 주세요.",
     ],
   ),
   media_duration: detail(
     [
-      "The length of this video is not accepted[: {actual} s, the limit is {limit} s].",
+      "The length of this video is not accepted[: {actual} s, the limit is {limit} s][ (accepted: {allowed})].",
       "Cut it to fit.",
     ],
-    ["동영상의 길이가 허용되지 않습니다[({actual}초, 한도 {limit}초)].", "길이를 맞춰 주세요."],
+    [
+      "동영상의 길이가 허용되지 않습니다[({actual}초, 한도 {limit}초)][(허용: {allowed})].",
+      "길이를 맞춰 주세요.",
+    ],
     "seconds",
   ),
   alt_text_too_long: detail(
