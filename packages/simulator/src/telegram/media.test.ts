@@ -216,8 +216,8 @@ test("simulated Telegram albums and each of their messages survive a restart of 
 test("GET /_control/visible/{platform}/{id}/media/{index} answers the file of a post that readers load, with its type", async () => {
   const files = [pngOf(20, 10), mp4Bytes()];
   await album(files);
-  const [entry] = await visible();
-  const load = (index: number, id = String(entry?.["id"])) =>
+  const [{ id: own } = { id: "" }] = (await visible()) as readonly { id?: unknown }[];
+  const load = (index: number, id = own as string) =>
     fetch(
       `${simulator.url}/_control/visible/telegram/${encodeURIComponent(id)}/media/${index}?account=${channel.externalId}`,
     );
