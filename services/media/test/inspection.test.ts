@@ -8,12 +8,12 @@ import { box, ascii, sampleMp4, u32 } from "@postrider/local/sample-mp4";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import sharp, { type Sharp } from "sharp";
 import { afterAll, expect, test } from "vitest";
+import { orientationExif } from "#src/domain/images/image-layout.ts";
 import type {
   InspectedMedia,
   InspectionResult,
   DeclaredFile,
 } from "#src/domain/inspected-media.ts";
-import { orientationExif } from "#src/domain/images/image-layout.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { directory, tiff, tiffEntries } from "./sample-tiff.ts";
