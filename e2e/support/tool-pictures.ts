@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from "sharp";
 import { rotation, sampleHeif } from "../../services/media/test/sample-heif.ts";
-import { picture } from "../../services/media/test/sample-pictures.ts";
+import { picture, type Picture } from "../../services/media/test/sample-pictures.ts";
 
 /** A picture as a phone or a tool makes it. */
 export interface ToolPicture {
@@ -14,6 +14,7 @@ export interface ToolPicture {
 }
 
 const CAMERA = { width: 4032, height: 3024 };
+const FRONT_CAMERA = { width: 2592, height: 1944 };
 /** Number of tiles of a HEIC of 12 megapixels. */
 const GRID = { columns: 8, rows: 6 };
 
@@ -31,9 +32,11 @@ async function sized(width: number, height: number): Promise<Sharp> {
 const camera = () => sized(CAMERA.width, CAMERA.height);
 
 /** A JPEG as a camera stores it when it is held so that viewers must apply this EXIF orientation. */
-const held = (orientation: number) => async () => {
+const held = (orientation: number, size: Picture) => async () => {
   const place = { GPSLatitudeRef: "N", GPSLatitude: "52/1 31/1 12/1" };
-  const image = (await camera()).withExif({ IFD3: place }).withMetadata({ orientation });
+  const image = (await sized(size.width, size.height))
+    .withExif({ IFD3: place })
+    .withMetadata({ orientation });
   return await image.withExifMerge({ IFD3: place }).jpeg({ quality: 90 }).toBuffer();
 };
 
@@ -44,9 +47,9 @@ const tiles = (angle: number) => async () => {
   const sheet = sharp({ create: { width, height, channels: 3, background: "black" } });
   const all = await sheet
     .composite([{ input: tile, tile: true, gravity: "northwest" }])
-    .png({ compressionLevel: 1 })
+    .tiff({ compression: "none" })
     .toBuffer();
-  return await sharp(all).rotate(angle).png({ compressionLevel: 1 }).toBuffer();
+  return await sharp(all).rotate(angle).tiff({ compression: "none" }).toBuffer();
 };
 
 /** A JPEG with the ratio 3:4. */
@@ -86,18 +89,18 @@ export const TOOL_PICTURES: readonly ToolPicture[] = [
   {
     name: "a JPEG of a phone held upright (EXIF orientation 6)",
     contentType: "image/jpeg",
-    make: held(6),
+    make: held(6, CAMERA),
     refused: { instagram: RATIO },
   },
   {
     name: "a JPEG of a phone held upside down (EXIF orientation 3)",
     contentType: "image/jpeg",
-    make: held(3),
+    make: held(3, FRONT_CAMERA),
   },
   {
     name: "a mirrored JPEG of a front camera (EXIF orientation 7)",
     contentType: "image/jpeg",
-    make: held(7),
+    make: held(7, FRONT_CAMERA),
     refused: { instagram: RATIO },
   },
   {
@@ -139,7 +142,7 @@ export const TOOL_PICTURES: readonly ToolPicture[] = [
     name: "a CMYK JPEG of a print tool",
     contentType: "image/jpeg",
     make: async () =>
-      await (await sized(2400, 1600)).toColourspace("cmyk").jpeg({ quality: 92 }).toBuffer(),
+      await (await sized(1800, 1200)).toColourspace("cmyk").jpeg({ quality: 92 }).toBuffer(),
   },
   {
     name: "a JPEG panorama of 40 megapixels",
@@ -172,7 +175,8 @@ export const TOOL_PICTURES: readonly ToolPicture[] = [
   {
     name: "a GIF with one frame",
     contentType: "image/gif",
-    make: async () => await (await sized(800, 600)).gif().toBuffer(),
+    // Dithering is noise in every pixel, which no JPEG keeps.
+    make: async () => await (await sized(800, 600)).gif({ dither: 0 }).toBuffer(),
   },
   {
     name: "an animated WebP",

@@ -50,6 +50,12 @@ function gif(head: Buffer): DetectedMedia {
   return { kind: "gif", contentType: "image/gif", ...size };
 }
 
+function bmp(head: Buffer): DetectedMedia {
+  // A negative height says that the rows are stored from top to bottom.
+  const size = { width: head.readInt32LE(18), height: Math.abs(head.readInt32LE(22)) };
+  return { kind: "image", contentType: "image/bmp", ...size };
+}
+
 /**
  * Detects the type of a file from its first bytes; undefined when no simulated platform accepts
  * files of this type.
@@ -66,6 +72,12 @@ function detectType(head: Buffer): DetectedMedia | undefined {
   }
   if (startsWith(head, "RIFF") && startsWith(head, "WEBP", 8)) {
     return { kind: "image", contentType: "image/webp" };
+  }
+  if (startsWith(head, "II*\0") || startsWith(head, "MM\0*")) {
+    return { kind: "image", contentType: "image/tiff" };
+  }
+  if (startsWith(head, "BM") && head.length >= 26) {
+    return bmp(head);
   }
   if (startsWith(head, "\x1a\x45\xdf\xa3")) {
     return { kind: "video", contentType: "video/webm" };
