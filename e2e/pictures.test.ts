@@ -117,10 +117,10 @@ async function shown(file: Buffer): Promise<Buffer> {
     .toBuffer();
 }
 
-const named = TOOL_PICTURES.map((picture, index) => ({ ...picture, half: index % 2 }));
+const named = TOOL_PICTURES.map((picture, index) => [picture.name, picture, index % 2] as const);
 test.concurrent.for(named)(
-  "readers of each platform see $name upright and like the original, or validation says why the platform does not take it",
-  async ({ name, contentType, make, seen, refused = {}, half }) => {
+  "readers of each platform see %s upright and like the original, or validation says why the platform does not take it",
+  async ([name, { contentType, make, seen, refused = {} }, half]) => {
     const all = [...(accounts[half] ?? [])];
     const file = await make();
     const media = await upload(tenant.api, {
