@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { PlatformIdSchema } from "#src/platform-id.ts";
-import { Id, Instant, nullable, ref } from "#src/schemas.ts";
+import { enumeration, Id, Instant, nullable, ref } from "#src/schemas.ts";
 
 export const Account = Type.Object(
   {
@@ -10,7 +10,11 @@ export const Account = Type.Object(
     username: Type.String(),
     displayName: Type.String(),
     avatarUrl: nullable(Type.String({ format: "uri" })),
-    status: Type.Unsafe<string>({ type: "string", enum: ["active", "reconnect_required"] }),
+    status: enumeration(
+      "AccountStatus",
+      ["active", "reconnect_required"],
+      "reconnect_required: the platform no longer accepts the account's access; a person has to connect it again.",
+    ),
     connectedAt: Instant,
     tokenExpiresAt: nullable(Instant),
   },

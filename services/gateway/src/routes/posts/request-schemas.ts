@@ -1,4 +1,4 @@
-import { PLATFORM_IDS } from "@postrider/platforms/registry";
+import { PlatformIdSchema } from "@postrider/rest/platform-id";
 import { CreatedVia, PostStatus } from "@postrider/rest/posts/schemas";
 import { Id, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
@@ -122,8 +122,7 @@ export const ListPostsQuery = Type.Object(
     status: Type.Optional(PostStatus),
     platform: Type.Optional(
       Type.Unsafe<string>({
-        type: "string",
-        enum: [...PLATFORM_IDS],
+        ...ref(PlatformIdSchema),
         description: "Posts with at least one target on this platform.",
       }),
     ),
