@@ -2745,6 +2745,18 @@ export interface components {
             readonly comments: readonly components["schemas"]["Comment"][];
             readonly nextCursor: string | null;
         };
+        /** @description What can be done with the comments on a post. */
+        readonly CommentRules: {
+            readonly list: boolean;
+            /** @description Comments on older posts cannot be read. */
+            readonly listWindowDays?: number;
+            /** @description restricted: the platform allows some replies only. */
+            readonly reply: boolean | "restricted";
+            readonly hide: boolean;
+            readonly delete: boolean;
+        } & {
+            readonly [key: string]: unknown;
+        };
         /**
          * @example {
          *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
@@ -2845,6 +2857,39 @@ export interface components {
          * @enum {string}
          */
         readonly CreatedVia: "mcp" | "rest" | "dashboard";
+        /** @description How many posts the platform accepts. What is left is in `GET /quota`. */
+        readonly DailyLimitRules: {
+            /** @description null if the platform states none. */
+            readonly count?: number | null;
+            readonly windowHours?: number;
+            /** @description Who shares the limit. */
+            readonly scope?: string;
+            /** @description Where the platform states the limit of an account. */
+            readonly source?: string;
+            /** @description When the limit is available again. */
+            readonly resets?: string;
+            /** @description Points per day, where posts use points. */
+            readonly points?: number;
+            /** @description Points that a post uses. */
+            readonly perCreate?: number;
+            readonly hourlyPoints?: number;
+            readonly perUser?: {
+                readonly count: number;
+                readonly windowMinutes: number;
+            };
+            readonly reels?: {
+                readonly count: number;
+                readonly windowHours: number;
+                readonly scope: string;
+            };
+            readonly soft?: {
+                readonly count: number;
+                readonly windowMinutes: number;
+                readonly scope: string;
+            };
+        } & {
+            readonly [key: string]: unknown;
+        };
         /** @description An estimate for the current UTC day; the platform decides. */
         readonly DailyQuota: {
             readonly platform: components["schemas"]["PlatformId"];
@@ -2947,6 +2992,31 @@ export interface components {
          * @enum {string}
          */
         readonly EventType: "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
+        /** @description Limits of one image. */
+        readonly ImageRules: {
+            /** @description Media types. */
+            readonly types: readonly string[];
+            readonly maxBytes: number;
+            readonly gifMaxBytes?: number;
+            readonly maxGifs?: number;
+            /** @description Width divided by height. */
+            readonly minRatio?: number;
+            /** @description Width divided by height. */
+            readonly maxRatio?: number;
+            /** @description In pixels. */
+            readonly minWidth?: number;
+            /** @description In pixels. */
+            readonly maxWidthPlusHeight?: number;
+            /** @description Longer side divided by shorter side. */
+            readonly maxAspect?: number;
+            /**
+             * @description Set if an image can only be the thumbnail of a video.
+             * @enum {string}
+             */
+            readonly role?: "thumbnail";
+        } & {
+            readonly [key: string]: unknown;
+        };
         readonly ImportMedia: {
             /**
              * Format: uri
@@ -2981,6 +3051,27 @@ export interface components {
             /** @description Version of the resource when it happened: higher is newer. */
             readonly sequence: number;
             readonly data: components["schemas"]["ReadyMedia"] | components["schemas"]["ResourceReference"];
+        };
+        /** @description How many files a post may have, and of which kinds. */
+        readonly MediaRules: {
+            readonly required: boolean;
+            readonly min: number;
+            readonly max: number;
+            /** @description The higher maximum number of images in a gallery. */
+            readonly galleryMax?: number;
+            /** @description Whether a post may have both images and videos. */
+            readonly mixImageVideo: boolean;
+            readonly maxVideos: number;
+            /** @description Maximum length of a description, in UTF-16 units. */
+            readonly altTextMax?: number;
+            readonly altTextRequiredField?: boolean;
+            /** @description Whether the platform fetches the files from this server. */
+            readonly needsPublicUrl: {
+                readonly image: boolean;
+                readonly video: boolean;
+            };
+        } & {
+            readonly [key: string]: unknown;
         };
         /** @description Counters of the published post. Null = the platform does not give the counter. */
         readonly Metrics: {
@@ -3038,16 +3129,52 @@ export interface components {
             readonly id: components["schemas"]["PlatformId"];
             readonly name: string;
             readonly available: boolean;
-            readonly unavailableReason: string | null;
-            /** @description Limits in bytes, in seconds and, for texts, in the unit that is given with each limit. */
-            readonly rules: {
-                readonly [key: string]: unknown;
-            };
+            readonly unavailableReason: components["schemas"]["UnavailableReason"] | null;
+            readonly rules: components["schemas"]["PlatformRules"];
         };
         /** @enum {string} */
         readonly PlatformId: "instagram" | "x" | "facebook" | "tiktok" | "youtube" | "telegram" | "bluesky";
         readonly PlatformList: {
             readonly platforms: readonly components["schemas"]["Platform"][];
+        };
+        /** @description Limits in bytes, in seconds and, for texts, in the unit that is given with each limit. An absent limit does not exist, or is not known. More rules may be added. */
+        readonly PlatformRules: {
+            /** @description A phrase that describes the platform. */
+            readonly kind: string;
+            readonly text: components["schemas"]["TextRules"];
+            readonly media: components["schemas"]["MediaRules"];
+            readonly image: components["schemas"]["ImageRules"];
+            readonly video: components["schemas"]["VideoRules"];
+            /** @description The kinds of posts. */
+            readonly kinds: readonly components["schemas"]["PostKind"][];
+            readonly title: components["schemas"]["TitleRules"];
+            /** @description The values of `privacy`. */
+            readonly privacy: readonly string[];
+            /** @description Where the platform states the values of an account. */
+            readonly privacySource?: string;
+            /** @description Whether a post without a privacy is refused. */
+            readonly privacyNoDefault?: boolean;
+            readonly tags: components["schemas"]["TagRules"];
+            readonly dailyLimit: components["schemas"]["DailyLimitRules"];
+            /** @description Whether published posts can be deleted. */
+            readonly delete: {
+                readonly supported: boolean;
+                readonly condition?: string;
+            };
+            readonly metrics: {
+                readonly supported: boolean;
+                /** @description The counters that it gives. */
+                readonly names: readonly string[];
+            };
+            readonly comments: components["schemas"]["CommentRules"];
+            /** @description Whether a comment can be answered with a private reply. */
+            readonly dm: {
+                readonly supported: boolean;
+                readonly windowDays?: number;
+                readonly perComment?: number;
+            };
+        } & {
+            readonly [key: string]: unknown;
         };
         /** @description A post was deleted after its publishing had begun. */
         readonly PostCancelledEvent: {
@@ -3143,6 +3270,8 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["PostSummary"] | components["schemas"]["ResourceReference"];
         };
+        /** @enum {string} */
+        readonly PostKind: "text" | "link" | "image" | "carousel" | "video" | "short" | "reel";
         readonly PostList: {
             readonly posts: readonly components["schemas"]["PostSummary"][];
             /** @description Cursor of the next page, null on the last page. A page with a cursor may have fewer posts than `limit`. */
@@ -3437,6 +3566,24 @@ export interface components {
          * @enum {string}
          */
         readonly RunStatus: "prepared" | "sent" | "skipped" | "failed";
+        /**
+         * @description in_text: tags are hashtags in the text.
+         * @enum {string}
+         */
+        readonly TagMode: "in_text" | "field";
+        /** @description How tags are given, and their limits. */
+        readonly TagRules: {
+            readonly mode: components["schemas"]["TagMode"];
+            /** @description Maximum length of all tags, with the commas between them. */
+            readonly maxTotal?: number;
+            /** @description Whether a tag with a space counts two characters more. */
+            readonly quotesCountForSpaces?: boolean;
+            readonly extraMax?: number;
+            readonly extraMaxGraphemes?: number;
+            readonly extraMaxUtf8Bytes?: number;
+        } & {
+            readonly [key: string]: unknown;
+        };
         /** @description A published post was deleted on the platform of one account. */
         readonly TargetDeletedEvent: {
             /**
@@ -3514,6 +3661,56 @@ export interface components {
          * @enum {string}
          */
         readonly TargetStatus: "pending" | "publishing" | "published" | "failed" | "deleting" | "deleted" | "delete_failed" | "cancelled";
+        /** @description Limits of the text of a post, counted in `unit`. */
+        readonly TextRules: {
+            /** @description Maximum length. */
+            readonly max: number;
+            readonly unit: components["schemas"]["TextUnit"];
+            readonly required: boolean;
+            /** @description Maximum length of the text of a post with media. */
+            readonly maxWithMedia?: number;
+            /** @description Maximum length in bytes, which applies together with `max`. */
+            readonly maxUtf8Bytes?: number;
+            /** @description Limits of a photo post, which has a title and a description. */
+            readonly photo?: {
+                readonly titleMax: number;
+                readonly descriptionMax: number;
+            };
+            readonly maxHashtags?: number;
+            readonly maxMentions?: number;
+            /** @description What every URL counts as, whatever its length. */
+            readonly urlWeight?: number;
+            /** @description Characters that are not allowed. */
+            readonly forbidden?: readonly string[];
+            /** @description Whether markup is not counted. */
+            readonly countedAfterEntityParsing?: boolean;
+            readonly linksClickable: boolean;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @description How the length of a text is counted. weighted: as X counts, where a URL and a character outside Latin scripts count differently.
+         * @enum {string}
+         */
+        readonly TextUnit: "utf16" | "weighted" | "utf8_bytes" | "graphemes";
+        /** @enum {string} */
+        readonly TitleRule: "none" | "optional" | "required";
+        /** @description Whether a post has a title. */
+        readonly TitleRules: {
+            readonly rule: components["schemas"]["TitleRule"];
+            readonly max?: number;
+            readonly unit?: components["schemas"]["TextUnit"];
+            /** @description Characters that are not allowed. */
+            readonly forbidden?: readonly string[];
+            readonly appliesTo?: readonly components["schemas"]["PostKind"][];
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @description not_configured: the operator has not set up the platform. More reasons may be added.
+         * @enum {string}
+         */
+        readonly UnavailableReason: "not_configured";
         /**
          * @description Each field that is sent replaces the previous value of the field. A draft and a paused rule can be activated, an active rule paused, every rule revoked; the status that the rule already has changes nothing.
          * @example {
@@ -3635,6 +3832,34 @@ export interface components {
              * @description RFC 3339 with an offset, cut to milliseconds.
              */
             readonly scheduledAt?: string;
+        };
+        /** @description Limits of one video. */
+        readonly VideoRules: {
+            /** @description Media types; one may end in `/*`. */
+            readonly types: readonly string[];
+            readonly maxBytes: number;
+            readonly minSeconds?: number;
+            readonly maxSeconds?: number;
+            /** @description Where the platform states the limit of an account. */
+            readonly maxSecondsSource?: string;
+            /** @description Limit of accounts that the platform has not verified. */
+            readonly unverifiedMaxSeconds?: number;
+            readonly minFps?: number;
+            readonly maxFps?: number;
+            /** @description Of the width and of the height. */
+            readonly minPixels?: number;
+            /** @description Of the width and of the height. */
+            readonly maxPixels?: number;
+            readonly reel?: {
+                readonly minSeconds: number;
+                readonly maxSeconds: number;
+                readonly minWidth: number;
+                readonly minHeight: number;
+                readonly minFps: number;
+                readonly maxFps: number;
+            };
+        } & {
+            readonly [key: string]: unknown;
         };
         readonly Webhook: {
             /** Format: uuid */
@@ -3894,12 +4119,14 @@ export type CommentActionStatus = components['schemas']['CommentActionStatus'];
 export type CommentActionType = components['schemas']['CommentActionType'];
 export type CommentAuthor = components['schemas']['CommentAuthor'];
 export type CommentList = components['schemas']['CommentList'];
+export type CommentRules = components['schemas']['CommentRules'];
 export type CreateAutomationRule = components['schemas']['CreateAutomationRule'];
 export type CreateBackfill = components['schemas']['CreateBackfill'];
 export type CreatePost = components['schemas']['CreatePost'];
 export type CreateQueueSlotRule = components['schemas']['CreateQueueSlotRule'];
 export type CreateWebhook = components['schemas']['CreateWebhook'];
 export type CreatedVia = components['schemas']['CreatedVia'];
+export type DailyLimitRules = components['schemas']['DailyLimitRules'];
 export type DailyQuota = components['schemas']['DailyQuota'];
 export type DeleteTarget = components['schemas']['DeleteTarget'];
 export type DeleteTargetStatus = components['schemas']['DeleteTargetStatus'];
@@ -3909,22 +4136,26 @@ export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorPlace = components['schemas']['ErrorPlace'];
 export type EventType = components['schemas']['EventType'];
+export type ImageRules = components['schemas']['ImageRules'];
 export type ImportMedia = components['schemas']['ImportMedia'];
 export type MediaDeletion = components['schemas']['MediaDeletion'];
 export type MediaKind = components['schemas']['MediaKind'];
 export type MediaReadyEvent = components['schemas']['MediaReadyEvent'];
+export type MediaRules = components['schemas']['MediaRules'];
 export type Metrics = components['schemas']['Metrics'];
 export type MetricsRefresh = components['schemas']['MetricsRefresh'];
 export type MonthlyQuota = components['schemas']['MonthlyQuota'];
 export type Platform = components['schemas']['Platform'];
 export type PlatformId = components['schemas']['PlatformId'];
 export type PlatformList = components['schemas']['PlatformList'];
+export type PlatformRules = components['schemas']['PlatformRules'];
 export type PostCancelledEvent = components['schemas']['PostCancelledEvent'];
 export type PostCreatedResult = components['schemas']['PostCreatedResult'];
 export type PostDeletedEvent = components['schemas']['PostDeletedEvent'];
 export type PostDeletion = components['schemas']['PostDeletion'];
 export type PostDetail = components['schemas']['PostDetail'];
 export type PostFailedEvent = components['schemas']['PostFailedEvent'];
+export type PostKind = components['schemas']['PostKind'];
 export type PostList = components['schemas']['PostList'];
 export type PostOption = components['schemas']['PostOption'];
 export type PostPartialEvent = components['schemas']['PostPartialEvent'];
@@ -3955,12 +4186,19 @@ export type RuleMatch = components['schemas']['RuleMatch'];
 export type RuleStatus = components['schemas']['RuleStatus'];
 export type RunReason = components['schemas']['RunReason'];
 export type RunStatus = components['schemas']['RunStatus'];
+export type TagMode = components['schemas']['TagMode'];
+export type TagRules = components['schemas']['TagRules'];
 export type TargetDeletedEvent = components['schemas']['TargetDeletedEvent'];
 export type TargetError = components['schemas']['TargetError'];
 export type TargetErrorCode = components['schemas']['TargetErrorCode'];
 export type TargetFailedEvent = components['schemas']['TargetFailedEvent'];
 export type TargetPublishedEvent = components['schemas']['TargetPublishedEvent'];
 export type TargetStatus = components['schemas']['TargetStatus'];
+export type TextRules = components['schemas']['TextRules'];
+export type TextUnit = components['schemas']['TextUnit'];
+export type TitleRule = components['schemas']['TitleRule'];
+export type TitleRules = components['schemas']['TitleRules'];
+export type UnavailableReason = components['schemas']['UnavailableReason'];
 export type UpdateAutomationRule = components['schemas']['UpdateAutomationRule'];
 export type UpdateBackfill = components['schemas']['UpdateBackfill'];
 export type UpdatePost = components['schemas']['UpdatePost'];
@@ -3970,6 +4208,7 @@ export type UploadGrant = components['schemas']['UploadGrant'];
 export type ValidPost = components['schemas']['ValidPost'];
 export type ValidTarget = components['schemas']['ValidTarget'];
 export type ValidatePost = components['schemas']['ValidatePost'];
+export type VideoRules = components['schemas']['VideoRules'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookAccount = components['schemas']['WebhookAccount'];
 export type WebhookAccountStatus = components['schemas']['WebhookAccountStatus'];
@@ -7457,13 +7696,7 @@ export interface operations {
                      *               "supported": true,
                      *               "windowDays": 7,
                      *               "perComment": 1
-                     *             },
-                     *             "idempotency": "publish_once_container",
-                     *             "verifyLive": [
-                     *               "text.unit",
-                     *               "dailyLimit.count",
-                     *               "text.maxHashtags"
-                     *             ]
+                     *             }
                      *           }
                      *         },
                      *         {
@@ -7560,12 +7793,7 @@ export interface operations {
                      *             },
                      *             "dm": {
                      *               "supported": false
-                     *             },
-                     *             "idempotency": "reconcile_by_timeline",
-                     *             "verifyLive": [
-                     *               "comments.reply",
-                     *               "media.mixImageVideo"
-                     *             ]
+                     *             }
                      *           }
                      *         },
                      *         {
@@ -7669,15 +7897,7 @@ export interface operations {
                      *               "supported": true,
                      *               "windowDays": 7,
                      *               "perComment": 1
-                     *             },
-                     *             "idempotency": "unpublished_then_publish",
-                     *             "verifyLive": [
-                     *               "text.max",
-                     *               "media.max",
-                     *               "image.maxBytes",
-                     *               "video.maxBytes",
-                     *               "idempotency"
-                     *             ]
+                     *             }
                      *           }
                      *         },
                      *         {
@@ -7778,11 +7998,7 @@ export interface operations {
                      *             },
                      *             "dm": {
                      *               "supported": false
-                     *             },
-                     *             "idempotency": "upload_then_status",
-                     *             "verifyLive": [
-                     *               "dailyLimit.count"
-                     *             ]
+                     *             }
                      *           }
                      *         },
                      *         {
@@ -7878,12 +8094,7 @@ export interface operations {
                      *             },
                      *             "dm": {
                      *               "supported": false
-                     *             },
-                     *             "idempotency": "resumable_session",
-                     *             "verifyLive": [
-                     *               "title.unit",
-                     *               "dailyLimit.count"
-                     *             ]
+                     *             }
                      *           }
                      *         },
                      *         {
@@ -7970,11 +8181,7 @@ export interface operations {
                      *             },
                      *             "dm": {
                      *               "supported": false
-                     *             },
-                     *             "idempotency": "at_most_once",
-                     *             "verifyLive": [
-                     *               "dailyLimit.soft"
-                     *             ]
+                     *             }
                      *           }
                      *         },
                      *         {
@@ -8065,11 +8272,7 @@ export interface operations {
                      *             },
                      *             "dm": {
                      *               "supported": false
-                     *             },
-                     *             "idempotency": "client_record_key",
-                     *             "verifyLive": [
-                     *               "video.maxSeconds"
-                     *             ]
+                     *             }
                      *           }
                      *         }
                      *       ]

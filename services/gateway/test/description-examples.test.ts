@@ -1,8 +1,8 @@
 import type { FastifyInstance } from "fastify";
 import * as Schema from "typebox/schema";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { EXAMPLE_IDS } from "#src/routes/description/examples/ids.ts";
 import { SCOPES } from "#src/routes/dependencies.ts";
+import { EXAMPLE_IDS } from "#src/routes/description/examples/ids.ts";
 import { COMMENT } from "./engagement-fixture.ts";
 import { admitted, createTestServer, POST, type Peers } from "./fixture.ts";
 

@@ -215,10 +215,10 @@ test("the API description names the records of the contract, errors and all valu
   for (const name of VALUES) expect(schemas, name).toHaveProperty([name, "enum"]);
   for (const name of ["ErrorCode", "DetailCode", "TargetErrorCode", "EventType"])
     expect(schemas).toHaveProperty([name, "description"], expect.stringContaining("may be added"));
-  expect(schemas).toHaveProperty(["PostTarget", "properties", "metrics", "anyOf"], [
-    { type: "null" },
-    { $ref: "#/components/schemas/Metrics" },
-  ]);
+  expect(schemas).toHaveProperty(
+    ["PostTarget", "properties", "metrics", "anyOf"],
+    [{ type: "null" }, { $ref: "#/components/schemas/Metrics" }],
+  );
   expect(document.paths["/api/v1/posts"]?.["get"]?.parameters).toContainEqual(
     expect.objectContaining({
       name: "platform",
@@ -262,8 +262,7 @@ test("every operation describes each status with which it can answer, with the c
     description: "Error code `invalid_request`, `workspace_required`, `invalid_cursor`.",
   });
   expect(codes("/posts", "post", "403")).toMatchObject({
-    description:
-      "Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`.",
+    description: "Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`.",
   });
 });
 
