@@ -8,15 +8,24 @@ const CONDITIONS: Readonly<Record<string, object>> = {
       properties: { queueSlot: { const: true } },
       required: ["queueSlot"],
       anyOf: [
-        { required: ["scheduledAt"] },
+        { properties: { scheduledAt: true }, required: ["scheduledAt"] },
         { properties: { isDraft: { const: true } }, required: ["isDraft"] },
       ],
     },
   },
   RequestCommentAction: {
-    if: { properties: { type: { const: "reply" } } },
-    then: { required: ["text"] },
-    else: { not: { required: ["text"] } },
+    not: {
+      anyOf: [
+        {
+          properties: { type: { const: "reply" } },
+          not: { properties: { text: true }, required: ["text"] },
+        },
+        {
+          properties: { type: { enum: ["hide", "unhide"] }, text: true },
+          required: ["text"],
+        },
+      ],
+    },
   },
 };
 
