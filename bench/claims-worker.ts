@@ -184,6 +184,7 @@ export async function startBenchWorker(options: Options): Promise<BenchWorker> {
         describe: () => {
           throw new Error("no post of the benchmark has media");
         },
+        prepare: () => Promise.reject(new Error("no post of the benchmark has media")),
       },
       spool: new Spool({ folder: tmpdir(), maxBytes: 1_000 }),
       sealing: createHandleSealing([{ id: "k1", secret: Buffer.alloc(32, 7) }]),

@@ -73,3 +73,36 @@ test("a TikTok post that only its author can see is published without a post id"
   expect(targets).toMatchObject([{ externalId: null, permalink: null, error: null }]);
   expect(await tenant.countVisible("To myself")).toBe(0);
 });
+
+test("the description and the cover of media, set once, reach the readers of each platform that takes them", async () => {
+  const platforms = ["x", "instagram", "facebook", "bluesky", "telegram"];
+  const accountIds = await Promise.all(platforms.map((platform) => tenant.connect(platform)));
+  const [picture, video] = [await upload(tenant.api, JPEG), await upload(tenant.api, VIDEO)];
+  const describeMedia = (id: string, body: object) =>
+    tenant.api.call<object>("PATCH", `/media/${id}`, { body });
+  const altText = "A red boat at the quay 🚤";
+  expect(await describeMedia(picture.id, { altText })).toMatchObject({
+    status: 200,
+    body: { id: picture.id, altText, coverMs: null },
+  });
+  expect((await describeMedia(video.id, { coverMs: 1500 })).status).toBe(200);
+  expect((await describeMedia(video.id, { coverMs: 60_000 })).status).toBe(422);
+
+  const post = await create(tenant.api, { content: "Boat", accountIds, mediaIds: [picture.id] });
+  expect((await tenant.api.getPost(post.id)).media).toMatchObject([{ altText, coverMs: null }]);
+  const tiktok = await tenant.connect("tiktok");
+  const clip = await create(tenant.api, {
+    content: "Boat",
+    accountIds: [tiktok],
+    mediaIds: [video.id],
+    options: PUBLIC,
+  });
+  await whenTargets(tenant.api, post.id, "published");
+  await whenTargets(tenant.api, clip.id, "published");
+  const shown = (await tenant.listVisible()).filter(({ text }) => text === "Boat");
+  const byPlatform = new Map(shown.map(({ platform, media }) => [platform, media]));
+  for (const platform of platforms.slice(0, -1))
+    expect(byPlatform.get(platform)).toMatchObject([{ sha256: picture.sha256, altText }]);
+  expect(byPlatform.get("telegram")).toEqual([{ kind: "image", sha256: picture.sha256 }]);
+  expect(byPlatform.get("tiktok")).toMatchObject([{ sha256: video.sha256, coverMs: 1500 }]);
+});

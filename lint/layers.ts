@@ -42,7 +42,8 @@ const ROOT_FILES = new Set(["main.ts", "app.ts", "config.ts", "events.ts", "migr
 const OWN_LAYERS: Readonly<Record<string, string>> = { gateway: "http", media: "inspection" };
 
 /** Packages that domain code may import, because they contain only reference data, identifiers and error types. */
-const PURE_MODULES = /^@postrider\/(platforms\/(registry|rules|text\/.+)|shared\/(ids|errors))$/;
+const PURE_MODULES =
+  /^@postrider\/(platforms\/(registry|rules|renditions\/.+|settings\/read-settings|text\/.+)|shared\/(ids|errors))$/;
 
 /**
  * Domain code may import types of the platforms package, because the publishing rules decide on the results of platform

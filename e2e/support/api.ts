@@ -19,6 +19,7 @@ export interface PostRecord {
   readonly status: string;
   readonly content: string;
   readonly targets: readonly TargetRecord[];
+  readonly media: readonly object[];
 }
 
 export interface Answer<T> {

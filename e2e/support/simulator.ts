@@ -4,8 +4,11 @@ export interface VisibleEntry {
   readonly account: string;
   readonly id: string;
   readonly text: string;
+  readonly media: readonly object[];
   readonly createdAt: string;
   readonly createCalls: number;
+  /** What was chosen besides the content, under the platform's names; absent when nothing was. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 /** A post of an account on a simulated platform. */

@@ -26,6 +26,11 @@ const EXCEPTIONS: readonly {
     licence: "LGPL-3.0-or-later",
     why: "a dynamically loaded library in its own file, which users can replace",
   },
+  {
+    name: /^libheif-js$/,
+    licence: "LGPL-3.0",
+    why: "a WebAssembly module in its own file, which users can replace",
+  },
 ];
 
 /**

@@ -1,3 +1,13 @@
+create table accounts.account_settings (
+  account_id uuid not null,
+  workspace_id uuid not null,
+  settings jsonb not null,
+  version bigint not null default 1,
+  updated_at timestamp with time zone not null default now(),
+  constraint account_settings_pkey PRIMARY KEY (account_id),
+  constraint account_settings_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+
 create table accounts.accounts (
   id uuid not null,
   workspace_id uuid not null,
@@ -10,10 +20,14 @@ create table accounts.accounts (
   version bigint not null default 1,
   connected_at timestamp with time zone not null default now(),
   created_at timestamp with time zone not null default now(),
+  permissions jsonb,
+  traits jsonb not null default '{}'::jsonb,
   constraint accounts_workspace_id_platform_external_id_key UNIQUE (workspace_id, platform, external_id),
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
-  constraint accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reconnect_required'::text, 'disconnected'::text])))
+  constraint accounts_permissions_check CHECK ((jsonb_typeof(permissions) = 'array'::text)),
+  constraint accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reconnect_required'::text, 'disconnected'::text]))),
+  constraint accounts_traits_check CHECK ((jsonb_typeof(traits) = 'object'::text))
 );
 CREATE INDEX accounts_external ON accounts.accounts USING btree (platform, external_id);
 

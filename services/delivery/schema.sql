@@ -228,6 +228,7 @@ CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING b
 CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);
 CREATE INDEX comment_actions_open ON delivery.comment_actions USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE INDEX comment_actions_waiting_private_replies ON delivery.comment_actions USING btree (created_at) WHERE ((type = 'private_reply'::text) AND (status = 'queued'::text));
+CREATE INDEX comment_actions_waiting_visibility ON delivery.comment_actions USING btree (account_id, comment_id, created_at, id) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = ANY (ARRAY['queued'::text, 'working'::text])));
 
 create table delivery.deletion_tasks (
   target_id uuid not null,
@@ -308,6 +309,7 @@ create table delivery.metrics_accounts (
   limited_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   budget_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   wake_at timestamp with time zone not null generated always as (GREATEST(due_at, not_before, limited_until)) stored,
+  connected_at timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint metrics_accounts_pkey PRIMARY KEY (account_id)
 );
 CREATE INDEX metrics_accounts_wake ON delivery.metrics_accounts USING btree (platform, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);

@@ -70,8 +70,13 @@ create table media.media (
   lease_token uuid,
   lease_until timestamp with time zone,
   ready_at timestamp(3) with time zone,
+  frames integer,
+  prepared_at timestamp(3) with time zone,
+  alt_text text,
+  cover_ms bigint,
   constraint media_pkey PRIMARY KEY (id),
   constraint media_bytes_check CHECK ((bytes > 0)),
+  constraint media_cover_ms_check CHECK ((cover_ms >= 0)),
   constraint media_kind_check CHECK ((kind = ANY (ARRAY['image'::text, 'video'::text]))),
   constraint media_ready_check CHECK (((status <> 'ready'::text) OR ((object_key IS NOT NULL) AND (sha256 IS NOT NULL) AND (delivery_bytes IS NOT NULL) AND (delivery_sha256 IS NOT NULL) AND (delivery_content_type IS NOT NULL) AND (ready_at IS NOT NULL)))),
   constraint media_rejected_check CHECK (((status <> 'rejected'::text) OR (rejection IS NOT NULL))),
@@ -83,6 +88,32 @@ CREATE INDEX media_pending ON media.media USING btree (created_at) WHERE (status
 CREATE INDEX media_removable ON media.media USING btree (lease_until) WHERE ((status = 'deleting'::text) OR ((status = 'rejected'::text) AND (object_key IS NOT NULL)));
 CREATE INDEX media_storage ON media.media USING btree (workspace_id) INCLUDE (status, bytes, delivery_bytes, delivery_key) WHERE ((status <> 'rejected'::text) OR (object_key IS NOT NULL));
 CREATE INDEX media_workspace ON media.media USING btree (workspace_id, id);
+
+create table media.media_renditions (
+  id uuid not null,
+  workspace_id uuid not null,
+  media_id uuid not null,
+  plan text not null,
+  status text not null,
+  object_key text,
+  content_type text,
+  bytes bigint,
+  sha256 text,
+  width integer,
+  height integer,
+  refusal text,
+  lease_token uuid,
+  lease_until timestamp with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  constraint media_renditions_media_id_plan_key UNIQUE (media_id, plan),
+  constraint media_renditions_pkey PRIMARY KEY (id),
+  constraint media_renditions_media_id_fkey FOREIGN KEY (media_id) REFERENCES media(id) ON DELETE CASCADE,
+  constraint media_renditions_made_check CHECK (((status <> 'made'::text) OR ((object_key IS NOT NULL) AND (content_type IS NOT NULL) AND (bytes IS NOT NULL) AND (sha256 IS NOT NULL) AND (width IS NOT NULL) AND (height IS NOT NULL)))),
+  constraint media_renditions_refused_check CHECK (((status <> 'refused'::text) OR (refusal IS NOT NULL))),
+  constraint media_renditions_status_check CHECK ((status = ANY (ARRAY['making'::text, 'made'::text, 'refused'::text])))
+);
+CREATE UNIQUE INDEX media_renditions_object ON media.media_renditions USING btree (object_key) WHERE (object_key IS NOT NULL);
+CREATE INDEX media_renditions_storage ON media.media_renditions USING btree (workspace_id) INCLUDE (bytes) WHERE (bytes IS NOT NULL);
 
 create table media.media_usages (
   workspace_id uuid not null,

@@ -199,6 +199,7 @@ create table posts.targets (
   deletion_requested_at timestamp(3) with time zone,
   metrics jsonb,
   metrics_refreshed_at timestamp(3) with time zone,
+  settings jsonb,
   constraint targets_post_id_ordinal_key UNIQUE (post_id, ordinal),
   constraint targets_pkey PRIMARY KEY (id),
   constraint targets_post_id_fkey FOREIGN KEY (post_id) REFERENCES posts(id) ON DELETE CASCADE,

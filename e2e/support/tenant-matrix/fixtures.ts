@@ -146,6 +146,9 @@ export async function makeFixtures(
   const posts = at(Object.values(theirs.posts));
   const media = at(Object.values(theirs.media));
   const rules = at(Object.values(theirs.rules));
+  // Ids of YouTube, which only YouTube interprets.
+  const none = { ids: [], refusal: NOT_FOUND };
+  const platformIds = { "body:/categoryId": none, "body:/playlistId": none };
   const one = (id: string, more: object = {}) => ({ path: { id }, ...more });
   const plain = { requests: [{}], foreign: {} };
   const text = (content: string) => ({
@@ -165,12 +168,21 @@ export async function makeFixtures(
     getQuota: plain,
     listQueueSlotRules: plain,
     disconnectAccount: { requests: [one(spare)], foreign: at(theirs.accounts) },
+    getAccountSettings: { requests: [one(account)], foreign: at(theirs.accounts) },
+    updateAccountSettings: {
+      requests: [one(account, { body: { replySettings: "following" } })],
+      foreign: { ...at(theirs.accounts), ...platformIds },
+    },
     presignUpload: {
       requests: [{ body: { fileName: "a.jpg", contentType: "image/jpeg", bytes: 10 } }],
       foreign: {},
     },
     completeUpload: { requests: [one(ours.media.uploaded)], foreign: media },
     importMedia: { requests: [{ body: { url: pictureUrl } }], foreign: {} },
+    updateMedia: {
+      requests: [one(ours.media.ready, { body: { altText: "A picture" } })],
+      foreign: media,
+    },
     deleteMedia: { requests: [one(ours.media.open)], foreign: media },
     validatePost: { requests: [{ body: text("Validated") }], foreign: inPost },
     createPost: {

@@ -6,6 +6,7 @@ import { credentialCommands } from "#src/commands/credentials.ts";
 import { eventCommands } from "#src/commands/events.ts";
 import { identityCommands } from "#src/commands/identity.ts";
 import { keyCommands } from "#src/commands/key.ts";
+import { mediaCommands } from "#src/commands/media.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
 import { setupCommands } from "#src/commands/setup.ts";
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   ...auditCommands,
   ...credentialCommands,
   ...eventCommands,
+  ...mediaCommands,
   ...pauseCommands,
   ...recoveryCommands,
   ...identityCommands,

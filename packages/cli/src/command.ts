@@ -59,10 +59,15 @@ export function getText(args: Arguments, name: string): string {
   return value;
 }
 
-/** Returns the values of a required command-line option that may be given several times. */
-export function getTexts({ values }: Arguments, name: string): string[] {
+/** Returns the values of a command-line option that may be given several times or be missing. */
+export function findTexts({ values }: Arguments, name: string): string[] {
   const value = values[name];
-  const texts = Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+  return Array.isArray(value) ? value.filter((item) => typeof item === "string") : [];
+}
+
+/** Returns the values of a required command-line option that may be given several times. */
+export function getTexts(args: Arguments, name: string): string[] {
+  const texts = findTexts(args, name);
   if (texts.length === 0) throw new UsageError(`--${name} is required`);
   return texts;
 }

@@ -30,9 +30,10 @@ export interface Failure {
 
 function describe({ reason, violations }: ServiceError, called: string): string {
   if (violations.length > 0) {
-    const faults = violations.map(({ path, code }) =>
-      path === undefined ? code : `${path} ${code}`,
-    );
+    const faults = violations.map(({ path, code, allowed = [] }) => {
+      const fault = path === undefined ? code : `${path} ${code}`;
+      return allowed.length === 0 ? fault : `${fault} (allowed: ${allowed.join(", ")})`;
+    });
     return `the request is invalid: ${faults.join(", ")}`;
   }
   if (reason === "not_found")

@@ -127,7 +127,62 @@ test("`account connect --simulated` connects one account, or as many as --count 
   });
   const listed = await json<{ accounts: object[] }>("account", "list", "--workspace", workspace);
   expect(listed.accounts).toHaveLength(5);
-  expect(listed.accounts[0]).toMatchObject({ platform: "bluesky", status: "active" });
+  expect(listed.accounts[0]).toMatchObject({
+    platform: "bluesky",
+    status: "active",
+    permissions: {
+      granted: ["publishing", "comments", "metrics"],
+      missing: [],
+      missingScopes: [],
+    },
+    traits: {},
+  });
+});
+
+test("`account settings` shows the settings of an account, sets and resets them, and names the settings of the account when one is unknown", async () => {
+  const workspace = await createWorkspace();
+  const connect = ["account", "connect", "--workspace", workspace, "--simulated"];
+  const { id } = await json<{ id: string }>(...connect, "youtube");
+  const defaults = {
+    categoryId: "22",
+    madeForKids: false,
+    notifySubscribers: true,
+    license: "youtube",
+    playlistId: null,
+  };
+  const record = { accountId: id, platform: "youtube", available: null };
+  const set = (...words: readonly string[]) => json("account", "settings", id, ...words);
+  expect(await set()).toEqual({ ...record, settings: defaults });
+  expect(await set("--set", "madeForKids=true", "--set", "categoryId=28")).toEqual({
+    ...record,
+    settings: { ...defaults, madeForKids: true, categoryId: "28" },
+  });
+  expect(await set("--reset", "madeForKids")).toEqual({
+    ...record,
+    settings: { ...defaults, categoryId: "28" },
+  });
+  const bluesky = await json<{ id: string }>(...connect, "bluesky");
+  expect(
+    await json("account", "settings", bluesky.id, "--set", "languages=en,pt-BR"),
+  ).toMatchObject({ settings: { languages: ["en", "pt-BR"] } });
+  const errorOf = async (...words: readonly string[]) => {
+    const { exitCode, errors } = await run(["account", "settings", ...words]);
+    return [exitCode, errors.split("\n")[0]];
+  };
+  expect(await errorOf(bluesky.id, "--set", "silent=true")).toEqual([
+    2,
+    "error: `silent` is not a setting of this account; its settings are languages",
+  ]);
+  expect(await errorOf(bluesky.id, "--set", "languages=not a language")).toEqual([
+    1,
+    "error: the request is invalid: /languages/0 format",
+  ]);
+  expect(await errorOf(id, "--set", "license=free")).toEqual([
+    1,
+    "error: the request is invalid: /license not_allowed (allowed: youtube, creative_commons)",
+  ]);
+  expect((await errorOf(newId()))[0]).toBe(1);
+  expect((await run(["account", "settings", bluesky.id])).printed).toBe("languages  en,pt-BR");
 });
 
 test("`pause` rejects the id of an account or workspace that does not exist", async () => {

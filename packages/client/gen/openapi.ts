@@ -40,6 +40,30 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/api/v1/accounts/{id}/settings": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Get the settings of an account
+         * @description All settings that accounts of its platform have, and what the platform offers the account now. Requires the scope `accounts:read`.
+         */
+        readonly get: operations["getAccountSettings"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Change settings of an account
+         * @description A JSON merge patch. The settings hold for posts that are created, scheduled or published from then on; a retry keeps those of the post. Requires the scope `accounts:write`.
+         */
+        readonly patch: operations["updateAccountSettings"];
+        readonly trace?: never;
+    };
     readonly "/api/v1/automations/partner-dm-rules": {
         readonly parameters: {
             readonly query?: never;
@@ -309,7 +333,11 @@ export interface paths {
         readonly delete: operations["deleteMedia"];
         readonly options?: never;
         readonly head?: never;
-        readonly patch?: never;
+        /**
+         * Describe media
+         * @description Changes the fields that are sent, until a post with the media has begun to be published; later it is refused with `media_in_use`. Platforms that take no description or cover ignore them. Requires the scope `posts:write`.
+         */
+        readonly patch: operations["updateMedia"];
         readonly trace?: never;
     };
     readonly "/api/v1/platforms": {
@@ -655,81 +683,7 @@ export interface webhooks {
          * post.scheduled
          * @description A post is scheduled, or was moved to another time.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.scheduled",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "scheduled",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": null,
-                     *         "publishedAt": null,
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "pending",
-                     *             "permalink": null,
-                     *             "errorCode": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostScheduledEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostScheduled"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -749,81 +703,7 @@ export interface webhooks {
          * post.publishing
          * @description Publishing a post has begun, also again after a retry.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.publishing",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "publishing",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": null,
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "publishing",
-                     *             "permalink": null,
-                     *             "errorCode": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostPublishingEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostPublishing"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -843,81 +723,7 @@ export interface webhooks {
          * post.published
          * @description Every target is published.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.published",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "published",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "published",
-                     *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *             "errorCode": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostPublishedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostPublished"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -937,88 +743,7 @@ export interface webhooks {
          * post.partial
          * @description Some targets are published, the others failed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.partial",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "partial",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "published",
-                     *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *             "errorCode": null
-                     *           },
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
-                     *             "platform": "x",
-                     *             "status": "failed",
-                     *             "permalink": null,
-                     *             "errorCode": "content_rejected"
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostPartialEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostPartial"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1038,81 +763,7 @@ export interface webhooks {
          * post.failed
          * @description Every target failed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.failed",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "failed",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": null,
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "failed",
-                     *             "permalink": null,
-                     *             "errorCode": "content_rejected"
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostFailedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostFailed"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1132,81 +783,7 @@ export interface webhooks {
          * post.cancelled
          * @description A post was deleted after its publishing had begun.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.cancelled",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "cancelled",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "deleting",
-                     *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *             "errorCode": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostCancelledEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostCancelled"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1226,61 +803,7 @@ export interface webhooks {
          * post.deleted
          * @description A draft or scheduled post was deleted, and no record of it remains.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.deleted",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostDeletedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostDeleted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1300,73 +823,7 @@ export interface webhooks {
          * target.published
          * @description A post is published on one account.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "target.published",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
-                     *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "username": "rider.example",
-                     *         "status": "published",
-                     *         "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
-                     *         "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "error": null,
-                     *         "attemptCount": 1,
-                     *         "nextAttemptAt": null,
-                     *         "metrics": null
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["TargetPublishedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onTargetPublished"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1386,77 +843,7 @@ export interface webhooks {
          * target.failed
          * @description Publishing a post on one account failed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "target.failed",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
-                     *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "username": "rider.example",
-                     *         "status": "failed",
-                     *         "externalId": null,
-                     *         "permalink": null,
-                     *         "publishedAt": null,
-                     *         "error": {
-                     *           "code": "content_rejected",
-                     *           "message": "The platform refused the content. Change it and publish a new post.",
-                     *           "retryable": false
-                     *         },
-                     *         "attemptCount": 1,
-                     *         "nextAttemptAt": null,
-                     *         "metrics": null
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["TargetFailedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onTargetFailed"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1476,73 +863,7 @@ export interface webhooks {
          * target.deleted
          * @description A published post was deleted on the platform of one account.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "target.deleted",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
-                     *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "username": "rider.example",
-                     *         "status": "deleted",
-                     *         "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
-                     *         "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "error": null,
-                     *         "attemptCount": 1,
-                     *         "nextAttemptAt": null,
-                     *         "metrics": null
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["TargetDeletedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onTargetDeleted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1562,69 +883,7 @@ export interface webhooks {
          * account.connected
          * @description An account was connected, or connected again.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "account.connected",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "externalId": "did:plc:abc",
-                     *         "username": "rider.example",
-                     *         "displayName": "Rider",
-                     *         "avatarUrl": null,
-                     *         "status": "active",
-                     *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["AccountConnectedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onAccountConnected"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1644,69 +903,7 @@ export interface webhooks {
          * account.disconnected
          * @description An account was disconnected.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "account.disconnected",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "externalId": "did:plc:abc",
-                     *         "username": "rider.example",
-                     *         "displayName": "Rider",
-                     *         "avatarUrl": null,
-                     *         "status": "disconnected",
-                     *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["AccountDisconnectedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onAccountDisconnected"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1726,69 +923,7 @@ export interface webhooks {
          * account.reconnect_required
          * @description The platform refuses the account's access; a person has to connect it again.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "account.reconnect_required",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "externalId": "did:plc:abc",
-                     *         "username": "rider.example",
-                     *         "displayName": "Rider",
-                     *         "avatarUrl": null,
-                     *         "status": "reconnect_required",
-                     *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["AccountReconnectRequiredEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onAccountReconnectRequired"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1808,72 +943,7 @@ export interface webhooks {
          * media.ready
          * @description An uploaded or imported file was checked and can be used in posts.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "media.ready",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
-                     *         "status": "ready",
-                     *         "kind": "image",
-                     *         "contentType": "image/jpeg",
-                     *         "bytes": 184233,
-                     *         "width": 1600,
-                     *         "height": 1200,
-                     *         "durationMs": null,
-                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                     *         "fileName": "shop.jpg",
-                     *         "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
-                     *         "createdAt": "2026-11-20T14:11:52.003Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["MediaReadyEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onMediaReady"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1893,70 +963,7 @@ export interface webhooks {
          * comment_action.completed
          * @description An action on a comment that a client requested succeeded or failed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "comment_action.completed",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1c4-77aa-7b4c-8d5e-6f708192a3b4",
-                     *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "mediaId": "18027438291234567",
-                     *         "commentId": "17912345678901234",
-                     *         "type": "reply",
-                     *         "text": "Yes, we are open on Sunday.",
-                     *         "status": "succeeded",
-                     *         "error": null,
-                     *         "createdAt": "2026-11-21T09:00:00.118Z",
-                     *         "finishedAt": "2026-11-21T09:00:01.402Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["CommentActionCompletedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onCommentActionCompleted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1976,71 +983,7 @@ export interface webhooks {
          * automation_run.completed
          * @description What becomes of a comment under an automation rule is decided: the private reply was sent, or it is not sent.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "automation_run.completed",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1c5-0b1e-7c2d-9e3f-405162738495",
-                     *         "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
-                     *         "commentId": "17912345678901234",
-                     *         "mediaId": "18027438291234567",
-                     *         "author": {
-                     *           "id": "17841405309211844",
-                     *           "username": "bike.fan"
-                     *         },
-                     *         "status": "sent",
-                     *         "reason": null,
-                     *         "createdAt": "2026-11-21T09:00:00.507Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["AutomationRunCompletedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onAutomationRunCompleted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2060,66 +1003,7 @@ export interface webhooks {
          * quota.exhausted
          * @description Nothing is left of the monthly quota or of a daily limit; once per period.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "quota.exhausted",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "period": "2026-11",
-                     *         "limit": 1000,
-                     *         "used": 940,
-                     *         "reserved": 60,
-                     *         "remaining": 0,
-                     *         "resetsAt": "2026-12-01T00:00:00.000Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["QuotaExhaustedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onQuotaExhausted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2139,74 +1023,7 @@ export interface webhooks {
          * webhook.disabled
          * @description Another subscription of the workspace was disabled, because its receiver is gone or keeps failing.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "webhook.disabled",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a19000-1111-7222-8333-444455556666",
-                     *         "url": "https://example.com/postrider",
-                     *         "description": "Publishing results",
-                     *         "events": [
-                     *           "post.*",
-                     *           "target.failed"
-                     *         ],
-                     *         "status": "disabled",
-                     *         "disabledReason": "failing",
-                     *         "signing": "hmac-sha256",
-                     *         "publicKey": null,
-                     *         "maxPerSecond": null,
-                     *         "createdAt": "2026-11-12T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["WebhookDisabledEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onWebhookDisabled"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2226,61 +1043,7 @@ export interface webhooks {
          * webhook.test
          * @description Sent to a new subscription, and to one whose address changed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "webhook.test",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "webhookId": "01a19000-1111-7222-8333-444455556666"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["WebhookTestEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onWebhookTest"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2305,6 +1068,13 @@ export interface components {
             readonly connectedAt: string;
             /** Format: date-time */
             readonly tokenExpiresAt: string | null;
+            /** @description null: the account was connected before this was recorded. */
+            readonly permissions: {
+                /** @description What the account may be used for, whether or not it is turned on here. */
+                readonly granted: readonly components["schemas"]["AccountFeature"][];
+                /** @description What is turned on here and needs the account to be connected again. */
+                readonly missing: readonly components["schemas"]["AccountFeature"][];
+            } | null;
         };
         /** @description An account was connected, or connected again. */
         readonly AccountConnectedEvent: {
@@ -2346,6 +1116,8 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["WebhookAccount"];
         };
+        /** @enum {string} */
+        readonly AccountFeature: "publishing" | "comments" | "messages" | "metrics";
         readonly AccountList: {
             readonly accounts: readonly components["schemas"]["Account"][];
         };
@@ -2369,11 +1141,84 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["WebhookAccount"];
         };
+        readonly AccountSettings: components["schemas"]["InstagramAccountSettings"] | components["schemas"]["XAccountSettings"] | components["schemas"]["FacebookAccountSettings"] | components["schemas"]["TikTokAccountSettings"] | components["schemas"]["YouTubeAccountSettings"] | components["schemas"]["TelegramAccountSettings"] | components["schemas"]["BlueskyAccountSettings"];
+        /** @description The settings to change, each of the account's platform; the others stay as they are. Null resets a setting to its default. */
+        readonly AccountSettingsPatch: {
+            /**
+             * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
+             * @enum {string|null}
+             */
+            readonly imageFit?: "refuse" | "pad" | "crop" | null;
+            /** @description Whether reels also appear in the feed of the profile. */
+            readonly shareToFeed?: boolean | null;
+            /**
+             * @description Who may reply to posts: `everyone`, the accounts that the account follows (`following`) or those that the post mentions (`mentioned`).
+             * @enum {string|null}
+             */
+            readonly replySettings?: "everyone" | "following" | "mentioned" | null;
+            /** @description Whether people may comment on posts. */
+            readonly allowComment?: boolean | null;
+            /** @description Whether people may make duets with videos. */
+            readonly allowDuet?: boolean | null;
+            /** @description Whether people may use parts of videos in theirs. */
+            readonly allowStitch?: boolean | null;
+            /**
+             * @description What posts advertise: nothing (`none`), the creator's own business (`own_brand`), or another brand that paid for it (`paid`; TikTok does not allow such posts to be private).
+             * @enum {string|null}
+             */
+            readonly disclosure?: "none" | "own_brand" | "paid" | null;
+            /** @description Whether TikTok adds music that it recommends to photo posts. */
+            readonly autoAddMusic?: boolean | null;
+            /**
+             * @description Who sees posts with the privacy `unlisted`, which TikTok does not have: `friends` (followers that the account follows back), `followers` (private accounts only) or `only_me`.
+             * @enum {string|null}
+             */
+            readonly unlistedAs?: "friends" | "followers" | "only_me" | null;
+            /** @description YouTube's number of the category of videos, for example `22` (People & Blogs) or `28` (Science & Technology). */
+            readonly categoryId?: string | null;
+            /** @description Whether videos are made for children, as the law of the United States defines it. You declare this to YouTube. */
+            readonly madeForKids?: boolean | null;
+            /** @description Whether subscribers are notified of videos. */
+            readonly notifySubscribers?: boolean | null;
+            /**
+             * @description License of videos: YouTube's standard license, or Creative Commons Attribution.
+             * @enum {string|null}
+             */
+            readonly license?: "youtube" | "creative_commons" | null;
+            /** @description Id of a playlist of the channel to which videos are added after the upload. */
+            readonly playlistId?: string | null;
+            /**
+             * @description How the text is read: `plain` = as it is, `html` = with Telegram's HTML tags, for example `<b>`; `<`, `>` and `&` are then written `&lt;`, `&gt;` and `&amp;`.
+             * @enum {string|null}
+             */
+            readonly format?: "plain" | "html" | null;
+            /** @description Whether the readers get the post without a sound. */
+            readonly silent?: boolean | null;
+            /** @description Whether a text with a link shows a preview of the linked page. */
+            readonly linkPreview?: boolean | null;
+            /** @description Languages of the posts as BCP 47 tags, for example `en` or `pt-BR`. People find posts in their languages only. */
+            readonly languages?: readonly string[] | null;
+        };
         /**
          * @description reconnect_required: the platform no longer accepts the account's access; a person has to connect it again.
          * @enum {string}
          */
         readonly AccountStatus: "active" | "reconnect_required";
+        /** @description Limits of an image with an animation. Without them, the platform shows no animations. */
+        readonly AnimationRules: {
+            /** @description Media types. */
+            readonly types: readonly string[];
+            readonly maxBytes: number;
+            /** @description In pixels. */
+            readonly maxWidth?: number;
+            /** @description In pixels. */
+            readonly maxHeight?: number;
+            readonly maxFrames?: number;
+            /** @description An animation excludes all other media of the post. */
+            readonly maxPerPost: number;
+        } & {
+            readonly [key: string]: unknown;
+        };
         /** @description The body of every error answer. */
         readonly ApiError: {
             readonly error: {
@@ -2620,6 +1465,21 @@ export interface components {
             readonly createdAt: string;
             /** Format: date-time */
             readonly updatedAt: string;
+        };
+        readonly BlueskyAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "bluesky";
+            readonly settings: {
+                /**
+                 * @description Languages of the posts as BCP 47 tags, for example `en` or `pt-BR`. People find posts in their languages only.
+                 * @default []
+                 */
+                readonly languages: readonly string[];
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
         };
         /**
          * @example {
@@ -2923,7 +1783,7 @@ export interface components {
          * @description Stable. More codes may be added. With `insufficient_scope` it is the scope that the key lacks.
          * @enum {string}
          */
-        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "download_refused" | "download_broken" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
+        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
         /**
          * @description Stable; programs decide by it. More codes may be added: treat an unknown one like its HTTP status.
          * @enum {string}
@@ -2992,23 +1852,47 @@ export interface components {
          * @enum {string}
          */
         readonly EventType: "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
-        /** @description Limits of one image. */
+        readonly FacebookAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "facebook";
+            readonly settings: {
+                /**
+                 * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
+                 * @default refuse
+                 * @enum {string}
+                 */
+                readonly imageFit: "refuse" | "pad" | "crop";
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        /** @description Limits of one image. Images that exceed them are converted where that is possible. */
         readonly ImageRules: {
-            /** @description Media types. */
+            /** @description Media types that are sent as they are; other types are converted. */
             readonly types: readonly string[];
             readonly maxBytes: number;
-            readonly gifMaxBytes?: number;
-            readonly maxGifs?: number;
+            readonly animation?: components["schemas"]["AnimationRules"];
             /** @description Width divided by height. */
             readonly minRatio?: number;
             /** @description Width divided by height. */
             readonly maxRatio?: number;
-            /** @description In pixels. */
+            /** @description In pixels. Narrower images are enlarged. */
             readonly minWidth?: number;
+            /** @description In pixels. */
+            readonly maxLongSide?: number;
+            /** @description In pixels. */
+            readonly maxShortSide?: number;
             /** @description In pixels. */
             readonly maxWidthPlusHeight?: number;
             /** @description Longer side divided by shorter side. */
             readonly maxAspect?: number;
+            /** @description The size in pixels to which the platform reduces larger images. */
+            readonly usefulSize?: {
+                readonly width: number;
+                readonly height: number;
+            };
             /**
              * @description Set if an image can only be the thumbnail of a video.
              * @enum {string}
@@ -3023,6 +1907,27 @@ export interface components {
              * @description http or https, at a public address.
              */
             readonly url: string;
+        };
+        readonly InstagramAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "instagram";
+            readonly settings: {
+                /**
+                 * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
+                 * @default refuse
+                 * @enum {string}
+                 */
+                readonly imageFit: "refuse" | "pad" | "crop";
+                /**
+                 * @description Whether reels also appear in the feed of the profile.
+                 * @default true
+                 */
+                readonly shareToFeed: boolean;
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
         };
         readonly MediaDeletion: {
             /** Format: uuid */
@@ -3062,7 +1967,7 @@ export interface components {
             /** @description Whether a post may have both images and videos. */
             readonly mixImageVideo: boolean;
             readonly maxVideos: number;
-            /** @description Maximum length of a description, in UTF-16 units. */
+            /** @description Maximum length of the description of an image, in UTF-16 units. */
             readonly altTextMax?: number;
             readonly altTextRequiredField?: boolean;
             /** @description Whether the platform fetches the files from this server. */
@@ -3513,6 +2418,10 @@ export interface components {
             readonly durationMs: number | null;
             readonly sha256: string;
             readonly fileName: string;
+            /** @description Description for people who do not see the picture or video. */
+            readonly altText: string | null;
+            /** @description Time in the video, in milliseconds, of the picture that stands for it. */
+            readonly coverMs: number | null;
             /**
              * Format: uri
              * @description Signed at each read, valid for a limited time, and usable without an API key.
@@ -3661,12 +2570,44 @@ export interface components {
          * @enum {string}
          */
         readonly TargetStatus: "pending" | "publishing" | "published" | "failed" | "deleting" | "deleted" | "delete_failed" | "cancelled";
+        readonly TelegramAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "telegram";
+            readonly settings: {
+                /**
+                 * @description How the text is read: `plain` = as it is, `html` = with Telegram's HTML tags, for example `<b>`; `<`, `>` and `&` are then written `&lt;`, `&gt;` and `&amp;`.
+                 * @default plain
+                 * @enum {string}
+                 */
+                readonly format: "plain" | "html";
+                /**
+                 * @description Whether the readers get the post without a sound.
+                 * @default false
+                 */
+                readonly silent: boolean;
+                /**
+                 * @description Whether a text with a link shows a preview of the linked page.
+                 * @default true
+                 */
+                readonly linkPreview: boolean;
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
         /** @description Limits of the text of a post, counted in `unit`. */
         readonly TextRules: {
             /** @description Maximum length. */
             readonly max: number;
             readonly unit: components["schemas"]["TextUnit"];
             readonly required: boolean;
+            /** @description Maximum lengths that replace `max` for some accounts, by a trait of the account and its value. */
+            readonly maxByTrait?: {
+                readonly [key: string]: {
+                    readonly [key: string]: number;
+                };
+            };
             /** @description Maximum length of the text of a post with media. */
             readonly maxWithMedia?: number;
             /** @description Maximum length in bytes, which applies together with `max`. */
@@ -3693,6 +2634,59 @@ export interface components {
          * @enum {string}
          */
         readonly TextUnit: "utf16" | "weighted" | "utf8_bytes" | "graphemes";
+        readonly TikTokAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "tiktok";
+            readonly settings: {
+                /**
+                 * @description Whether people may comment on posts.
+                 * @default false
+                 */
+                readonly allowComment: boolean;
+                /**
+                 * @description Whether people may make duets with videos.
+                 * @default false
+                 */
+                readonly allowDuet: boolean;
+                /**
+                 * @description Whether people may use parts of videos in theirs.
+                 * @default false
+                 */
+                readonly allowStitch: boolean;
+                /**
+                 * @description What posts advertise: nothing (`none`), the creator's own business (`own_brand`), or another brand that paid for it (`paid`; TikTok does not allow such posts to be private).
+                 * @default none
+                 * @enum {string}
+                 */
+                readonly disclosure: "none" | "own_brand" | "paid";
+                /**
+                 * @description Whether TikTok adds music that it recommends to photo posts.
+                 * @default false
+                 */
+                readonly autoAddMusic: boolean;
+                /**
+                 * @description Who sees posts with the privacy `unlisted`, which TikTok does not have: `friends` (followers that the account follows back), `followers` (private accounts only) or `only_me`.
+                 * @default only_me
+                 * @enum {string}
+                 */
+                readonly unlistedAs: "friends" | "followers" | "only_me";
+            };
+            /** @description What TikTok offers the account now, at most 15 seconds old; null when TikTok does not say it. */
+            readonly available: {
+                /** @description Who can be allowed to see posts. `only_me` is the privacy `private`; `unlistedAs` can be one of the others. */
+                readonly audiences?: readonly ("public" | "followers" | "friends" | "only_me")[];
+                /** @description Whether the account can allow comments. */
+                readonly allowComment?: boolean;
+                /** @description Whether the account can allow duets. */
+                readonly allowDuet?: boolean;
+                /** @description Whether the account can allow stitches. */
+                readonly allowStitch?: boolean;
+                /** @description Maximum length of a video. */
+                readonly maxVideoSeconds?: number | null;
+            } | null;
+        };
         /** @enum {string} */
         readonly TitleRule: "none" | "optional" | "required";
         /** @description Whether a post has a title. */
@@ -3736,6 +2730,12 @@ export interface components {
          */
         readonly UpdateBackfill: {
             readonly action: components["schemas"]["BackfillAction"];
+        };
+        readonly UpdateMedia: {
+            /** @description Description for people who do not see the picture or video; null, or white space only, removes it. */
+            readonly altText?: string | null;
+            /** @description Time in the video, in milliseconds, of the picture that stands for it; null lets the platform choose. */
+            readonly coverMs?: number | null;
         };
         /** @description Each field that is sent replaces the previous value of the field. */
         readonly UpdatePost: {
@@ -3846,6 +2846,8 @@ export interface components {
             readonly unverifiedMaxSeconds?: number;
             readonly minFps?: number;
             readonly maxFps?: number;
+            /** @description Maximum length of a description, in UTF-16 units. */
+            readonly altTextMax?: number;
             /** @description Of the width and of the height. */
             readonly minPixels?: number;
             /** @description Of the width and of the height. */
@@ -3896,6 +2898,13 @@ export interface components {
             readonly connectedAt?: string;
             /** Format: date-time */
             readonly tokenExpiresAt?: string | null;
+            /** @description null: the account was connected before this was recorded. */
+            readonly permissions?: {
+                /** @description What the account may be used for, whether or not it is turned on here. */
+                readonly granted: readonly components["schemas"]["AccountFeature"][];
+                /** @description What is turned on here and needs the account to be connected again. */
+                readonly missing: readonly components["schemas"]["AccountFeature"][];
+            } | null;
         };
         /** @enum {string} */
         readonly WebhookAccountStatus: "active" | "reconnect_required" | "disconnected";
@@ -4058,6 +3067,58 @@ export interface components {
         };
         /** @enum {string} */
         readonly Weekday: "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun";
+        readonly XAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "x";
+            readonly settings: {
+                /**
+                 * @description Who may reply to posts: `everyone`, the accounts that the account follows (`following`) or those that the post mentions (`mentioned`).
+                 * @default everyone
+                 * @enum {string}
+                 */
+                readonly replySettings: "everyone" | "following" | "mentioned";
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        readonly YouTubeAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "youtube";
+            readonly settings: {
+                /**
+                 * @description YouTube's number of the category of videos, for example `22` (People & Blogs) or `28` (Science & Technology).
+                 * @default 22
+                 */
+                readonly categoryId: string;
+                /**
+                 * @description Whether videos are made for children, as the law of the United States defines it. You declare this to YouTube.
+                 * @default false
+                 */
+                readonly madeForKids: boolean;
+                /**
+                 * @description Whether subscribers are notified of videos.
+                 * @default true
+                 */
+                readonly notifySubscribers: boolean;
+                /**
+                 * @description License of videos: YouTube's standard license, or Creative Commons Attribution.
+                 * @default youtube
+                 * @enum {string}
+                 */
+                readonly license: "youtube" | "creative_commons";
+                /**
+                 * @description Id of a playlist of the channel to which videos are added after the upload.
+                 * @default null
+                 */
+                readonly playlistId: string | null;
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
     };
     responses: never;
     parameters: never;
@@ -4089,9 +3150,13 @@ export interface components {
 export type Account = components['schemas']['Account'];
 export type AccountConnectedEvent = components['schemas']['AccountConnectedEvent'];
 export type AccountDisconnectedEvent = components['schemas']['AccountDisconnectedEvent'];
+export type AccountFeature = components['schemas']['AccountFeature'];
 export type AccountList = components['schemas']['AccountList'];
 export type AccountReconnectRequiredEvent = components['schemas']['AccountReconnectRequiredEvent'];
+export type AccountSettings = components['schemas']['AccountSettings'];
+export type AccountSettingsPatch = components['schemas']['AccountSettingsPatch'];
 export type AccountStatus = components['schemas']['AccountStatus'];
+export type AnimationRules = components['schemas']['AnimationRules'];
 export type ApiError = components['schemas']['ApiError'];
 export type Attempt = components['schemas']['Attempt'];
 export type AttemptOutcome = components['schemas']['AttemptOutcome'];
@@ -4112,6 +3177,7 @@ export type BackfillPreviewOutcome = components['schemas']['BackfillPreviewOutco
 export type BackfillReason = components['schemas']['BackfillReason'];
 export type BackfillStatus = components['schemas']['BackfillStatus'];
 export type BackfillSummary = components['schemas']['BackfillSummary'];
+export type BlueskyAccountSettings = components['schemas']['BlueskyAccountSettings'];
 export type Comment = components['schemas']['Comment'];
 export type CommentAction = components['schemas']['CommentAction'];
 export type CommentActionCompletedEvent = components['schemas']['CommentActionCompletedEvent'];
@@ -4136,8 +3202,10 @@ export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorPlace = components['schemas']['ErrorPlace'];
 export type EventType = components['schemas']['EventType'];
+export type FacebookAccountSettings = components['schemas']['FacebookAccountSettings'];
 export type ImageRules = components['schemas']['ImageRules'];
 export type ImportMedia = components['schemas']['ImportMedia'];
+export type InstagramAccountSettings = components['schemas']['InstagramAccountSettings'];
 export type MediaDeletion = components['schemas']['MediaDeletion'];
 export type MediaKind = components['schemas']['MediaKind'];
 export type MediaReadyEvent = components['schemas']['MediaReadyEvent'];
@@ -4194,13 +3262,16 @@ export type TargetErrorCode = components['schemas']['TargetErrorCode'];
 export type TargetFailedEvent = components['schemas']['TargetFailedEvent'];
 export type TargetPublishedEvent = components['schemas']['TargetPublishedEvent'];
 export type TargetStatus = components['schemas']['TargetStatus'];
+export type TelegramAccountSettings = components['schemas']['TelegramAccountSettings'];
 export type TextRules = components['schemas']['TextRules'];
 export type TextUnit = components['schemas']['TextUnit'];
+export type TikTokAccountSettings = components['schemas']['TikTokAccountSettings'];
 export type TitleRule = components['schemas']['TitleRule'];
 export type TitleRules = components['schemas']['TitleRules'];
 export type UnavailableReason = components['schemas']['UnavailableReason'];
 export type UpdateAutomationRule = components['schemas']['UpdateAutomationRule'];
 export type UpdateBackfill = components['schemas']['UpdateBackfill'];
+export type UpdateMedia = components['schemas']['UpdateMedia'];
 export type UpdatePost = components['schemas']['UpdatePost'];
 export type UpdateQueueSlotRule = components['schemas']['UpdateQueueSlotRule'];
 export type UpdateWebhook = components['schemas']['UpdateWebhook'];
@@ -4227,6 +3298,8 @@ export type WebhookTestData = components['schemas']['WebhookTestData'];
 export type WebhookTestEvent = components['schemas']['WebhookTestEvent'];
 export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
 export type Weekday = components['schemas']['Weekday'];
+export type XAccountSettings = components['schemas']['XAccountSettings'];
+export type YouTubeAccountSettings = components['schemas']['YouTubeAccountSettings'];
 export type HeaderETag = components['headers']['ETag'];
 export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
 export type HeaderLocation = components['headers']['Location'];
@@ -4275,7 +3348,15 @@ export interface operations {
                      *           "avatarUrl": null,
                      *           "status": "active",
                      *           "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *           "tokenExpiresAt": null
+                     *           "tokenExpiresAt": null,
+                     *           "permissions": {
+                     *             "granted": [
+                     *               "publishing",
+                     *               "comments",
+                     *               "metrics"
+                     *             ],
+                     *             "missing": []
+                     *           }
                      *         }
                      *       ]
                      *     }
@@ -4460,6 +3541,346 @@ export interface operations {
             };
             /** @description Error code `not_found`. */
             readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Any other error. */
+            readonly default: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    readonly getAccountSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Required when the key belongs to more than one workspace. */
+                readonly "X-Workspace-Id"?: string;
+                /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The settings of the account. */
+            readonly 200: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *       "platform": "x",
+                     *       "settings": {
+                     *         "replySettings": "following"
+                     *       },
+                     *       "available": null
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+            /** @description The client has the current content; the answer has no body. */
+            readonly 304: {
+                headers: {
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Any other error. */
+            readonly default: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    readonly updateAccountSettings: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Required when the key belongs to more than one workspace. */
+                readonly "X-Workspace-Id"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["AccountSettingsPatch"];
+            };
+        };
+        readonly responses: {
+            /** @description The settings of the account. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *       "platform": "x",
+                     *       "settings": {
+                     *         "replySettings": "following"
+                     *       },
+                     *       "available": null
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["AccountSettings"];
+                };
+            };
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly RateLimit: components["headers"]["RateLimit"];
@@ -7070,6 +6491,8 @@ export interface operations {
                      *       "durationMs": null,
                      *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *       "fileName": "shop.jpg",
+                     *       "altText": "A sailing boat at sunrise",
+                     *       "coverMs": null,
                      *       "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *       "createdAt": "2026-11-20T14:11:52.003Z"
                      *     }
@@ -7254,6 +6677,8 @@ export interface operations {
                      *       "durationMs": null,
                      *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *       "fileName": "shop.jpg",
+                     *       "altText": "A sailing boat at sunrise",
+                     *       "coverMs": null,
                      *       "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *       "createdAt": "2026-11-20T14:11:52.003Z"
                      *     }
@@ -7577,6 +7002,203 @@ export interface operations {
             };
         };
     };
+    readonly updateMedia: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description Required when the key belongs to more than one workspace. */
+                readonly "X-Workspace-Id"?: string;
+            };
+            readonly path: {
+                readonly id: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": components["schemas"]["UpdateMedia"];
+            };
+        };
+        readonly responses: {
+            /** @description The media. */
+            readonly 200: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *       "status": "ready",
+                     *       "kind": "image",
+                     *       "contentType": "image/jpeg",
+                     *       "bytes": 184233,
+                     *       "width": 1600,
+                     *       "height": 1200,
+                     *       "durationMs": null,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "fileName": "shop.jpg",
+                     *       "altText": "A sailing boat at sunrise",
+                     *       "coverMs": null,
+                     *       "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *       "createdAt": "2026-11-20T14:11:52.003Z"
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["ReadyMedia"];
+                };
+            };
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `media_in_use`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Any other error. */
+            readonly default: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
     readonly listPlatforms: {
         readonly parameters: {
             readonly query?: never;
@@ -7638,7 +7260,11 @@ export interface operations {
                      *               "maxBytes": 8000000,
                      *               "minRatio": 0.8,
                      *               "maxRatio": 1.91,
-                     *               "minWidth": 320
+                     *               "minWidth": 320,
+                     *               "usefulSize": {
+                     *                 "width": 1440,
+                     *                 "height": 1920
+                     *               }
                      *             },
                      *             "video": {
                      *               "types": [
@@ -7708,6 +7334,13 @@ export interface operations {
                      *             "kind": "a short-text network",
                      *             "text": {
                      *               "max": 280,
+                     *               "maxByTrait": {
+                     *                 "verified_type": {
+                     *                   "blue": 25000,
+                     *                   "business": 25000,
+                     *                   "government": 25000
+                     *                 }
+                     *               },
                      *               "unit": "weighted",
                      *               "urlWeight": 23,
                      *               "required": false,
@@ -7729,12 +7362,24 @@ export interface operations {
                      *               "types": [
                      *                 "image/jpeg",
                      *                 "image/png",
-                     *                 "image/webp",
-                     *                 "image/gif"
+                     *                 "image/webp"
                      *               ],
                      *               "maxBytes": 5000000,
-                     *               "gifMaxBytes": 15000000,
-                     *               "maxGifs": 1
+                     *               "animation": {
+                     *                 "types": [
+                     *                   "image/gif"
+                     *                 ],
+                     *                 "maxBytes": 15000000,
+                     *                 "maxWidth": 1280,
+                     *                 "maxHeight": 1080,
+                     *                 "maxFrames": 350,
+                     *                 "maxPerPost": 1
+                     *               },
+                     *               "maxLongSide": 8192,
+                     *               "usefulSize": {
+                     *                 "width": 4096,
+                     *                 "height": 4096
+                     *               }
                      *             },
                      *             "video": {
                      *               "types": [
@@ -7826,9 +7471,14 @@ export interface operations {
                      *                 "image/png",
                      *                 "image/gif",
                      *                 "image/bmp",
-                     *                 "image/tiff"
+                     *                 "image/tiff",
+                     *                 "image/webp"
                      *               ],
-                     *               "maxBytes": 4000000
+                     *               "maxBytes": 4000000,
+                     *               "usefulSize": {
+                     *                 "width": 2048,
+                     *                 "height": 2048
+                     *               }
                      *             },
                      *             "video": {
                      *               "types": [
@@ -7933,7 +7583,9 @@ export interface operations {
                      *                 "image/jpeg",
                      *                 "image/webp"
                      *               ],
-                     *               "maxBytes": 20000000
+                     *               "maxBytes": 20000000,
+                     *               "maxShortSide": 1080,
+                     *               "maxLongSide": 1920
                      *             },
                      *             "video": {
                      *               "types": [
@@ -7964,6 +7616,7 @@ export interface operations {
                      *             },
                      *             "privacy": [
                      *               "public",
+                     *               "unlisted",
                      *               "private",
                      *               "followers",
                      *               "friends"
@@ -8127,14 +7780,22 @@ export interface operations {
                      *               "types": [
                      *                 "image/jpeg",
                      *                 "image/png",
-                     *                 "image/webp",
-                     *                 "image/gif"
+                     *                 "image/webp"
                      *               ],
                      *               "maxBytes": 10000000,
-                     *               "gifMaxBytes": 50000000,
-                     *               "maxGifs": 1,
+                     *               "animation": {
+                     *                 "types": [
+                     *                   "image/gif"
+                     *                 ],
+                     *                 "maxBytes": 50000000,
+                     *                 "maxPerPost": 1
+                     *               },
                      *               "maxWidthPlusHeight": 10000,
-                     *               "maxAspect": 20
+                     *               "maxAspect": 20,
+                     *               "usefulSize": {
+                     *                 "width": 2560,
+                     *                 "height": 2560
+                     *               }
                      *             },
                      *             "video": {
                      *               "types": [
@@ -8217,14 +7878,19 @@ export interface operations {
                      *                 "image/png",
                      *                 "image/webp"
                      *               ],
-                     *               "maxBytes": 2000000
+                     *               "maxBytes": 2000000,
+                     *               "usefulSize": {
+                     *                 "width": 3000,
+                     *                 "height": 3000
+                     *               }
                      *             },
                      *             "video": {
                      *               "types": [
                      *                 "video/mp4"
                      *               ],
                      *               "maxBytes": 300000000,
-                     *               "maxSeconds": 180
+                     *               "maxSeconds": 180,
+                     *               "altTextMax": 1000
                      *             },
                      *             "kinds": [
                      *               "text",
@@ -8651,6 +8317,8 @@ export interface operations {
                      *           "durationMs": null,
                      *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -9063,6 +8731,8 @@ export interface operations {
                      *           "durationMs": null,
                      *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -9474,6 +9144,8 @@ export interface operations {
                      *           "durationMs": null,
                      *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -9730,6 +9402,8 @@ export interface operations {
                      *           "durationMs": null,
                      *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -9970,6 +9644,8 @@ export interface operations {
                      *           "durationMs": null,
                      *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -10185,6 +9861,8 @@ export interface operations {
                      *             "durationMs": null,
                      *             "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
                      *             "fileName": "shop.jpg",
+                     *             "altText": "A sailing boat at sunrise",
+                     *             "coverMs": null,
                      *             "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *             "createdAt": "2026-11-20T14:11:52.003Z"
                      *           }
@@ -12440,6 +12118,1316 @@ export interface operations {
                 content: {
                     readonly "application/json": components["schemas"]["ApiError"];
                 };
+            };
+        };
+    };
+    readonly onPostScheduled: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.scheduled",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "scheduled",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": null,
+                 *         "publishedAt": null,
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "pending",
+                 *             "permalink": null,
+                 *             "errorCode": null
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostScheduledEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostPublishing: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.publishing",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "publishing",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": null,
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "publishing",
+                 *             "permalink": null,
+                 *             "errorCode": null
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostPublishingEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostPublished: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.published",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "published",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "published",
+                 *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *             "errorCode": null
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostPublishedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostPartial: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.partial",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "partial",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "published",
+                 *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *             "errorCode": null
+                 *           },
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                 *             "platform": "x",
+                 *             "status": "failed",
+                 *             "permalink": null,
+                 *             "errorCode": "content_rejected"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostPartialEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostFailed: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.failed",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "failed",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": null,
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "failed",
+                 *             "permalink": null,
+                 *             "errorCode": "content_rejected"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostFailedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostCancelled: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.cancelled",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "cancelled",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "deleting",
+                 *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *             "errorCode": null
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostCancelledEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostDeleted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.deleted",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostDeletedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onTargetPublished: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "target.published",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                 *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "username": "rider.example",
+                 *         "status": "published",
+                 *         "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
+                 *         "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "error": null,
+                 *         "attemptCount": 1,
+                 *         "nextAttemptAt": null,
+                 *         "metrics": null
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["TargetPublishedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onTargetFailed: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "target.failed",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                 *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "username": "rider.example",
+                 *         "status": "failed",
+                 *         "externalId": null,
+                 *         "permalink": null,
+                 *         "publishedAt": null,
+                 *         "error": {
+                 *           "code": "content_rejected",
+                 *           "message": "The platform refused the content. Change it and publish a new post.",
+                 *           "retryable": false
+                 *         },
+                 *         "attemptCount": 1,
+                 *         "nextAttemptAt": null,
+                 *         "metrics": null
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["TargetFailedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onTargetDeleted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "target.deleted",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                 *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "username": "rider.example",
+                 *         "status": "deleted",
+                 *         "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
+                 *         "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "error": null,
+                 *         "attemptCount": 1,
+                 *         "nextAttemptAt": null,
+                 *         "metrics": null
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["TargetDeletedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onAccountConnected: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "account.connected",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "externalId": "did:plc:abc",
+                 *         "username": "rider.example",
+                 *         "displayName": "Rider",
+                 *         "avatarUrl": null,
+                 *         "status": "active",
+                 *         "connectedAt": "2026-11-19T08:30:00.000Z",
+                 *         "tokenExpiresAt": null,
+                 *         "permissions": {
+                 *           "granted": [
+                 *             "publishing",
+                 *             "comments",
+                 *             "metrics"
+                 *           ],
+                 *           "missing": []
+                 *         }
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["AccountConnectedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onAccountDisconnected: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "account.disconnected",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "externalId": "did:plc:abc",
+                 *         "username": "rider.example",
+                 *         "displayName": "Rider",
+                 *         "avatarUrl": null,
+                 *         "status": "disconnected",
+                 *         "connectedAt": "2026-11-19T08:30:00.000Z",
+                 *         "tokenExpiresAt": null,
+                 *         "permissions": {
+                 *           "granted": [
+                 *             "publishing",
+                 *             "comments",
+                 *             "metrics"
+                 *           ],
+                 *           "missing": []
+                 *         }
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["AccountDisconnectedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onAccountReconnectRequired: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "account.reconnect_required",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "externalId": "did:plc:abc",
+                 *         "username": "rider.example",
+                 *         "displayName": "Rider",
+                 *         "avatarUrl": null,
+                 *         "status": "reconnect_required",
+                 *         "connectedAt": "2026-11-19T08:30:00.000Z",
+                 *         "tokenExpiresAt": null,
+                 *         "permissions": {
+                 *           "granted": [
+                 *             "publishing",
+                 *             "comments",
+                 *             "metrics"
+                 *           ],
+                 *           "missing": []
+                 *         }
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["AccountReconnectRequiredEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onMediaReady: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "media.ready",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                 *         "status": "ready",
+                 *         "kind": "image",
+                 *         "contentType": "image/jpeg",
+                 *         "bytes": 184233,
+                 *         "width": 1600,
+                 *         "height": 1200,
+                 *         "durationMs": null,
+                 *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *         "fileName": "shop.jpg",
+                 *         "altText": "A sailing boat at sunrise",
+                 *         "coverMs": null,
+                 *         "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                 *         "createdAt": "2026-11-20T14:11:52.003Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["MediaReadyEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onCommentActionCompleted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "comment_action.completed",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1c4-77aa-7b4c-8d5e-6f708192a3b4",
+                 *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "mediaId": "18027438291234567",
+                 *         "commentId": "17912345678901234",
+                 *         "type": "reply",
+                 *         "text": "Yes, we are open on Sunday.",
+                 *         "status": "succeeded",
+                 *         "error": null,
+                 *         "createdAt": "2026-11-21T09:00:00.118Z",
+                 *         "finishedAt": "2026-11-21T09:00:01.402Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["CommentActionCompletedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onAutomationRunCompleted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "automation_run.completed",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1c5-0b1e-7c2d-9e3f-405162738495",
+                 *         "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                 *         "commentId": "17912345678901234",
+                 *         "mediaId": "18027438291234567",
+                 *         "author": {
+                 *           "id": "17841405309211844",
+                 *           "username": "bike.fan"
+                 *         },
+                 *         "status": "sent",
+                 *         "reason": null,
+                 *         "createdAt": "2026-11-21T09:00:00.507Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["AutomationRunCompletedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onQuotaExhausted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "quota.exhausted",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "period": "2026-11",
+                 *         "limit": 1000,
+                 *         "used": 940,
+                 *         "reserved": 60,
+                 *         "remaining": 0,
+                 *         "resetsAt": "2026-12-01T00:00:00.000Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["QuotaExhaustedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onWebhookDisabled: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "webhook.disabled",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a19000-1111-7222-8333-444455556666",
+                 *         "url": "https://example.com/postrider",
+                 *         "description": "Publishing results",
+                 *         "events": [
+                 *           "post.*",
+                 *           "target.failed"
+                 *         ],
+                 *         "status": "disabled",
+                 *         "disabledReason": "failing",
+                 *         "signing": "hmac-sha256",
+                 *         "publicKey": null,
+                 *         "maxPerSecond": null,
+                 *         "createdAt": "2026-11-12T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["WebhookDisabledEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onWebhookTest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "webhook.test",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "webhookId": "01a19000-1111-7222-8333-444455556666"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["WebhookTestEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

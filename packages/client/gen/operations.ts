@@ -7,6 +7,10 @@ export interface Operations {
   readonly listAccounts: (query?: Query<"listAccounts">, options?: RequestOptions) => Promise<Answer<"listAccounts">>;
   /** Disconnect an account. The account's tokens are deleted immediately, and its scheduled posts fail when they are due. A 204 does not mean that the platform has revoked the permission: the headers say whether it was asked to. Requires the scope `accounts:write`. */
   readonly disconnectAccount: (id: string, query?: Query<"disconnectAccount">, options?: RequestOptions) => Promise<Answer<"disconnectAccount">>;
+  /** Get the settings of an account. All settings that accounts of its platform have, and what the platform offers the account now. Requires the scope `accounts:read`. */
+  readonly getAccountSettings: (id: string, query?: Query<"getAccountSettings">, options?: RequestOptions) => Promise<Answer<"getAccountSettings">>;
+  /** Change settings of an account. A JSON merge patch. The settings hold for posts that are created, scheduled or published from then on; a retry keeps those of the post. Requires the scope `accounts:write`. */
+  readonly updateAccountSettings: (id: string, body: Body<"updateAccountSettings">, options?: RequestOptions) => Promise<Answer<"updateAccountSettings">>;
   /** List automation rules, newest first. Without revoked rules. Requires the scope `automations:read`. */
   readonly listAutomationRules: (query?: Query<"listAutomationRules">, options?: RequestOptions) => Promise<Answer<"listAutomationRules">>;
   /** Create a draft rule that answers comments with a private reply. A draft does nothing until its status is set to `active`. An account of a platform without automations is `validation_failed` with the detail `platform_unsupported`. Requires the scope `automations:write`. */
@@ -37,6 +41,8 @@ export interface Operations {
   readonly completeUpload: (id: string, body?: Body<"completeUpload">, options?: RequestOptions) => Promise<Answer<"completeUpload">>;
   /** Import a file from a public URL. Requires the scope `posts:write`. */
   readonly importMedia: (body: Body<"importMedia">, options?: RequestOptions) => Promise<Answer<"importMedia">>;
+  /** Describe media. Changes the fields that are sent, until a post with the media has begun to be published; later it is refused with `media_in_use`. Platforms that take no description or cover ignore them. Requires the scope `posts:write`. */
+  readonly updateMedia: (id: string, body: Body<"updateMedia">, options?: RequestOptions) => Promise<Answer<"updateMedia">>;
   /** Delete unused media. Media that never became ready is deleted immediately: 204. Ready media can no longer be downloaded, and is deleted after the answer: 202. Requires the scope `posts:write`. */
   readonly deleteMedia: (id: string, query?: Query<"deleteMedia">, options?: RequestOptions) => Promise<Answer<"deleteMedia">>;
   /** List the platforms with their rules and availability. Requires the scope `accounts:read`. */
@@ -109,6 +115,8 @@ export interface Iterators {
 export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   listAccounts: "GET /accounts",
   disconnectAccount: "DELETE /accounts/{id}",
+  getAccountSettings: "GET /accounts/{id}/settings",
+  updateAccountSettings: "PATCH /accounts/{id}/settings",
   listAutomationRules: "GET /automations/partner-dm-rules",
   createAutomationRule: "POST /automations/partner-dm-rules",
   updateAutomationRule: "PATCH /automations/partner-dm-rules/{id}",
@@ -124,6 +132,7 @@ export const OPERATIONS: Readonly<Record<keyof Operations, string>> = {
   presignUpload: "POST /media/presign",
   completeUpload: "POST /media/{id}/complete",
   importMedia: "POST /media/from-url",
+  updateMedia: "PATCH /media/{id}",
   deleteMedia: "DELETE /media/{id}",
   listPlatforms: "GET /platforms",
   createPost: "POST /posts",

@@ -9,6 +9,10 @@ export interface TextRules {
   readonly max: number;
   readonly unit: TextUnit;
   readonly required: boolean;
+  /**
+   * Maximum lengths that replace `max` for some accounts: by the name of a trait of the account, and by the value of that trait.
+   */
+  readonly maxByTrait?: Readonly<Record<string, Readonly<Record<string, number>>>>;
   /** The maximum length of the text of a post with media; it replaces `max`. */
   readonly maxWithMedia?: number;
   /** Maximum number of UTF-8 bytes of the text, which applies together with `max`. */
@@ -35,25 +39,50 @@ export interface MediaRules {
   readonly galleryMax?: number;
   readonly mixImageVideo: boolean;
   readonly maxVideos: number;
-  /** Maximum length of the alternative text of a file, in UTF-16 units. */
+  /** Maximum length of the alternative text of an image, in UTF-16 units. */
   readonly altTextMax?: number;
   readonly altTextRequiredField?: boolean;
   /** Whether the platform fetches the bytes of images and videos itself from a public URL. */
   readonly needsPublicUrl: { readonly image: boolean; readonly video: boolean };
 }
 
-/** Limits of one image file. Ratios are width divided by height; sizes are in pixels and bytes. */
-export interface ImageRules {
+/** Limits of a file that contains an animation, where the platform shows the animation. */
+export interface AnimationRules {
   readonly types: readonly string[];
   readonly maxBytes: number;
-  readonly gifMaxBytes?: number;
-  readonly maxGifs?: number;
+  readonly maxWidth?: number;
+  readonly maxHeight?: number;
+  readonly maxFrames?: number;
+  /** Maximum number of animations per post; an animation excludes all other media of the post. */
+  readonly maxPerPost: number;
+}
+
+/**
+ * Limits of one image file. Ratios are width divided by height; sizes are in pixels and bytes. `planImage` plans how an image
+ * that exceeds them is converted.
+ */
+export interface ImageRules {
+  /** Types of still images that are sent as they are; images of other types are converted to one of these. */
+  readonly types: readonly string[];
+  readonly maxBytes: number;
+  /** Absent when the platform shows no animations; they are refused then. */
+  readonly animation?: AnimationRules;
   readonly minRatio?: number;
   readonly maxRatio?: number;
+  /** Narrower images are enlarged to this width. */
   readonly minWidth?: number;
+  /** Maximum of the longer side. */
+  readonly maxLongSide?: number;
+  /** Maximum of the shorter side. */
+  readonly maxShortSide?: number;
   readonly maxWidthPlusHeight?: number;
   /** Maximum ratio of an image's longer side to its shorter side. */
   readonly maxAspect?: number;
+  /**
+   * The size to which the platform or its clients reduce larger images. Larger images are sent as they are when nothing else
+   * is wrong with them, but an image that has to be converted is not made larger.
+   */
+  readonly usefulSize?: { readonly width: number; readonly height: number };
   /** Set when the platform uses an image only as the thumbnail of a video, so that a post cannot consist of images. */
   readonly role?: "thumbnail";
 }
@@ -70,6 +99,8 @@ export interface VideoRules {
   readonly unverifiedMaxSeconds?: number;
   readonly minFps?: number;
   readonly maxFps?: number;
+  /** Maximum length of the alternative text of a video, in UTF-16 units; absent when the platform takes none. */
+  readonly altTextMax?: number;
   /** Minimum in pixels that applies to the video's width and to its height. */
   readonly minPixels?: number;
   /** Maximum in pixels that applies to the video's width and to its height. */

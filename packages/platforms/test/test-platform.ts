@@ -1,3 +1,4 @@
+import type { Call } from "@postrider/simulator/http/call";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeEach } from "vitest";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
@@ -6,6 +7,8 @@ import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { StepResult } from "#src/publishing/steps.ts";
 import type { PlatformId } from "#src/registry.ts";
+import { judgeRequests } from "./judges/judge-requests.ts";
+import { recordRequest, type RecordedRequest } from "./judges/recorded-request.ts";
 
 export const guard = { mayStillSend: () => true, timeoutMs: 5000 };
 export const signal = new AbortController().signal;
@@ -22,6 +25,8 @@ export interface Visible {
   readonly text: string;
   readonly media: readonly { readonly kind: string; readonly sha256: string }[];
   readonly createCalls: number;
+  /** What the connector chose besides the content, under the platform's names; absent when it chose nothing. */
+  readonly options?: Readonly<Record<string, unknown>>;
 }
 
 interface LoggedRequest {
@@ -75,18 +80,37 @@ export class TestPlatform implements AsyncDisposable {
   readonly #platform: PlatformId;
   readonly #simulator: Simulator;
 
-  private constructor(platform: PlatformId, simulator: Simulator) {
+  readonly #recorded: readonly RecordedRequest[];
+
+  private constructor(
+    platform: PlatformId,
+    simulator: Simulator,
+    recorded: readonly RecordedRequest[],
+  ) {
     this.#platform = platform;
+    this.#recorded = recorded;
     this.#simulator = simulator;
     this.url = `${simulator.url}/${platform}`;
   }
 
   static async start(platform: PlatformId): Promise<TestPlatform> {
-    return new TestPlatform(platform, await startSimulator({ host: "127.0.0.1", port: 0 }));
+    const recorded: RecordedRequest[] = [];
+    const onCall = (id: string, call: Call) => {
+      if (id === platform) recorded.push(recordRequest(call));
+    };
+    const simulator = await startSimulator({ host: "127.0.0.1", port: 0, onCall });
+    return new TestPlatform(platform, simulator, recorded);
   }
 
+  /**
+   * Stops the simulated platform. Fails when a request that reached it does not agree with the types or schemas of the
+   * platform's own client library.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#simulator[Symbol.asyncDispose]();
+    const faults = await judgeRequests(this.#platform, this.#recorded);
+    if (faults.length > 0)
+      throw new Error(`requests that the client library cannot send:\n${faults.join("\n")}`);
   }
 
   async control<T = unknown>(method: string, path: string, body?: unknown): Promise<T> {

@@ -2,6 +2,7 @@ import fastify from "fastify";
 import { registerControl } from "#src/control/control.ts";
 import { HeldCalls } from "#src/http/held-calls.ts";
 import { registerPlatforms, resumeHeldCalls } from "#src/http/platform-routes.ts";
+import type { ServeDeps } from "#src/http/serve.ts";
 import { createPlatforms } from "#src/platforms.ts";
 import { createWorld } from "#src/world/world.ts";
 
@@ -14,6 +15,11 @@ export interface SimulatorOptions {
    * in memory.
    */
   readonly dataDir?: string;
+  /**
+   * Receives each request to a simulated platform before the platform handles the request, so that
+   * tests can check what the caller sent.
+   */
+  readonly onCall?: ServeDeps["onCall"];
 }
 
 export interface Simulator extends AsyncDisposable {
@@ -32,7 +38,8 @@ export async function startSimulator(options: SimulatorOptions): Promise<Simulat
   const world = createWorld(options.dataDir);
   const stop = new AbortController();
   const platforms = createPlatforms(world);
-  const deps = { world, held: new HeldCalls(world.store), stopping: stop.signal };
+  const held = new HeldCalls(world.store);
+  const deps = { world, held, stopping: stop.signal, onCall: options.onCall };
   const app = fastify({
     forceCloseConnections: true,
     // Accepts path segments longer than fastify's default, because a Telegram path contains the bot

@@ -1,6 +1,7 @@
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
+import { createAvailableReaders } from "@postrider/platforms/settings/available";
 import { openBus } from "@postrider/shared/bus/open";
 import { insertDeployment } from "@postrider/shared/deployment/table";
 import { startRelay } from "@postrider/shared/outbox/relay";
@@ -15,6 +16,7 @@ import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
 import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
+import { AvailableSettings } from "#src/operations/available-settings.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -33,12 +35,17 @@ export async function startApp(config: Config): Promise<App> {
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
   const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge: () => nudge() };
   const refresher = new CredentialRefresher(own);
+  const refreshTokens: Dependencies["refreshTokens"] = (current) => refresher.refresh(current);
+  const readers = createAvailableReaders(config.platforms);
+  const available = new AvailableSettings({ ...own, refreshTokens }, readers);
   const deps: Dependencies = {
     ...own,
+    features: config.platforms.features,
     simulatorUrl,
     publicUrl,
     noteKeyUse: (keyId) => apiKeyUse.note(keyId),
-    refreshTokens: (current) => refresher.refresh(current),
+    refreshTokens,
+    readAvailable: (key, platform) => available.read(key, platform),
   };
   const routes = createRoutes(deps);
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
@@ -9,6 +10,7 @@ import { RecoveryService } from "@postrider/contracts/accounts/v1/recovery_servi
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import type { PlatformFeature } from "@postrider/platforms/authorization/permissions";
 import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
+import { createAvailableReaders } from "@postrider/platforms/settings/available";
 import { insertDeployment } from "@postrider/shared/deployment/table";
 import type { Sql } from "@postrider/shared/postgres";
 import { hashApiKey } from "@postrider/shared/secrets/api-keys";
@@ -18,6 +20,7 @@ import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { startSimulator, type Simulator } from "@postrider/simulator/simulator";
 import { startWriteApiKeyUse, type ApiKeyUse } from "#src/jobs/write-api-key-use.ts";
+import { AvailableSettings } from "#src/operations/available-settings.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
@@ -46,6 +49,7 @@ export interface AccountsApp extends AsyncDisposable {
   readonly credentials: ReturnType<typeof openClients>["credentials"];
   readonly platforms: ReturnType<typeof openClients>["platforms"];
   readonly recovery: ReturnType<typeof openClients>["recovery"];
+  readonly settings: ReturnType<typeof openClients>["settings"];
   readonly workspaces: ReturnType<typeof openClients>["workspaces"];
   readonly refresher: CredentialRefresher;
   readonly apiKeyUse: ApiKeyUse;
@@ -60,6 +64,7 @@ function openClients(peer: ReturnType<typeof createTestPeer>) {
     credentials: peer.client(CredentialService),
     platforms: peer.client(PlatformService),
     recovery: peer.client(RecoveryService),
+    settings: peer.client(AccountSettingsService),
     workspaces: peer.client(WorkspaceService),
   };
 }
@@ -131,6 +136,7 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
   };
   const apiKeyUse = startWriteApiKeyUse({ sql: database.sql, logger });
   const deps = {
+    features: settings.features,
     sql: options.sql ?? database.sql,
     logger,
     connectors: createAuthorizationConnectors(settings, simulatorUrl),
@@ -139,13 +145,17 @@ export function createApp(database: TestDatabase, options: AppOptions = {}): Acc
     nudge: () => undefined,
   };
   const refresher = new CredentialRefresher(deps);
+  const refreshTokens: CredentialRefresher["refresh"] = (current) => refresher.refresh(current);
+  const readers = createAvailableReaders(settings);
+  const available = new AvailableSettings({ ...deps, refreshTokens }, readers);
   const peer = createTestPeer(
     createRoutes({
       ...deps,
       simulatorUrl,
       publicUrl: "https://postrider.example",
       noteKeyUse: (keyId) => apiKeyUse.note(keyId),
-      refreshTokens: (current) => refresher.refresh(current),
+      refreshTokens,
+      readAvailable: (key, platform) => available.read(key, platform),
     }),
   );
   return {

@@ -17,7 +17,10 @@ export interface SimulatorControl {
   countCalls(platform: string, operation: string): Promise<number>;
   /** How the simulated platform answered the calls of an API operation, in order. */
   outcomes(platform: string, operation: string): Promise<readonly string[]>;
-  settings(part: { readonly authorize?: "ask" | "approve" | "deny" }): Promise<void>;
+  settings(part: {
+    readonly authorize?: "ask" | "approve" | "deny";
+    readonly instagramTokenShape?: "object" | "list";
+  }): Promise<void>;
   reset(): Promise<void>;
 }
 

@@ -98,10 +98,7 @@ function listChecks({ role }: Config, parts: Parts): readonly (readonly [string,
   const checks = {
     publishing: ["claims", () => parts.publishing?.check() ?? isStarting()],
     webhooks: ["webhooks", () => parts.webhooks?.check() ?? isStarting()],
-    engagement: [
-      "engagement",
-      () => (parts.engagement === undefined ? isStarting() : Promise.resolve()),
-    ],
+    engagement: ["engagement", () => parts.engagement?.check() ?? isStarting()],
   } as const;
   return role === "all" ? Object.values(checks) : [checks[role]];
 }

@@ -6,12 +6,13 @@ import type { TestTarget, World } from "./fixture.ts";
  */
 export function addTargetOf(
   world: World,
-  { text, title, privacy, externalId, username, accessToken }: Publication,
+  { text, title, privacy, settings, externalId, username, accessToken }: Publication,
   given: Pick<TestTarget, "platform" | "media">,
 ): TestTarget {
   const target = world.addTarget({
     ...given,
     text,
+    settings,
     ...(title === undefined ? {} : { title }),
     ...(privacy === undefined ? {} : { privacy }),
   });

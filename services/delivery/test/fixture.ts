@@ -96,6 +96,7 @@ export interface TestTarget {
   readonly text: string;
   readonly title?: string;
   readonly privacy?: string;
+  readonly settings?: Readonly<Record<string, unknown>>;
   readonly media: readonly PublicationMedia[];
   generation: number;
   wanted: boolean;
@@ -260,7 +261,8 @@ export class World {
             if (!wanted) return { ref, wanted };
             const title = target.title === undefined ? {} : { title: target.title };
             const privacy = target.privacy === undefined ? {} : { privacy: target.privacy };
-            return { ref, wanted, text: target.text, ...title, ...privacy, media };
+            const settings = JSON.stringify(target.settings ?? {});
+            return { ref, wanted, text: target.text, ...title, ...privacy, media, settings };
           }),
         };
       },
@@ -347,12 +349,21 @@ export interface WorkerOptions {
   readonly connectors?: PublishingDeps["connectors"];
   readonly deploymentId?: string;
   readonly sealing?: PublishingDeps["sealing"];
+  readonly media?: PublishingDeps["media"];
   /** Wraps the database connection pool of the worker, for example in one that loses answers of the database. */
   readonly wrapSql?: (sql: Sql) => Sql;
 }
 
 /** Clocks that never advance, so that on a slow machine no publishing call becomes too old to be sent. */
 export const STILL_CLOCKS: Clocks = { monotonic: () => 0, wall: () => 0 };
+
+/** Returns a file of a target of the test. */
+function findMedia(world: World, id: string): PublicationMedia {
+  const all = [...world.targets.values()].flatMap(({ media }) => media);
+  const media = all.find((one) => one.id === id);
+  if (media === undefined) throw new Error("no target of the test has this media");
+  return media;
+}
 
 export function publishingDeps(
   world: World,
@@ -371,13 +382,12 @@ export function publishingDeps(
       accounts: peer.client(AccountService),
     },
     guard: createPublishingGuard({ sql, logger, deploymentId: options.deploymentId ?? DEPLOYMENT }),
-    media: {
-      describe: ({ id }) => {
-        const all = [...world.targets.values()].flatMap(({ media }) => media);
-        const media = all.find((one) => one.id === id);
-        if (media === undefined) throw new Error("no target of the test has this media");
-        return media;
-      },
+    media: options.media ?? {
+      describe: ({ id }) => findMedia(world, id),
+      prepare: (items) =>
+        Promise.resolve(
+          items.map(({ media }) => ({ kind: "file", media: findMedia(world, media.id) })),
+        ),
     },
     spool: new Spool({ folder: tmpdir(), maxBytes: 100_000_000 }),
     sealing: options.sealing ?? SEALING,

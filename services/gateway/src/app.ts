@@ -1,4 +1,5 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
@@ -56,6 +57,7 @@ function connectPeers({ accountsUrl, postsUrl, mediaUrl, deliveryUrl, identity }
 function createClients({ accounts, posts, media, delivery }: ReturnType<typeof connectPeers>) {
   return {
     accounts: accounts.client(AccountService),
+    accountSettings: accounts.client(AccountSettingsService),
     authorizations: accounts.client(AuthorizationService),
     platforms: accounts.client(PlatformService),
     posts: posts.client(PostService),

@@ -234,6 +234,7 @@ test.each([
   ["used", 410],
   ["expired", 410],
   ["refused", 400],
+  ["permission_missing", 403],
   ["no_account", 400],
   ["unavailable", 503],
   ["a word of a later release", 503],
@@ -246,6 +247,28 @@ test.each([
     expect(answer.headers["content-type"]).toBe("text/html; charset=utf-8");
   },
 );
+
+test("the OAuth callback names the permissions that a person must not decline, and the features that an account lacks", async () => {
+  const declined = serve({
+    finishAuthorization: () => ({
+      outcome: "permission_missing",
+      platform: "facebook",
+      missingScopes: ["pages_manage_posts"],
+    }),
+  });
+  expect((await back(declined, "state=s&code=c")).body).toContain("<li>pages_manage_posts</li>");
+  const permissions = { granted: ["publishing"], missing: ["comments", "messages"] };
+  const accounts = [
+    { username: "cat", permissions },
+    { username: "dog", permissions },
+  ];
+  const connected = serve({
+    finishAuthorization: () => ({ outcome: "connected", platform: "facebook", accounts }),
+  });
+  expect((await back(connected, "state=s&code=c")).body).toContain(
+    "<ul><li>cat</li><li>dog</li></ul>\n<p>Permission is missing for: comments, private replies.",
+  );
+});
 
 test("repeated parameters of the OAuth callback count as missing", async () => {
   const finished: unknown[] = [];

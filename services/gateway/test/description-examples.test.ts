@@ -47,6 +47,16 @@ const ACCEPTING: Peers = {
   media: {
     createUpload: () => ({ id: EXAMPLE_IDS.media, uploadPath: "a", expiresAt: AT }),
     importMedia: () => ({ media: MEDIA }),
+    updateMedia: () => ({ media: MEDIA }),
+  },
+  accountSettings: {
+    updateAccountSettings: () => ({
+      settings: {
+        accountId: EXAMPLE_IDS.account,
+        platform: "x",
+        settings: '{"replySettings":"everyone"}',
+      },
+    }),
   },
   queueSlots: {
     createQueueSlotRule: () => ({ rule: RULE }),
@@ -91,9 +101,14 @@ function examplesOf({ example, examples = {} }: Content): readonly (readonly [st
   return example === undefined ? found : [["example", example], ...found];
 }
 
-function faultsOf(schema: object, value: unknown): unknown {
+/** The validators that were compiled before, by reference. */
+const validators = new Map<string, ReturnType<typeof Schema.Compile>>();
+
+function faultsOf(schema: Content["schema"], value: unknown): unknown {
   const { components } = document;
-  const [isValid, faults] = Schema.Compile({ ...schema, components }).Errors(value);
+  const known = validators.get(schema.$ref) ?? Schema.Compile({ ...schema, components });
+  validators.set(schema.$ref, known);
+  const [isValid, faults] = known.Errors(value);
   return isValid ? [] : faults;
 }
 

@@ -380,3 +380,53 @@ test("a request to a media URL with another method than GET or HEAD is refused",
   expect(await summary(answer)).toEqual([405, "method_not_allowed"]);
   expect(answer.headers.get("allow")).toBe("GET, HEAD");
 });
+
+test("a URL of a rendition returns its bytes with the type, length and version that the media service names", async () => {
+  const rendition = "0198c1d0-0000-7000-8000-000000000001";
+  const asked: (string | undefined)[] = [];
+  known = [{ ...MEDIA, fileName: "IMG_1.HEIC", contentType: "image/heic" }];
+  media.handle((request, response) => {
+    asked.push(
+      `${request.method} ${new URL(request.url ?? "", "http://x").searchParams.get("rendition")}`,
+    );
+    const described = { "content-type": "image/jpeg", etag: ETAG };
+    const range = request.headers.range === undefined ? {} : { "content-range": "bytes 2-4/10" };
+    const part = request.headers.range === undefined ? BYTES : BYTES.subarray(2, 5);
+    const status = request.headers.range === undefined ? 200 : 206;
+    response.writeHead(status, { ...described, ...range, "content-length": part.length });
+    response.end(request.method === "HEAD" ? undefined : part);
+  });
+  const token = tokenFor({ ...CLAIMS, rendition });
+
+  const answer = await get(token);
+  expect([answer.status, await answer.text()]).toEqual([200, "0123456789"]);
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "content-type": "image/jpeg",
+    "content-length": "10",
+    etag: ETAG,
+    "content-disposition": 'inline; filename="IMG_1.jpg"',
+  });
+  const part = await get(token, { headers: { range: "bytes=2-4", "if-range": ETAG } });
+  expect([part.status, await part.text()]).toEqual([206, "234"]);
+  const head = await get(token, { method: "HEAD" });
+  expect([head.status, head.headers.get("content-length")]).toEqual([200, "10"]);
+  const unchanged = await get(token, { headers: { "if-none-match": ETAG } });
+  expect(unchanged.status).toBe(304);
+  expect(asked).toEqual([
+    `HEAD ${rendition}`,
+    `GET ${rendition}`,
+    `HEAD ${rendition}`,
+    `GET ${rendition}`,
+    `HEAD ${rendition}`,
+    `HEAD ${rendition}`,
+  ]);
+});
+
+test("a URL of a rendition that does not exist, or of media that are not ready, is not found", async () => {
+  const token = tokenFor({ ...CLAIMS, rendition: "0198c1d0-0000-7000-8000-000000000001" });
+  known = [MEDIA];
+  media.handle((_request, response) => response.writeHead(404).end());
+  expect(await summary(await get(token))).toEqual([404, "not_found"]);
+  known = [{ ...MEDIA, status: "deleting" }];
+  expect(await summary(await get(token))).toEqual([404, "not_found"]);
+});

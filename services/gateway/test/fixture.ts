@@ -1,5 +1,6 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
@@ -60,6 +61,7 @@ export interface Peers {
   readonly quota?: Partial<ServiceImpl<typeof QuotaService>>;
   readonly queueSlots?: Partial<ServiceImpl<typeof QueueSlotService>>;
   readonly accounts?: Partial<ServiceImpl<typeof AccountService>>;
+  readonly accountSettings?: Partial<ServiceImpl<typeof AccountSettingsService>>;
   readonly authorizations?: Partial<ServiceImpl<typeof AuthorizationService>>;
   readonly platforms?: Partial<ServiceImpl<typeof PlatformService>>;
   readonly media?: Partial<ServiceImpl<typeof MediaService>>;
@@ -92,6 +94,7 @@ export async function createTestServer(
     router.service(QuotaService, peers.quota ?? {});
     router.service(QueueSlotService, peers.queueSlots ?? {});
     router.service(AccountService, peers.accounts ?? {});
+    router.service(AccountSettingsService, peers.accountSettings ?? {});
     router.service(AuthorizationService, peers.authorizations ?? {});
     router.service(PlatformService, peers.platforms ?? {});
     router.service(MediaService, peers.media ?? {});
@@ -109,6 +112,7 @@ export async function createTestServer(
   const app = await createServer({
     admission: { admit, [Symbol.asyncDispose]: () => Promise.resolve() },
     accounts: peer.client(AccountService),
+    accountSettings: peer.client(AccountSettingsService),
     authorizations: peer.client(AuthorizationService),
     platforms: peer.client(PlatformService),
     posts: peer.client(PostService),
@@ -147,7 +151,7 @@ export interface SharedServer {
   use(peers: Pick<Peers, PeerName>, admit?: Admission["admit"]): void;
 }
 
-type PeerName = "posts" | "accounts" | "authorizations" | "platforms";
+type PeerName = "posts" | "accounts" | "authorizations" | "accountSettings" | "platforms";
 
 export async function createSharedServer(logger?: Logger): Promise<SharedServer> {
   let current: Pick<Peers, PeerName> = {};
@@ -169,6 +173,7 @@ export async function createSharedServer(logger?: Logger): Promise<SharedServer>
     posts: delegate("posts"),
     accounts: delegate("accounts"),
     platforms: delegate("platforms"),
+    accountSettings: delegate("accountSettings"),
     authorizations: delegate("authorizations"),
   };
   const app = await createTestServer(peers, (request) => currentAdmit(request), logger);

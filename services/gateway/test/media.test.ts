@@ -54,6 +54,8 @@ const RECORD = {
   durationMs: 12_345,
   sha256: "a".repeat(64),
   fileName: "video.mp4",
+  altText: null,
+  coverMs: null,
   url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/media\/[\w-]+\.[\w-]+$/) as string,
   createdAt: "2026-11-18T11:06:40.000Z",
 };
@@ -65,6 +67,8 @@ beforeAll(async () => {
     createUpload: (...call) => (note(call[0]) && peer.createUpload?.(...call)) || {},
     completeUpload: (...call) => (note(call[0]) && peer.completeUpload?.(...call)) || {},
     importMedia: (...call) => (note(call[0]) && peer.importMedia?.(...call)) || {},
+    updateMedia: (...call) => (note(call[0]) && peer.updateMedia?.(...call)) || {},
+    batchGetMedia: (...call) => peer.batchGetMedia?.(...call) ?? {},
     deleteMedia: (...call) => (note(call[0]) && peer.deleteMedia?.(...call)) || {},
   };
   const posts = { batchGetPosts: () => ({ posts: [{ ...POST, media: [MEDIA] }] }) };
@@ -97,6 +101,11 @@ const fromUrl = (payload: object, headers = {}): InjectOptions => ({
 const complete = (id = MEDIA_ID): InjectOptions => ({
   method: "POST",
   url: `/api/v1/media/${id}/complete`,
+});
+const update = (payload: object): InjectOptions => ({
+  method: "PATCH",
+  url: `/api/v1/media/${MEDIA_ID}`,
+  payload,
 });
 const remove = (id = MEDIA_ID): InjectOptions => ({ method: "DELETE", url: `/api/v1/media/${id}` });
 
@@ -220,6 +229,60 @@ test.each([{}, { url: "" }, { url: "not a url" }, { url: 1 }, { url: "https://a.
   },
 );
 
+test("PATCH /media/{id} changes only the fields that were sent and answers with the media", async () => {
+  const answer = await ask(update({ altText: "A boat" }), {
+    updateMedia: () => ({ media: { ...MEDIA, altText: "A boat", coverMs: 700n } }),
+  });
+  const changed = { ...RECORD, altText: "A boat", coverMs: 700 };
+  expect([answer.statusCode, answer.json()]).toEqual([200, changed]);
+  await ask(update({ coverMs: 700 }), { updateMedia: () => ({ media: MEDIA }) });
+  const both = [...calls];
+  expect(both).toMatchObject([{ workspaceId: WORKSPACE_ID, id: MEDIA_ID, coverMs: 700n }]);
+  expect(both).not.toMatchObject([{ altText: expect.anything() }]);
+});
+
+test("PATCH /media/{id} removes a description and a cover that are null", async () => {
+  await ask(update({ altText: null, coverMs: null }), { updateMedia: () => ({ media: MEDIA }) });
+  expect(calls).toMatchObject([{ altText: "", coverMs: -1n }]);
+});
+
+test.each([
+  {},
+  { altText: "a".repeat(1_501) },
+  { altText: 1 },
+  { coverMs: -1 },
+  { coverMs: 1.5 },
+  { altText: "A boat", title: "b" },
+])("PATCH /media/{id} refuses the body %j", async (payload) => {
+  expect(summary(await ask(update(payload)))).toEqual([400, "invalid_request"]);
+  expect(calls).toEqual([]);
+});
+
+test("GET /posts/{id} shows the current description of its media, and the accepted one while the media service does not answer", async () => {
+  const get: InjectOptions = { method: "GET", url: `/api/v1/posts/${POST_ID}` };
+  const shown = async (media: MediaPeer) =>
+    (await ask(get, media)).json<{ media: readonly object[] }>().media;
+  const current = { ...MEDIA, altText: "A boat", coverMs: 0n };
+  expect(await shown({ batchGetMedia: () => ({ media: [current] }) })).toEqual([
+    { ...RECORD, altText: "A boat", coverMs: 0 },
+  ]);
+  const refuse = () => {
+    throw new ServiceError("unavailable", "unavailable");
+  };
+  expect(await shown({ batchGetMedia: refuse })).toEqual([RECORD]);
+});
+
+test("GET /posts/{id} has another ETag after its media were described, which If-Match accepts as the version of the post", async () => {
+  const get: InjectOptions = { method: "GET", url: `/api/v1/posts/${POST_ID}` };
+  const accepted = (await ask(get, { batchGetMedia: () => ({ media: [MEDIA] }) })).headers.etag;
+  const described = { batchGetMedia: () => ({ media: [{ ...MEDIA, altText: "A boat" }] }) };
+  const changed = (await ask(get, described)).headers.etag ?? "";
+  expect([accepted, changed]).toEqual(['"3"', expect.stringMatching(/^"3\.[\w-]{11}"$/) as string]);
+  const again = (etag: string) => ({ ...get, headers: { "if-none-match": etag } });
+  expect((await ask(again('"3"'), described)).statusCode).toBe(200);
+  expect((await ask(again(changed), described)).statusCode).toBe(304);
+});
+
 test("DELETE /media/{id} answers 204 for a file whose upload was never completed", async () => {
   const answer = await ask(remove(), { deleteMedia: () => ({ gone: true }) });
   expect([answer.statusCode, answer.body]).toEqual([204, ""]);
@@ -243,13 +306,25 @@ test.each<[number, string, ErrorKind]>([
   const refuse = () => {
     throw new ServiceError(kind, reason);
   };
-  const peers = { completeUpload: refuse, importMedia: refuse, deleteMedia: refuse };
-  for (const request of [complete(), fromUrl({ url: "https://a.example/" }), remove()]) {
+  const peers = {
+    completeUpload: refuse,
+    importMedia: refuse,
+    updateMedia: refuse,
+    deleteMedia: refuse,
+  };
+  const requests = [complete(), fromUrl({ url: "https://a.example/" }), update({ coverMs: 1 })];
+  for (const request of [...requests, remove()]) {
     expect(summary(await ask(request, peers))).toEqual([status, reason]);
   }
 });
 
-const operations = [presign(), complete(), fromUrl({ url: "https://a.example/" }), remove()];
+const operations = [
+  presign(),
+  complete(),
+  fromUrl({ url: "https://a.example/" }),
+  update({ coverMs: 1 }),
+  remove(),
+];
 const PATHS = ["presign", `${MEDIA_ID}/complete`, "from-url", MEDIA_ID];
 
 test.each(operations)("$method $url requires the scope posts:write", async (request) => {
@@ -275,7 +350,7 @@ test("the paths presign, from-url and complete are not read as media ids, and th
   for (const [method, url, allow] of [
     ["GET", "/api/v1/media/presign", "POST"],
     ["PUT", `/api/v1/media/${MEDIA_ID}/complete`, "POST"],
-    ["GET", `/api/v1/media/${MEDIA_ID}`, "DELETE"],
+    ["GET", `/api/v1/media/${MEDIA_ID}`, "DELETE, PATCH"],
   ] as const) {
     const answer = await ask({ method, url });
     expect([...summary(answer), answer.headers.allow]).toEqual([405, "method_not_allowed", allow]);

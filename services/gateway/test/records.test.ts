@@ -165,6 +165,12 @@ test("GET /accounts lists accounts without their internal fields", async () => {
     status: "active",
     connectedAt: { seconds: 1_795_000_000n, nanos: 0 },
     version: 4n,
+    permissions: {
+      granted: ["publishing"],
+      missing: ["comments"],
+      missingScopes: ["tweet.moderate.write"],
+    },
+    traits: { verified_type: "blue" },
   };
   shared.use({ accounts: { listAccounts: () => ({ accounts: [account] }) } });
   expect((await shared.app.inject({ url: "/api/v1/accounts" })).json()).toEqual({
@@ -179,6 +185,7 @@ test("GET /accounts lists accounts without their internal fields", async () => {
         status: "active",
         connectedAt: "2026-11-18T11:06:40.000Z",
         tokenExpiresAt: null,
+        permissions: { granted: ["publishing"], missing: ["comments"] },
       },
     ],
   });

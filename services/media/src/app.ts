@@ -21,6 +21,7 @@ import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-upload
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
+import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
@@ -34,6 +35,8 @@ import { TempSpace } from "#src/storage/temp-space.ts";
  * out.
  */
 const COMPLETE_TIMEOUT_MS = 115_000;
+/** How long the RPC PrepareMedia waits for renditions, whose making continues after it. */
+const PREPARE_TIMEOUT_MS = 55_000;
 /** Time limit of a download from a URL that a customer provided. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;
 /**
@@ -64,16 +67,17 @@ export async function startApp(config: Config): Promise<App> {
   const limits = { maxImageBytes, maxVideoBytes };
   const inspector = createFileInspector({ limits, logger, inspectorUrl });
   const leaseMs = Math.min(MAX_CHECK_LEASE_MS, config.leaseMs);
-  const { inspect } = inspector;
+  const { inspect, render } = inspector;
   const checks = new UploadChecks({ sql, store, inspect, space, leaseMs, logger, nudgeRelay });
   const imports = createImports(config, { inspect, space, logger });
+  const renditions = new Renditions({ sql, store, render, leaseMs, logger });
   const stopping = new AbortController();
   const server = await listenService({
     config,
     callers: RPC_CALLERS,
     health,
     logger,
-    routes: createAppRoutes({ config, sql, store, checks, imports, posts, nudgeRelay }),
+    routes: createAppRoutes({ config, sql, store, checks, imports, renditions, posts, nudgeRelay }),
     plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
@@ -88,7 +92,7 @@ export async function startApp(config: Config): Promise<App> {
       setTimeout(() => stopping.abort(), TRANSFER_GRACE_MS).unref();
       // These parts of the media service stop at the same time, because its server answers the last requests only when
       // their upload checks and imports have ended.
-      const edges = together([inspector, imports, checks, server, ...jobs]);
+      const edges = together([inspector, imports, checks, renditions, server, ...jobs]);
       await disposeInOrder([edges, relay, bus, posts, store, base]);
     },
   };
@@ -119,6 +123,7 @@ function createAppRoutes(options: {
   readonly store: ObjectStore;
   readonly checks: UploadChecks;
   readonly imports: Imports;
+  readonly renditions: Renditions;
   readonly posts: Peer;
   readonly nudgeRelay: () => void;
 }) {
@@ -132,6 +137,7 @@ function createAppRoutes(options: {
     storageBytes,
     storageTurns: createStorageTurns(),
     completeMs: COMPLETE_TIMEOUT_MS,
+    prepareMs: PREPARE_TIMEOUT_MS,
     assertRoom: createOutboxCapacityCheck(deps.sql),
   });
 }

@@ -40,6 +40,7 @@ test("BatchGetMedia returns the media of the request's workspace and omits the m
           width: 640,
           height: 480,
           durationMs: null,
+          frames: 1,
           delivery: { kind: "same" },
         },
         { objectKey: `objects/${id}`, deliveryKey: null },

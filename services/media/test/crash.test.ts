@@ -30,7 +30,10 @@ async function uploaded(body: Buffer): Promise<Grant> {
 /** Counts the objects of the object store that rows of media name. */
 async function countNamed(): Promise<number> {
   const [row] = await stage.sql<{ count: number }[]>`
-    select (count(object_key) + count(delivery_key))::int as count from media`;
+    select (
+      (select count(object_key) + count(delivery_key) from media)
+      + (select count(object_key) from media_renditions)
+    )::int as count`;
   return row?.count ?? 0;
 }
 
@@ -168,3 +171,29 @@ test("a job deletes the objects that remain when the media service is killed whi
   expect(await statusOf(grant)).toBeUndefined();
   await expectTidy();
 });
+
+test.each(["media.renditions-claimed", "media.renditions-stored"])(
+  "a media service that is killed at the failpoint %s leaves no file, and makes the rendition when it is asked again",
+  async (point) => {
+    const grant = await uploaded(await png());
+    await stage.media.completeUpload(ref(grant));
+    const rendition = {
+      contentType: "image/jpeg",
+      width: 4,
+      height: 4,
+      fit: "scale",
+      maxBytes: 100_000n,
+    };
+    const { workspaceId, id: mediaId } = grant;
+    const prepare = () =>
+      stage.mediaForDelivery.prepareMedia({ items: [{ workspaceId, mediaId, rendition }] });
+    await stage.killAt(point);
+    await expect(prepare()).rejects.toMatchObject({ kind: "unavailable" });
+    await stage.revive();
+
+    await expectTidy();
+    await stage.sql`update media_renditions set lease_until = now() where media_id = ${mediaId}`;
+    expect(await prepare()).toMatchObject({ files: [{ width: 4, refusal: "" }] });
+    await expectTidy();
+  },
+);

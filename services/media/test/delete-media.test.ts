@@ -55,7 +55,7 @@ async function someMedia(status: "ready" | "pending" | "rejected" = "ready") {
   );
   const image = { kind: "image", contentType: "image/png", bytes: 5 } as const;
   if (status === "ready") {
-    const found = { ...image, sha256: "ab", width: 1, height: 2, durationMs: null };
+    const found = { ...image, sha256: "ab", width: 1, height: 2, durationMs: null, frames: 1 };
     const checked = { ...found, delivery: { kind: "same" } } as const;
     const keys = { objectKey, deliveryKey: null };
     await sql.begin((tx) =>

@@ -137,7 +137,7 @@ beforeEach(() => {
 async function addMedia(workspaceId: string): Promise<string> {
   const id = newId();
   const image = { kind: "image", contentType: "image/png", bytes: 5, sha256: "ab" } as const;
-  const found = { ...image, width: 640, height: 480, durationMs: null };
+  const found = { ...image, width: 640, height: 480, durationMs: null, frames: 1 };
   const checked = { ...found, delivery: { kind: "same" } } as const;
   const keys = { objectKey: `objects/${id}`, deliveryKey: null };
   await database.sql.begin((tx) =>

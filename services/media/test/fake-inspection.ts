@@ -22,6 +22,7 @@ export const inspectFake: InspectFile = async (path) => {
       width: 2,
       height: 1,
       durationMs: null,
+      frames: 1,
       delivery: { kind: "same" },
     },
   };

@@ -8,6 +8,7 @@ import { expect, test } from "vitest";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { readProcessUsage } from "#src/inspection/process-usage.ts";
+import { hostileHeifs } from "./hostile-media/heif.ts";
 import type { HostileFile } from "./hostile-media/hostile-file.ts";
 import { hostileImages } from "./hostile-media/images.ts";
 import { polyglots } from "./hostile-media/polyglots.ts";
@@ -64,6 +65,7 @@ async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
   const written: WrittenFile[] = [];
   for (const { bytes, ...file } of [
     ...polyglots(),
+    ...hostileHeifs(),
     ...(await hostileImages()),
     ...hostileVideos(),
   ]) {

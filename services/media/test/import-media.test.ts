@@ -361,6 +361,7 @@ const acceptVideo: InspectFile = async () => ({
     width: 1,
     height: 1,
     durationMs: 1,
+    frames: 0,
     delivery: { kind: "same" },
   },
 });

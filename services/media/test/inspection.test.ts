@@ -100,6 +100,7 @@ test.each(cleanImages)(
       width: 96,
       height: 64,
       durationMs: null,
+      frames: 1,
       delivery: { kind: "same" },
     };
 

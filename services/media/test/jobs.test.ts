@@ -41,6 +41,7 @@ async function stored(): Promise<Pick<Grant, "workspaceId" | "id">> {
     width: 1,
     height: 1,
     durationMs: null,
+    frames: 1,
     delivery: { kind: "same" },
   } as const;
   await service.sql.begin((tx) => insertReadyMedia(tx, { ...ref, fileName: "a" }, checked, keys));

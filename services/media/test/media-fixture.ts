@@ -24,11 +24,13 @@ import sharp from "sharp";
 import { MIGRATIONS } from "#src/config.ts";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
+import type { RenderImages } from "#src/domain/rendition-plan.ts";
 import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { removeObjects } from "#src/jobs/remove-objects.ts";
 import { removeOrphans, removeOrphansWhenDue } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
+import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
@@ -56,6 +58,9 @@ export interface ReplicaOptions {
   /** Maximum number of bytes that checks and imports use in the temporary folder. */
   readonly tempBytes?: number;
   readonly completeMs?: number;
+  readonly prepareMs?: number;
+  /** Replaces the function that makes renditions; receives the real function. */
+  readonly render?: (real: RenderImages) => RenderImages;
   /** Registers the RPCs of the posts service that the test implements. */
   readonly posts?: (router: ConnectRouter) => void;
 }
@@ -121,6 +126,8 @@ async function startReplica(
     logger,
     nudgeRelay,
   });
+  const render = options.render?.(inspector.render) ?? inspector.render;
+  const renditions = new Renditions({ sql, store, render, leaseMs: 30_000, logger });
   const client = new OutboundClient({ allow: [] });
   const imports = new Imports({ client, inspect, limits: LIMITS, totalMs: 10_000, space, logger });
   const routes = createRoutes({
@@ -128,12 +135,14 @@ async function startReplica(
     store,
     checks,
     imports,
+    renditions,
     posts: createTestPeer(options.posts ?? (() => {})).client(MediaUseService),
     limits: LIMITS,
     grantMs: options.grantMs ?? 900_000,
     storageBytes: options.storageBytes ?? 10_000_000_000,
     storageTurns: createStorageTurns(),
     completeMs: options.completeMs ?? 20_000,
+    prepareMs: options.prepareMs ?? 20_000,
     assertRoom: createOutboxCapacityCheck(sql, options.maxOutboxRows),
     nudgeRelay,
   });
@@ -169,7 +178,12 @@ async function startReplica(
     url,
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
-      await disposeInOrder([checks, inspector, { [Symbol.asyncDispose]: () => server.close() }]);
+      await disposeInOrder([
+        checks,
+        renditions,
+        inspector,
+        { [Symbol.asyncDispose]: () => server.close() },
+      ]);
     },
   };
 }

@@ -44,6 +44,12 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
     identity: identities.of("gateway"),
     timeoutMs: 60_000,
   });
+  const deliveryPeer = connectPeer({
+    service: "media",
+    baseUrl: url,
+    identity: identities.of("delivery"),
+    timeoutMs: 60_000,
+  });
   const media = peer.client(MediaService);
   const store = await openDiskStore(join(folder, "objects"));
   const { sql } = database;
@@ -78,6 +84,8 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
   };
   return {
     media,
+    /** The media service as the delivery service calls it. */
+    mediaForDelivery: deliveryPeer.client(MediaService),
     url,
     sql,
     store,
@@ -111,6 +119,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
       child?.kill("SIGKILL");
       await ended();
       await peer[Symbol.asyncDispose]();
+      await deliveryPeer[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
       await rm(folder, { recursive: true });
     },

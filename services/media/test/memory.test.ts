@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { noise } from "./media-fixture.ts";
 import { startStage } from "./media-process.ts";
-import { createGrant, uploadChunked } from "./upload-client.ts";
+import { sampleHeif } from "./sample-heif.ts";
+import { createGrant, upload, uploadChunked } from "./upload-client.ts";
 
 const MB = 1_000_000;
 const BYTES = 256 * MB;
@@ -35,4 +36,35 @@ test("an upload of 256 MB and its check increase the memory of the media service
   });
 
   expect(peakMemory(stage.pid()) - before).toBeLessThan(100 * MB);
+});
+
+test("the inspection of a HEIC of 12 megapixels and its renditions increase the memory of the media service by less than 100 MB", async () => {
+  await using stage = await startStage();
+  await stage.start();
+  const body = sampleHeif({ columns: 8, rows: 6 });
+  const grant = await createGrant(stage, body.length, { contentType: "image/heic" });
+  const { workspaceId, id: mediaId } = grant;
+  const before = peakMemory(stage.pid());
+
+  expect(await upload(stage, grant, body)).toEqual({ status: 204 });
+  await stage.media.completeUpload({ workspaceId, id: mediaId });
+  const items = [4096, 2048, 1024].map((width) => ({
+    workspaceId,
+    mediaId,
+    rendition: {
+      contentType: "image/jpeg",
+      width,
+      height: (width * 3) / 4,
+      fit: "scale",
+      maxBytes: 8_000_000n,
+    },
+  }));
+  const { files } = await stage.mediaForDelivery.prepareMedia({ items });
+
+  expect(files.map(({ width, refusal }) => ({ width, refusal }))).toEqual(
+    [4096, 2048, 1024].map((width) => ({ width, refusal: "" })),
+  );
+  const after = peakMemory(stage.pid());
+  expect(after - before).toBeLessThan(100 * MB);
+  expect(after).toBeLessThan(400 * MB);
 });

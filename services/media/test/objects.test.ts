@@ -178,6 +178,7 @@ test("the video that platforms receive has its metadata overwritten, both as a w
         width: 1,
         height: 1,
         durationMs: 1,
+        frames: 0,
         delivery: {
           kind: "blanked",
           patches: patches.map(({ offset, bytes }) => ({
@@ -248,6 +249,7 @@ async function storeLarge(workspaceId: string): Promise<Ref> {
     width: 1,
     height: 1,
     durationMs: 1,
+    frames: 0,
     delivery: { kind: "same" },
   } as const;
   await service.sql.begin((tx) => insertReadyMedia(tx, { ...ref, fileName: "a" }, checked, keys));

@@ -215,3 +215,44 @@ test("concurrent CreatePost requests look up their accounts in one call", async 
   expect(posts.peers.accountCalls).toHaveLength(calls + 1);
   expect(posts.peers.accountCalls.at(-1)?.refs).toHaveLength(3);
 });
+
+test("a text of 25,000 characters is accepted for an account of X that the accounts service reports as verified, and refused for others", async () => {
+  const workspaceId = newWorkspace();
+  const [plain, premium] = [
+    posts.peers.connectAccount(workspaceId, "x"),
+    posts.peers.connectAccount(workspaceId, "x"),
+  ];
+  const account = posts.peers.accounts.get(premium);
+  posts.peers.accounts.set(premium, { ...account, traits: { verified_type: "blue" } });
+  const post = { workspaceId, content: "a".repeat(25_000), createdVia: "rest" };
+  await expect(posts.createPost({ ...post, accountIds: [plain, premium] })).rejects.toMatchObject({
+    violations: [{ code: "content_too_long", accountId: plain, limit: 280, actual: 25_000 }],
+  });
+  const accepted = await posts.createPost({ ...post, accountIds: [premium] });
+  expect(accepted.status).toBe("publishing");
+});
+
+test("a post is refused whose media have a longer description than a platform allows, and shows the description of accepted media", async () => {
+  const workspaceId = newWorkspace();
+  const [x, telegram] = ["x", "telegram"].map((platform) =>
+    posts.peers.connectAccount(workspaceId, platform),
+  );
+  const altText = "a".repeat(1_001);
+  const mediaIds = [posts.peers.addMedia(workspaceId, { altText })];
+  const post = { workspaceId, content: "described", mediaIds, createdVia: "rest" };
+  await expect(
+    posts.createPost({ ...post, accountIds: [x ?? "", telegram ?? ""] }),
+  ).rejects.toMatchObject({
+    violations: [
+      {
+        code: "alt_text_too_long",
+        path: "/mediaIds/0",
+        platform: "x",
+        limit: 1_000,
+        actual: 1_001,
+      },
+    ],
+  });
+  const accepted = await posts.createPost({ ...post, accountIds: [telegram ?? ""] });
+  expect(accepted.media).toMatchObject([{ altText }]);
+});

@@ -145,6 +145,12 @@ class FakePeers {
     return id;
   }
 
+  /** Changes the settings of an account, as the accounts service returns them. */
+  changeSettings(id: string, settings: object): void {
+    const account = this.accounts.get(id);
+    this.accounts.set(id, { ...account, settings: JSON.stringify(settings) });
+  }
+
   readonly routes = (router: ConnectRouter): void => {
     router.service(AccountService, {
       listAccounts: ({ workspaceId }) => ({

@@ -246,9 +246,13 @@ test("media of another workspace and media that are being deleted are reported a
 
 const video = { kind: "video", contentType: "video/mp4" };
 test.each([
-  { code: "media_too_large", platform: "bluesky", media: { bytes: 2_000_001n } },
-  { code: "media_type_unsupported", platform: "x", media: { contentType: "image/tiff" } },
-  { code: "media_dimensions", platform: "telegram", media: { width: 9_000, height: 2_000 } },
+  { code: "media_too_large", platform: "bluesky", media: { ...video, bytes: 300_000_001n } },
+  {
+    code: "media_type_unsupported",
+    platform: "x",
+    media: { contentType: "image/webp", frames: 2 },
+  },
+  { code: "media_dimensions", platform: "telegram", media: { width: 9_000, height: 200 } },
   { code: "media_duration", platform: "x", media: { ...video, durationMs: 900_000n } },
 ])(
   "media that violate the rules of $platform are refused with $code",
@@ -266,12 +270,25 @@ test.each([
 test("the media size limits of platforms apply to the file that platforms receive", async () => {
   const workspace = workspaceWithMedia();
   const { workspaceId } = workspace;
-  const request = { workspaceId, accountIds: [workspace.connect("bluesky")] };
-  const smaller = workspace.add({ bytes: 2_100_000n, deliveryBytes: 1_900_000n });
-  const larger = workspace.add({ bytes: 1_900_000n, deliveryBytes: 2_100_000n });
+  const request = { workspaceId, accountIds: [workspace.connect("x")] };
+  const gif = { contentType: "image/gif", frames: 12 };
+  const smaller = workspace.add({ ...gif, bytes: 16_000_000n, deliveryBytes: 14_000_000n });
+  const larger = workspace.add({ ...gif, bytes: 14_000_000n, deliveryBytes: 16_000_000n });
   await posts.posts.validatePost({ ...request, mediaIds: [smaller] });
   const refused = posts.posts.validatePost({ ...request, mediaIds: [larger] });
   await workspace.refused(refused, "media_too_large");
+});
+
+test("images that are converted for the platforms of a post are accepted", async () => {
+  const workspace = workspaceWithMedia();
+  const { workspaceId } = workspace;
+  const platforms = ["x", "telegram", "bluesky"];
+  const accountIds = platforms.map((platform) => workspace.connect(platform));
+  const size = { width: 4000, height: 4000, bytes: 18_000_000n };
+  const mediaIds = ["image/png", "image/webp", "image/tiff", "image/heic"].map((contentType) =>
+    workspace.add({ ...size, contentType, frames: 1 }),
+  );
+  await posts.posts.validatePost({ workspaceId, accountIds, mediaIds });
 });
 
 test("BatchGetMediaUses returns posts in every status with their version", async () => {

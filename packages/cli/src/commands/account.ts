@@ -1,6 +1,7 @@
 import type { Account } from "@postrider/contracts/accounts/v1/account_pb";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { getText, type Arguments, type Command, type Result } from "#src/command.ts";
+import { accountSettings } from "#src/commands/account-settings.ts";
 import { connectAccount } from "#src/commands/connect.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
@@ -20,7 +21,15 @@ function toJson(account: Account) {
     status: account.status,
     connectedAt: toInstant(account.connectedAt),
     tokenExpiresAt: toInstant(account.tokenExpiresAt),
+    permissions: toPermissions(account),
+    traits: account.traits,
   };
+}
+
+function toPermissions({ permissions }: Account) {
+  if (permissions === undefined) return null;
+  const { granted, missing, missingScopes } = permissions;
+  return { granted, missing, missingScopes };
 }
 
 async function list(services: Services, args: Arguments): Promise<Result> {
@@ -32,9 +41,10 @@ async function list(services: Services, args: Arguments): Promise<Result> {
     account.platform,
     account.status,
     account.connectedAt ?? "",
+    account.permissions?.missing.join(", ") ?? "unknown",
     account.username,
   ]);
-  const headings = ["id", "platform", "status", "connected", "username"];
+  const headings = ["id", "platform", "status", "connected", "permission missing", "username"];
   return { json: { accounts }, text: formatTable(headings, rows, "no accounts") };
 }
 
@@ -63,5 +73,17 @@ export const accountCommands: readonly Command[] = [
     summary: "list the connected accounts of a workspace, newest first",
     options: { workspace: { type: "string" } },
     run: list,
+  },
+  {
+    words: "account settings",
+    synopsis: "ID [--set NAME=VALUE …] [--reset NAME …]",
+    summary:
+      "show the settings with which Postrider publishes to an account, or change them: --set languages=en,de sets a list, --reset returns to the default",
+    options: {
+      set: { type: "string", multiple: true },
+      reset: { type: "string", multiple: true },
+    },
+    positionals: { min: 1, max: 1 },
+    run: accountSettings,
   },
 ];

@@ -33,16 +33,28 @@ const LOOK_MS = 5_000;
 const FAILURES: Readonly<Record<string, string>> = {
   denied: "access was denied on the page of the platform; run the command again for a new link",
   expired: "the link was not used within 10 minutes; run the command again for a new link",
+  permission_missing:
+    "a permission that publishing needs was not granted; run the command again and leave all permissions selected on the page",
   no_account: "the approved access includes no account that can publish; select one on the page",
   unavailable: "the platform did not answer; run the command again for a new link",
   unanswered:
     "the accounts service did not answer until the link expired; check with `postrider account list` whether the account is connected",
 };
 
+/** Says in one line which features an account lacks; no line when it lacks none. */
+function describeMissing({ username, permissions }: Account): readonly string[] {
+  const { missing = [], missingScopes = [] } = permissions ?? {};
+  if (missing.length === 0) return [];
+  return [
+    `${username} lacks the permission for ${missing.join(", ")} (${missingScopes.join(", ")}); connect it again and leave all permissions selected`,
+  ];
+}
+
 function toResult(accounts: readonly Account[], isList: boolean): Result {
   const connected = accounts.map(({ id, platform, username }) => ({ id, platform, username }));
   const rows = connected.map(({ id, platform, username }) => [id, platform, username]);
-  const text = formatTable(["id", "platform", "username"], rows, "no accounts");
+  const table = formatTable(["id", "platform", "username"], rows, "no accounts");
+  const text = [table, ...accounts.flatMap(describeMissing)].join("\n");
   return { json: isList ? { accounts: connected } : (connected[0] ?? {}), text };
 }
 

@@ -4,6 +4,7 @@ import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_
 import { required } from "#src/answers.ts";
 import {
   findInstant,
+  findText,
   getPositional,
   getText,
   getTexts,
@@ -11,6 +12,7 @@ import {
   type Command,
   type Result,
 } from "#src/command.ts";
+import { UsageError } from "#src/failures.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord, formatTable } from "#src/table.ts";
@@ -31,14 +33,25 @@ function toJson(key: ApiKey) {
   };
 }
 
+/** Returns the mark that lets agents only create and change drafts with the key, if the operator wants that. */
+function readMcpPolicy(args: Arguments): readonly string[] {
+  const policy = findText(args, "mcp") ?? "publish";
+  if (policy === "publish") return [];
+  if (policy === "draft-only") return ["mcp:drafts"];
+  throw new UsageError("--mcp is draft-only or publish");
+}
+
 async function create(services: Services, args: Arguments): Promise<Result> {
   const expiresAt = findInstant(args, "expires-at");
   const answer = await clientOf(services).createApiKey({
     name: getText(args, "name"),
     workspaceIds: getTexts(args, "workspace"),
-    scopes: getText(args, "scopes")
-      .split(",")
-      .map((scope) => scope.trim()),
+    scopes: [
+      ...getText(args, "scopes")
+        .split(",")
+        .map((scope) => scope.trim()),
+      ...readMcpPolicy(args),
+    ],
     ...(expiresAt === undefined ? {} : { expiresAt: timestampFromDate(expiresAt) }),
   });
   const { key } = answer;
@@ -85,12 +98,14 @@ async function revoke(services: Services, args: Arguments): Promise<Result> {
 export const keyCommands: readonly Command[] = [
   {
     words: "key create",
-    synopsis: "--name N --workspace ID [--workspace ID …] --scopes a,b|all [--expires-at T]",
+    synopsis:
+      "--name N --workspace ID [--workspace ID …] --scopes a,b|all [--mcp draft-only|publish] [--expires-at T]",
     summary: "create an API key and show it once",
     options: {
       name: { type: "string" },
       workspace: { type: "string", multiple: true },
       scopes: { type: "string" },
+      mcp: { type: "string" },
       "expires-at": { type: "string" },
     },
     run: create,

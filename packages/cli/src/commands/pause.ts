@@ -1,10 +1,9 @@
-import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
-import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
+import { findAccount, listWorkspaceIds } from "#src/find-account.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
@@ -33,27 +32,6 @@ function getScope(args: Arguments): { readonly kind: string; readonly key: strin
   return scope;
 }
 
-/** Maximum number of accounts that one RPC looks up. */
-const MAX_REFS = 1000;
-
-async function listWorkspaceIds(services: Services): Promise<readonly string[]> {
-  const { workspaces } = await services.client("accounts", WorkspaceService).listWorkspaces({});
-  return workspaces.map(({ id }) => id);
-}
-
-/** Returns whether a workspace has the account, connected or disconnected. */
-async function accountExists(services: Services, accountId: string): Promise<boolean> {
-  const client = services.client("accounts", AccountService);
-  const ids = await listWorkspaceIds(services);
-  for (let from = 0; from < ids.length; from += MAX_REFS) {
-    const refs = ids
-      .slice(from, from + MAX_REFS)
-      .map((workspaceId) => ({ workspaceId, accountId }));
-    if ((await client.batchGetAccounts({ refs })).accounts.length > 0) return true;
-  }
-  return false;
-}
-
 /**
  * Rejects the id of an unknown account or workspace, because a pause with a mistyped id would have no effect. The
  * delivery service checks malformed ids and rejects them.
@@ -67,7 +45,7 @@ async function assertExists(
   if (kind === "platform" || !isId(key)) return;
   const exists =
     kind === "account"
-      ? await accountExists(services, key)
+      ? (await findAccount(services, key)) !== undefined
       : (await listWorkspaceIds(services)).includes(key);
   if (!exists) throw notFound();
 }

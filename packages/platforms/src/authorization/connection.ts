@@ -22,7 +22,11 @@ export interface Profile {
  */
 export function toConnectResult(
   { externalId, username, displayName, avatarUrl }: Profile,
-  { tokens, attributes = {} }: Pick<Connection, "tokens"> & Partial<Pick<Connection, "attributes">>,
+  {
+    tokens,
+    attributes = {},
+    traits,
+  }: Pick<Connection, "tokens"> & Partial<Pick<Connection, "attributes" | "traits">>,
   otherwise: Refused | Unavailable,
 ): ConnectResult {
   if (externalId === undefined || username === undefined) return otherwise;
@@ -33,6 +37,7 @@ export function toConnectResult(
     ...(avatarUrl === undefined ? {} : { avatarUrl }),
     tokens,
     attributes,
+    ...(traits === undefined ? {} : { traits }),
   };
   return { kind: "connected", connection };
 }

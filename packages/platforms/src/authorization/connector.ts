@@ -15,6 +15,8 @@ export interface Tokens {
    * known.
    */
   readonly refreshLifetimeMs?: number;
+  /** The permissions (scopes) that the platform says the tokens have; absent when its answer does not say. */
+  readonly scopes?: readonly string[];
 }
 
 /** An account of a platform whose owner has authorized Postrider to use it. */
@@ -27,6 +29,8 @@ export interface Connection {
   readonly tokens: Tokens;
   /** Further data of the connected account that the publishing connector needs besides the access token; not secret. */
   readonly attributes: Readonly<Record<string, string>>;
+  /** What the platform says about the account and what changes its limits, for example `verified_type` of X. */
+  readonly traits?: Readonly<Record<string, string>>;
 }
 
 /** The credentials that the account's owner entered, by the field names that the platform's connector defines. */
@@ -74,12 +78,20 @@ export interface CodeGrant {
   readonly codeVerifier: string;
 }
 
+/** The person did not grant every permission without which nothing can be published. */
+export interface PermissionMissing {
+  readonly kind: "permission_missing";
+  /** The platform's names of the permissions. */
+  readonly missing: readonly string[];
+}
+
 /**
  * The result of exchanging an authorization code. `connected` contains every account that the person selected in the
  * platform's dialog; the list may be empty.
  */
 export type ExchangeResult =
   | { readonly kind: "granted"; readonly connections: readonly Connection[] }
+  | PermissionMissing
   | Refused
   | Unavailable;
 

@@ -1,4 +1,4 @@
-import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { INCOMPLETE, unavailable } from "./call.ts";
 import { toExchangeResult } from "./connection.ts";
 import type {
@@ -15,6 +15,19 @@ import type {
   Tokens,
   Unavailable,
 } from "./connector.ts";
+import {
+  listMissingEssentials,
+  listPermissions,
+  splitPermissions,
+  type PermissionsByFeature,
+  type PlatformFeature,
+} from "./permissions.ts";
+
+/** Returns the permissions in an answer of a token endpoint as a part of its tokens. */
+export function readScopes(json: unknown): Pick<Tokens, "scopes"> {
+  const scope = text(json, "scope");
+  return scope === undefined ? {} : { scopes: splitPermissions(scope) };
+}
 
 /** What each platform that uses OAuth 2.0 with refresh tokens defines for itself. */
 export interface OAuthPlatform {
@@ -45,6 +58,10 @@ export interface OAuthPlatform {
    * Whether an answer of the token endpoint refuses the refresh token or the code, and not the credentials of our app.
    */
   readonly isGrantRefused: (answer: PlatformAnswer) => boolean;
+  /** The permissions that people are asked for. */
+  readonly permissions: PermissionsByFeature;
+  /** The features besides publishing for whose permissions people are asked. */
+  readonly features: readonly PlatformFeature[];
   /** Asks the platform which account the tokens belong to. A success also shows that the tokens are valid. */
   readonly identify: (tokens: Tokens, signal: AbortSignal) => Promise<ConnectResult>;
   readonly revoke: (tokens: RevokedTokens, signal: AbortSignal) => Promise<RevokeResult>;
@@ -126,7 +143,11 @@ async function exchange(
   };
   const fetched = await fetchTokens(platform, { grant, refusal: "the code is not valid" }, signal);
   if (fetched.kind !== "tokens") return fetched;
-  return toExchangeResult(await platform.identify(fetched.tokens, signal));
+  // An answer without permissions means that all were granted (RFC 6749, section 5.1).
+  const { scopes = listPermissions(platform.permissions, platform.features) } = fetched.tokens;
+  const missing = listMissingEssentials(platform.permissions, scopes);
+  if (missing.length > 0) return { kind: "permission_missing", missing };
+  return toExchangeResult(await platform.identify({ ...fetched.tokens, scopes }, signal));
 }
 
 /** Creates the connector of a platform that uses OAuth 2.0 with refresh tokens and grants one account per person. */

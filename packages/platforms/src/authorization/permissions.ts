@@ -9,6 +9,21 @@ export interface PermissionsByFeature extends Partial<
 > {
   /** Permissions for identifying the account, publishing, and deleting what was published. */
   readonly publishing: readonly string[];
+  /** Those of the permissions of publishing without which no post can be published; absent = all of them. */
+  readonly essential?: readonly string[];
+}
+
+/** Returns the permissions without which an account cannot publish and that the person did not grant. */
+export function listMissingEssentials(
+  { publishing, essential = publishing }: PermissionsByFeature,
+  granted: readonly string[],
+): readonly string[] {
+  return essential.filter((permission) => !granted.includes(permission));
+}
+
+/** Splits a list of permissions, which platforms separate with spaces or commas. */
+export function splitPermissions(text: string): readonly string[] {
+  return text.split(/[\s,]+/).filter((permission) => permission !== "");
 }
 
 /**
@@ -16,8 +31,9 @@ export interface PermissionsByFeature extends Partial<
  * when our app lacks one of them, so only those of the features that are in use are listed.
  */
 export function listPermissions(
-  { publishing, ...others }: PermissionsByFeature,
+  permissions: PermissionsByFeature,
   features: readonly PlatformFeature[],
 ): readonly string[] {
-  return [...new Set([...publishing, ...features.flatMap((feature) => others[feature] ?? [])])];
+  const others = features.flatMap((feature) => permissions[feature] ?? []);
+  return [...new Set([...permissions.publishing, ...others])];
 }

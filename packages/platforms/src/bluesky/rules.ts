@@ -3,7 +3,8 @@ import type { PlatformRules } from "#src/rules.ts";
 /**
  * The rules of Bluesky, on the AT Protocol. Its text has two limits at once: graphemes and bytes.
  *
- * Source: lexicons app.bsky.feed.post and app.bsky.embed.*, 2026-08-20.
+ * Source: lexicons app.bsky.feed.post and app.bsky.embed.*, 2026-08-20. Servers accept every `image/*`, but clients show the
+ * first frame of an animation only.
  */
 export const bluesky: PlatformRules = {
   id: "bluesky",
@@ -20,8 +21,13 @@ export const bluesky: PlatformRules = {
     altTextRequiredField: true,
     needsPublicUrl: { image: false, video: false },
   },
-  image: { types: ["image/jpeg", "image/png", "image/webp"], maxBytes: 2_000_000 },
-  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180 },
+  image: {
+    types: ["image/jpeg", "image/png", "image/webp"],
+    maxBytes: 2_000_000,
+    // Our own figure: more than Bluesky's clients show, and small enough for a good quality within the bytes.
+    usefulSize: { width: 3000, height: 3000 },
+  },
+  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180, altTextMax: 1000 },
   kinds: ["text", "link", "image", "carousel", "video"],
   title: { rule: "none" },
   privacy: ["public"],

@@ -16,13 +16,14 @@ const FIELDS = "id,name,username,picture";
  * Permissions (scopes) of Facebook (platforms reference 3.1). A private reply needs the comment that it answers. Without
  * `business_management`, Pages that belong to a business are missing in the list of Pages.
  */
-const PERMISSIONS: PermissionsByFeature = {
+export const PERMISSIONS: PermissionsByFeature = {
   publishing: [
     "pages_show_list",
     "pages_read_engagement",
     "pages_manage_posts",
     "business_management",
   ],
+  essential: ["pages_show_list", "pages_read_engagement", "pages_manage_posts"],
   comments: ["pages_read_user_content", "pages_manage_engagement"],
   messages: ["pages_read_user_content", "pages_messaging", "pages_manage_metadata"],
   metrics: ["read_insights"],
@@ -58,5 +59,9 @@ export function createFacebookAuthorizationConnector(
     const owner = await askOwner(app, credentials, FIELDS, signal);
     return owner.kind === "owner" ? toConnection(owner) : owner;
   };
-  return { permissions, connect, codeFlow: createFacebookLogin({ app, permissions, connect }) };
+  return {
+    permissions,
+    connect,
+    codeFlow: createFacebookLogin({ app, permissions, byFeature: PERMISSIONS, connect }),
+  };
 }

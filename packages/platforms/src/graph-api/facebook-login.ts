@@ -9,7 +9,12 @@ import type {
   Unavailable,
 } from "#src/authorization/connector.ts";
 import { toAuthorizeUrl } from "#src/authorization/oauth.ts";
-import { number, object, text } from "#src/http/platform-answer.ts";
+import {
+  listMissingEssentials,
+  type PermissionsByFeature,
+} from "#src/authorization/permissions.ts";
+import { list, number, object, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
 import { fetchPageTokens } from "./page-tokens.ts";
 import type { GraphApp } from "./token-owner.ts";
 
@@ -18,6 +23,7 @@ export interface FacebookLogin {
   readonly app: GraphApp;
   /** The permissions (scopes) that people are asked for. */
   readonly permissions: readonly string[];
+  readonly byFeature: PermissionsByFeature;
   /**
    * Connects the account that belongs to a Facebook Page, with the token of the Page. A Page without such an account is
    * refused.
@@ -90,6 +96,31 @@ async function identifyAll(
   return { kind: "granted", connections };
 }
 
+/** Lists the permissions that the person granted. A person can decline each one in Meta's dialog. */
+async function fetchPermissions(
+  { baseUrl, version }: GraphApp,
+  accessToken: string,
+  signal: AbortSignal,
+): Promise<{ readonly kind: "permissions"; readonly scopes: readonly string[] } | Unavailable> {
+  const url = `${baseUrl}/${version}/me/permissions`;
+  const answer = await askPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+  if (answer.kind !== "answer") return answer;
+  if (answer.status !== 200)
+    return unavailable(`the list of granted permissions was answered with ${answer.status}`);
+  const granted = list(answer.json, "data").filter((each) => text(each, "status") === "granted");
+  const scopes = granted.flatMap((each) => text(each, "permission") ?? []);
+  return { kind: "permissions", scopes };
+}
+
+function withScopes(result: ExchangeResult, scopes: readonly string[]): ExchangeResult {
+  if (result.kind !== "granted") return result;
+  const connections = result.connections.map((connection) => ({
+    ...connection,
+    tokens: { ...connection.tokens, scopes },
+  }));
+  return { kind: "granted", connections };
+}
+
 async function exchange(
   login: FacebookLogin,
   grant: CodeGrant,
@@ -97,9 +128,13 @@ async function exchange(
 ): Promise<ExchangeResult> {
   const user = await fetchUserToken(login.app, grant, signal);
   if (user.kind !== "token") return user;
+  const granted = await fetchPermissions(login.app, user.token, signal);
+  if (granted.kind !== "permissions") return granted;
+  const missing = listMissingEssentials(login.byFeature, granted.scopes);
+  if (missing.length > 0) return { kind: "permission_missing", missing };
   const pages = await fetchPageTokens(login.app, user.token, signal);
   if (pages.kind !== "pages") return pages;
-  return await identifyAll(login, pages.tokens, signal);
+  return withScopes(await identifyAll(login, pages.tokens, signal), granted.scopes);
 }
 
 /**

@@ -42,13 +42,13 @@ const old = { createdAt: LONG_AGO, hasPrivateReply: undefined };
 const answered = { createdAt: NOW, hasPrivateReply: true };
 
 test.each([
-  [{ code: 10_903 }, old, "content_rejected", "older than 7 days"],
+  [{ code: 10_903 }, old, "missed", "older than 7 days"],
   [{ code: 10_903 }, fresh, "content_rejected", "refused"],
   [{ code: 10_903 }, answered, "duplicate_on_platform", "already"],
   [{ code: 10_903 }, undefined, "content_rejected", "refused"],
-  [{ code: 100, error_subcode: 2_534_025 }, old, "content_rejected", "older than 7 days"],
+  [{ code: 100, error_subcode: 2_534_025 }, old, "missed", "older than 7 days"],
   [{ code: 100, error_subcode: 2_534_014 }, fresh, "duplicate_on_platform", "refused"],
-  [{ code: 100, error_subcode: 2_534_014 }, old, "content_rejected", "older than 7 days"],
+  [{ code: 100, error_subcode: 2_534_014 }, old, "missed", "older than 7 days"],
 ])(
   "a private reply refused with %o, whose comment has the state %o, fails with %s",
   async (error, state, code, message) => {
@@ -61,8 +61,8 @@ test.each([
 
 test.each([
   [{ code: 10_900, error_subcode: 2_534_014 }, "duplicate_on_platform"],
-  [{ code: 10, error_subcode: 2_534_022 }, "content_rejected"],
-  [{ code: 10, error_subcode: 2_018_278 }, "content_rejected"],
+  [{ code: 10, error_subcode: 2_534_022 }, "missed"],
+  [{ code: 10, error_subcode: 2_018_278 }, "missed"],
   [{ code: 10 }, "permission_missing"],
   [{ code: 551 }, "content_rejected"],
 ])(

@@ -60,7 +60,7 @@ function refused(code: TargetErrorCode, message: string): Failure {
 }
 
 const TOO_OLD = refused(
-  "content_rejected",
+  "missed",
   "the comment is older than 7 days, so it can no longer be answered privately",
 );
 const ANSWERED = refused("duplicate_on_platform", "the comment has a private reply already");

@@ -39,7 +39,7 @@ const FIELDS = "id,name,instagram_business_account{id,username,name,profile_pict
  * Permissions (scopes) of Instagram with Facebook Login (platforms reference 1.1). A private reply needs the comment that it
  * answers. Without `business_management`, Pages that belong to a business are missing in the list of Pages.
  */
-const PERMISSIONS: PermissionsByFeature = {
+export const PERMISSIONS: PermissionsByFeature = {
   publishing: [
     "instagram_basic",
     "instagram_content_publish",
@@ -47,6 +47,12 @@ const PERMISSIONS: PermissionsByFeature = {
     "pages_show_list",
     "pages_read_engagement",
     "business_management",
+  ],
+  essential: [
+    "instagram_basic",
+    "instagram_content_publish",
+    "pages_show_list",
+    "pages_read_engagement",
   ],
   comments: ["instagram_manage_comments"],
   messages: ["instagram_manage_comments", "instagram_manage_messages", "pages_messaging"],
@@ -87,7 +93,11 @@ function createPageLogin(
     const owner = await askOwner(app, credentials, FIELDS, signal);
     return owner.kind === "owner" ? toConnection(owner) : owner;
   };
-  return { permissions, connect, codeFlow: createFacebookLogin({ app, permissions, connect }) };
+  return {
+    permissions,
+    connect,
+    codeFlow: createFacebookLogin({ app, permissions, byFeature: PERMISSIONS, connect }),
+  };
 }
 
 /**

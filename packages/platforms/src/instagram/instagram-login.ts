@@ -19,13 +19,15 @@ import type {
 } from "#src/authorization/connector.ts";
 import { toAuthorizeUrl } from "#src/authorization/oauth.ts";
 import {
+  listMissingEssentials,
   listPermissions,
+  splitPermissions,
   type PermissionsByFeature,
   type PlatformFeature,
 } from "#src/authorization/permissions.ts";
 import { toMetaQuery } from "#src/graph-api/facebook-login.ts";
 import { askOwner, type GraphApp } from "#src/graph-api/token-owner.ts";
-import { number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import { list, number, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 
 /** The three hosts of Instagram Login. */
 export interface InstagramLoginUrls {
@@ -42,7 +44,7 @@ const FIELDS = "user_id,username,name,profile_picture_url";
  * Permissions (scopes) of Instagram Login (platforms reference 1.1); none exists for deleting. A private reply needs the
  * comment that it answers.
  */
-const PERMISSIONS: PermissionsByFeature = {
+export const PERMISSIONS: PermissionsByFeature = {
   publishing: ["instagram_business_basic", "instagram_business_content_publish"],
   comments: ["instagram_business_manage_comments"],
   messages: ["instagram_business_manage_comments", "instagram_business_manage_messages"],
@@ -116,13 +118,20 @@ async function connect(
   return await identify(app, toTokens(instagramAccessToken, expiresInSeconds * 1000), signal);
 }
 
+/** A token that is valid for an hour, with its permissions if Instagram says them. */
+interface ShortToken {
+  readonly kind: "token";
+  readonly token: string;
+  readonly scopes?: readonly string[];
+}
+
 /** Exchanges an authorization code of Instagram Login for a token that is valid for an hour. */
 async function redeem(
   { clientId, clientSecret }: GraphApp,
   { oauthBaseUrl }: InstagramLoginUrls,
   { code, redirectUri }: CodeGrant,
   signal: AbortSignal,
-): Promise<{ readonly kind: "token"; readonly token: string } | Refused | Unavailable> {
+): Promise<ShortToken | Refused | Unavailable> {
   const fields = {
     client_id: clientId,
     client_secret: clientSecret,
@@ -134,18 +143,36 @@ async function redeem(
   const call = postToTokenEndpoint(`${oauthBaseUrl}/oauth/access_token`, fields);
   const answer = await askPlatform(call, signal);
   if (answer.kind !== "answer") return answer;
-  const token = answer.status === 200 ? text(answer.json, "access_token") : undefined;
-  return token === undefined ? toRefusal(answer) : { kind: "token", token };
+  return (answer.status === 200 ? readShortToken(answer.json) : undefined) ?? toRefusal(answer);
+}
+
+/**
+ * Reads the answer with a token for an hour, which Instagram sends in two shapes: as an object, or as a list `data` with one
+ * object. Its permissions are a list or a text with commas. Source: Business login page of Instagram and its examples, 2026.
+ */
+function readShortToken(json: unknown): ShortToken | undefined {
+  const [first] = list(json, "data");
+  const answer = first ?? json;
+  const token = text(answer, "access_token");
+  if (token === undefined) return undefined;
+  const listed = list(answer, "permissions").filter((each) => typeof each === "string");
+  const written = text(answer, "permissions");
+  const scopes = written === undefined ? listed : splitPermissions(written);
+  return scopes.length === 0 ? { kind: "token", token } : { kind: "token", token, scopes };
 }
 
 async function exchange(
   app: GraphApp,
   urls: InstagramLoginUrls,
-  grant: CodeGrant,
+  grant: CodeGrant & { readonly permissions: readonly string[] },
   signal: AbortSignal,
 ): Promise<ExchangeResult> {
+  const { permissions } = grant;
   const short = await redeem(app, urls, grant, signal);
   if (short.kind !== "token") return short;
+  const { scopes = permissions } = short;
+  const missing = listMissingEssentials(PERMISSIONS, scopes);
+  if (missing.length > 0) return { kind: "permission_missing", missing };
   const swap = {
     grant_type: "ig_exchange_token",
     client_secret: app.clientSecret,
@@ -153,7 +180,7 @@ async function exchange(
   };
   const long = await askForTokens(`${urls.baseUrl}/access_token`, swap, signal);
   if (long.kind !== "tokens") return long;
-  return toExchangeResult(await identify(app, long.tokens, signal));
+  return toExchangeResult(await identify(app, { ...long.tokens, scopes }, signal));
 }
 
 /**
@@ -187,7 +214,7 @@ export function createInstagramLogin(
     codeFlow: {
       authorizeUrl: (request) =>
         toAuthorizeUrl(urls.authorizeUrl, toMetaQuery(request, { clientId, permissions })),
-      exchange: (grant, signal) => exchange(app, urls, grant, signal),
+      exchange: (grant, signal) => exchange(app, urls, { ...grant, permissions }, signal),
     },
   };
 }

@@ -4,7 +4,8 @@ import type { PlatformRules } from "#src/rules.ts";
  * The rules of Instagram, an image-sharing network. Every post needs media.
  *
  * Source: Content publishing guide, 2026-06-30.
- * Source: IG User and content_publishing_limit references, 2026-09-11.
+ * Source: IG User and content_publishing_limit references, 2026-09-11. They still say 4:5 to 1.91:1 for images, although the app
+ * takes 3:4 since 2025.
  */
 export const instagram: PlatformRules = {
   id: "instagram",
@@ -33,6 +34,8 @@ export const instagram: PlatformRules = {
     minRatio: 0.8,
     maxRatio: 1.91,
     minWidth: 320,
+    // Instagram itself scales wider images down to 1440 pixels.
+    usefulSize: { width: 1440, height: 1920 },
   },
   video: {
     types: ["video/mp4", "video/quicktime"],
@@ -57,5 +60,5 @@ export const instagram: PlatformRules = {
   comments: { list: true, reply: true, hide: true, delete: false },
   dm: { supported: true, windowDays: 7, perComment: 1 },
   idempotency: "publish_once_container",
-  verifyLive: ["text.unit", "dailyLimit.count", "text.maxHashtags"],
+  verifyLive: ["text.unit", "dailyLimit.count", "text.maxHashtags", "image.minRatio"],
 };

@@ -1,9 +1,15 @@
-/** The result of asking the platform for the id and the permalink of a post that was published without an id. */
+import type { Caveat } from "./outcome.ts";
+
+/**
+ * The result of what remained for a published post, such as asking the platform for the id and the permalink of a post that was
+ * published without an id.
+ */
 export type Details =
   | { readonly kind: "found"; readonly externalId: string; readonly permalink: string | null }
   /** The platform has not assigned an id to the published post yet, or could not be reached. */
   | { readonly kind: "not_yet" }
-  | { readonly kind: "never" };
+  /** The platform refused definitely. The post shows the caveat, if any. */
+  | { readonly kind: "never"; readonly caveat?: Caveat };
 
 const SECOND_MS = 1000;
 const HOUR_MS = 3_600_000;

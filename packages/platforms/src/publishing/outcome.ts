@@ -63,7 +63,10 @@ export interface Published {
   readonly kind: "published";
   readonly externalId: string | null;
   readonly permalink: string | null;
-  /** The values with which `findDetails` asks for the post's id, which the platform assigns later; not secret. */
+  /**
+   * The values with which `findDetails` later does what remains, for example asks for the post's id, which the platform
+   * assigns later; not secret.
+   */
   readonly askLater?: Handles;
   readonly caveat?: Caveat;
 }

@@ -46,9 +46,19 @@ export function readPublishingSettings(
       baseUrl: at.facebook.api,
       uploadBaseUrl: at.facebook.upload,
       version,
+      videoBaseUrl: readFacebookVideoUrl(read, at.facebook.video),
       isTwoPhase: readTwoPhase(read),
     },
   };
+}
+
+function readFacebookVideoUrl(read: EnvReader, usual: string): string {
+  return read
+    .about(
+      "Address to which videos for Facebook Pages are uploaded. Meta's documents name this host; the address of the other calls, https://graph.facebook.com, is the one to try if Facebook refuses videos there.",
+      { level: "advanced" },
+    )
+    .url("FACEBOOK_VIDEO_BASE_URL", usual);
 }
 
 function readTwoPhase(read: EnvReader): boolean {

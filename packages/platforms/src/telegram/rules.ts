@@ -26,12 +26,13 @@ export const telegram: PlatformRules = {
     needsPublicUrl: { image: false, video: false },
   },
   image: {
-    types: ["image/jpeg", "image/png", "image/webp", "image/gif"],
+    types: ["image/jpeg", "image/png", "image/webp"],
     maxBytes: 10_000_000,
-    gifMaxBytes: 50_000_000,
-    maxGifs: 1,
+    animation: { types: ["image/gif"], maxBytes: 50_000_000, maxPerPost: 1 },
     maxWidthPlusHeight: 10_000,
     maxAspect: 20,
+    // Telegram's clients show photos with at most 2560 pixels on the longer side.
+    usefulSize: { width: 2560, height: 2560 },
   },
   video: { types: ["video/mp4"], maxBytes: 50_000_000 },
   kinds: ["text", "link", "image", "carousel", "video"],

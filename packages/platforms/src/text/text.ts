@@ -1,4 +1,5 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
+import { parseTelegramHtml } from "#src/telegram/html.ts";
 import { composeText, findLongMarkRun } from "./compose-text.ts";
 import { findUrls } from "./urls.ts";
 
@@ -13,6 +14,9 @@ export interface TextLimit {
 
 const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 
+/** What `countText` returns for `telegram_html` when Telegram would refuse the markup. */
+export const INVALID_MARKUP = -1;
+
 const COUNTERS = {
   utf16: (text) => text.length,
   weighted: weightedLength,
@@ -21,18 +25,23 @@ const COUNTERS = {
   hashtags: countHashtags,
   mentions: countMentions,
   long_mark_run: findLongMarkRun,
-} satisfies Record<TextUnit | "hashtags" | "mentions" | "long_mark_run", (text: string) => number>;
+  telegram_html: (text) => parseTelegramHtml(text)?.length ?? INVALID_MARKUP,
+} satisfies Record<
+  TextUnit | "hashtags" | "mentions" | "long_mark_run" | "telegram_html",
+  (text: string) => number
+>;
 
 /**
- * What can be counted in a text: its length in a unit, its hashtags, its mentions, or the combining marks of a run that is too
- * long.
+ * What can be counted in a text: its length in a unit, its hashtags, its mentions, the combining marks of a run that is too
+ * long, or its length without markup.
  */
 export type TextMeasure = keyof typeof COUNTERS;
 
 /**
  * Returns a number about a text. The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of
  * X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters. `hashtags` and `mentions` = how many the text has.
- * `long_mark_run` = length of the first run of combining marks that is too long to be published, else 0.
+ * `long_mark_run` = length of the first run of combining marks that is too long to be published, else 0. `telegram_html` = UTF-16
+ * units that readers see of a text with Telegram's HTML tags, or `INVALID_MARKUP`.
  */
 export function countText(text: string, measure: TextMeasure): number {
   return COUNTERS[measure](text);
@@ -57,12 +66,30 @@ export function createTextCounter(): TextCounter {
 
 /**
  * Returns all limits of the text of a post, which apply together; the limit in the platform's main unit is the first.
+ *
+ * @param traits What the platform says about the account, for example `verified_type` of X.
  */
-export function effectiveLimits(rules: TextRules, media: AttachedMedia): TextLimit[] {
-  const main = { unit: rules.unit, max: mainLimit(rules, media) };
+export function effectiveLimits(
+  rules: TextRules,
+  media: AttachedMedia,
+  traits: Readonly<Record<string, string>> = {},
+): TextLimit[] {
+  const max = limitByTrait(rules, traits) ?? mainLimit(rules, media);
+  const main = { unit: rules.unit, max };
   return rules.maxUtf8Bytes === undefined
     ? [main]
     : [main, { unit: "utf8_bytes", max: rules.maxUtf8Bytes }];
+}
+
+/** Returns the limit of accounts with these traits; undefined when the limit of all accounts applies. */
+function limitByTrait(
+  { maxByTrait = {} }: TextRules,
+  traits: Readonly<Record<string, string>>,
+): number | undefined {
+  const limits = Object.entries(maxByTrait).flatMap(
+    ([trait, byValue]) => byValue[traits[trait] ?? ""] ?? [],
+  );
+  return limits.length === 0 ? undefined : Math.max(...limits);
 }
 
 function mainLimit(rules: TextRules, media: AttachedMedia): number {
@@ -105,8 +132,8 @@ const LIGHT = 1;
 const HEAVY = 2;
 const URL_WEIGHT = 23;
 /**
- * Length in UTF-16 units up to which a text is counted in its NFC form. A longer text exceeds X's limit in any form,
- * even if it consists of the longest URLs.
+ * Length in UTF-16 units up to which a text is counted in its NFC form. A longer text is counted as it was written,
+ * because normalizing it takes long.
  */
 const MAX_COMPOSED_LENGTH = 65_536;
 

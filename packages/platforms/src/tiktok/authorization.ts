@@ -7,6 +7,7 @@ import type {
   Tokens,
 } from "#src/authorization/connector.ts";
 import { createOAuthConnector, toAuthorizeUrl } from "#src/authorization/oauth.ts";
+import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
 import { object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import {
@@ -18,8 +19,15 @@ import {
   type TiktokApp,
 } from "./token-endpoint.ts";
 
-/** Permissions (scopes) of TikTok for identifying the account, publishing posts, and reading the published posts. */
-const SCOPES = ["user.info.basic", "user.info.profile", "video.publish", "video.list"];
+/**
+ * Permissions (scopes) of TikTok for identifying the account, publishing posts, and reading the published posts. They cover
+ * metrics too.
+ */
+export const PERMISSIONS: PermissionsByFeature = {
+  publishing: ["user.info.basic", "user.info.profile", "video.publish", "video.list"],
+  essential: ["user.info.basic", "user.info.profile", "video.publish"],
+  metrics: ["video.list"],
+};
 const FIELDS = "open_id,username,display_name,avatar_url";
 
 /** Whether TikTok refused because the token is invalid or a permission was not granted. */
@@ -57,7 +65,7 @@ async function identify(
 function authorizeUrl(app: TiktokApp, { redirectUri, state }: AuthorizeRequest): string {
   return toAuthorizeUrl(app.authorizeUrl, {
     client_key: app.clientKey,
-    scope: SCOPES.join(","),
+    scope: PERMISSIONS.publishing.join(","),
     redirect_uri: redirectUri,
     state,
   });
@@ -75,6 +83,8 @@ export function createTiktokAuthorizationConnector(app: TiktokApp): Authorizatio
     authorizeUrl: (request) => authorizeUrl(app, request),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
     toTokens,
+    permissions: PERMISSIONS,
+    features: [],
     isGrantRefused,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),

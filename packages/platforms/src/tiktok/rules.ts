@@ -24,7 +24,13 @@ export const tiktok: PlatformRules = {
     maxVideos: 1,
     needsPublicUrl: { image: true, video: false },
   },
-  image: { types: ["image/jpeg", "image/webp"], maxBytes: 20_000_000 },
+  image: {
+    types: ["image/jpeg", "image/webp"],
+    maxBytes: 20_000_000,
+    // "Up to 1080p": TikTok refuses 1254 x 1254 and 1086 x 1448, and takes 941 x 1672 (Postiz #1875, 2026-08-11).
+    maxShortSide: 1080,
+    maxLongSide: 1920,
+  },
   video: {
     types: ["video/mp4", "video/webm", "video/quicktime"],
     maxBytes: 4_000_000_000,
@@ -37,7 +43,7 @@ export const tiktok: PlatformRules = {
   },
   kinds: ["video", "image", "carousel"],
   title: { rule: "optional", max: 90, appliesTo: ["image", "carousel"] },
-  privacy: ["public", "private", "followers", "friends"],
+  privacy: ["public", "unlisted", "private", "followers", "friends"],
   privacySource: "live:creator_info",
   privacyNoDefault: true,
   tags: { mode: "in_text" },
@@ -47,5 +53,5 @@ export const tiktok: PlatformRules = {
   comments: { list: false, reply: false, hide: false, delete: false },
   dm: { supported: false },
   idempotency: "upload_then_status",
-  verifyLive: ["dailyLimit.count"],
+  verifyLive: ["dailyLimit.count", "image.maxLongSide"],
 };

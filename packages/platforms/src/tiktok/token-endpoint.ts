@@ -5,6 +5,7 @@ import type {
   Tokens,
   Unavailable,
 } from "#src/authorization/connector.ts";
+import { readScopes } from "#src/authorization/oauth.ts";
 import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 
 export interface TiktokApp {
@@ -41,7 +42,8 @@ export function toTokens(json: unknown): Tokens | undefined {
     return undefined;
   const refreshSeconds = number(json, "refresh_expires_in") ?? REFRESH_TOKEN_MS / 1000;
   const refreshLifetimeMs = refreshSeconds * 1000;
-  return { accessToken, refreshToken, lifetimeMs: seconds * 1000, refreshLifetimeMs };
+  const lifetimeMs = seconds * 1000;
+  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs, ...readScopes(json) };
 }
 
 async function ask(

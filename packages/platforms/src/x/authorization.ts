@@ -25,13 +25,13 @@ import {
  * Permissions (scopes) of X (platforms reference 2). `offline.access` grants the refresh token; `tweet.write` covers replies, and
  * `tweet.moderate.write` hiding them.
  */
-const PERMISSIONS: PermissionsByFeature = {
+export const PERMISSIONS: PermissionsByFeature = {
   publishing: ["tweet.read", "tweet.write", "users.read", "media.write", "offline.access"],
   comments: ["tweet.moderate.write"],
 };
 
 async function identify(app: XApp, tokens: Tokens, signal: AbortSignal): Promise<ConnectResult> {
-  const url = `${app.baseUrl}/2/users/me?user.fields=profile_image_url`;
+  const url = `${app.baseUrl}/2/users/me?user.fields=profile_image_url,verified_type`;
   const headers = bearer(tokens.accessToken);
   const answer = await askPlatform({ method: "GET", url, headers }, signal);
   if (answer.kind !== "answer") return answer;
@@ -45,7 +45,9 @@ async function identify(app: XApp, tokens: Tokens, signal: AbortSignal): Promise
   const message = `X answered ${answer.status}`;
   const isRefused = answer.status === 401 || answer.status === 403;
   const otherwise = isRefused ? ({ kind: "refused", message } as const) : unavailable(message);
-  return toConnectResult(profile, { tokens }, otherwise);
+  const verifiedType = text(user, "verified_type");
+  const traits = verifiedType === undefined ? {} : { verified_type: verifiedType };
+  return toConnectResult(profile, { tokens, traits }, otherwise);
 }
 
 /**
@@ -66,6 +68,8 @@ export function createXAuthorizationConnector(
       ),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
     toTokens,
+    permissions: PERMISSIONS,
+    features,
     isGrantRefused,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),

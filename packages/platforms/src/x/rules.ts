@@ -10,7 +10,16 @@ export const x: PlatformRules = {
   id: "x",
   displayName: "X",
   kind: "a short-text network",
-  text: { max: 280, unit: "weighted", urlWeight: 23, required: false, linksClickable: true },
+  text: {
+    max: 280,
+    // Subscribers may write longer posts; X shows them as verified. Source: X help page "About X Premium", 25,000 characters. That
+    // accounts of organizations may do so too is not confirmed.
+    maxByTrait: { verified_type: { blue: 25_000, business: 25_000, government: 25_000 } },
+    unit: "weighted",
+    urlWeight: 23,
+    required: false,
+    linksClickable: true,
+  },
   media: {
     required: false,
     min: 0,
@@ -21,10 +30,19 @@ export const x: PlatformRules = {
     needsPublicUrl: { image: false, video: false },
   },
   image: {
-    types: ["image/jpeg", "image/png", "image/webp", "image/gif"],
+    types: ["image/jpeg", "image/png", "image/webp"],
     maxBytes: 5_000_000,
-    gifMaxBytes: 15_000_000,
-    maxGifs: 1,
+    animation: {
+      types: ["image/gif"],
+      maxBytes: 15_000_000,
+      maxWidth: 1280,
+      maxHeight: 1080,
+      maxFrames: 350,
+      maxPerPost: 1,
+    },
+    maxLongSide: 8192,
+    // X keeps at most 4096 x 4096 pixels of a picture.
+    usefulSize: { width: 4096, height: 4096 },
   },
   video: {
     types: ["video/mp4", "video/quicktime"],
@@ -48,5 +66,5 @@ export const x: PlatformRules = {
   comments: { list: true, listWindowDays: 7, reply: "restricted", hide: true, delete: false },
   dm: { supported: false },
   idempotency: "reconcile_by_timeline",
-  verifyLive: ["comments.reply", "media.mixImageVideo"],
+  verifyLive: ["comments.reply", "media.mixImageVideo", "text.maxByTrait"],
 };

@@ -5,6 +5,7 @@ import type {
   Tokens,
   Unavailable,
 } from "#src/authorization/connector.ts";
+import { readScopes } from "#src/authorization/oauth.ts";
 import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 
 export interface XApp {
@@ -36,7 +37,7 @@ export function toTokens(json: unknown): Tokens | undefined {
   const seconds = number(json, "expires_in");
   if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
     return undefined;
-  return { accessToken, refreshToken, lifetimeMs: seconds * 1000 };
+  return { accessToken, refreshToken, lifetimeMs: seconds * 1000, ...readScopes(json) };
 }
 
 async function ask(

@@ -6,6 +6,7 @@ import type {
   Tokens,
 } from "#src/authorization/connector.ts";
 import { createOAuthConnector, toAuthorizeUrl, toPkceQuery } from "#src/authorization/oauth.ts";
+import type { PermissionsByFeature } from "#src/authorization/permissions.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import {
@@ -22,11 +23,16 @@ const SCOPE = "https://www.googleapis.com/auth";
  * Permissions (scopes) of YouTube for uploading, for identifying the channel, and for deleting. They cover comments and metrics
  * too: replying needs the permission of deleting, and the counts of a video that of reading.
  */
-const PERMISSIONS = [
-  `${SCOPE}/youtube.upload`,
-  `${SCOPE}/youtube.readonly`,
-  `${SCOPE}/youtube.force-ssl`,
-];
+export const PERMISSIONS: PermissionsByFeature = {
+  publishing: [
+    `${SCOPE}/youtube.upload`,
+    `${SCOPE}/youtube.readonly`,
+    `${SCOPE}/youtube.force-ssl`,
+  ],
+  essential: [`${SCOPE}/youtube.upload`, `${SCOPE}/youtube.readonly`],
+  comments: [`${SCOPE}/youtube.force-ssl`],
+  metrics: [`${SCOPE}/youtube.readonly`],
+};
 
 /**
  * Whether YouTube refused because the token is invalid or a permission was not granted. An exhausted quota is neither.
@@ -79,16 +85,19 @@ function authorizeUrl(app: YoutubeApp, query: Readonly<Record<string, string>>):
  * that stay the same.
  */
 export function createYoutubeAuthorizationConnector(app: YoutubeApp): AuthorizationConnector {
+  const permissions = PERMISSIONS.publishing;
   const connector = createOAuthConnector({
     refreshLifetimeMs: UNUSED_REFRESH_TOKEN_MS,
     usesPkce: true,
     authorizeUrl: (request) =>
-      authorizeUrl(app, toPkceQuery(request, { clientId: app.clientId, permissions: PERMISSIONS })),
+      authorizeUrl(app, toPkceQuery(request, { clientId: app.clientId, permissions })),
     askForTokens: (grant, signal) => askForTokens(app, grant, signal),
     toTokens,
+    permissions: PERMISSIONS,
+    features: [],
     isGrantRefused,
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });
-  return { ...connector, permissions: PERMISSIONS };
+  return { ...connector, permissions };
 }

@@ -5,6 +5,7 @@ import type {
   Tokens,
   Unavailable,
 } from "#src/authorization/connector.ts";
+import { readScopes } from "#src/authorization/oauth.ts";
 import { number, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 
 export interface YoutubeApp {
@@ -43,7 +44,8 @@ export function toTokens(json: unknown, kept: string | undefined): Tokens | unde
   if (accessToken === undefined || refreshToken === undefined || seconds === undefined)
     return undefined;
   const refreshLifetimeMs = UNUSED_REFRESH_TOKEN_MS;
-  return { accessToken, refreshToken, lifetimeMs: seconds * 1000, refreshLifetimeMs };
+  const lifetimeMs = seconds * 1000;
+  return { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs, ...readScopes(json) };
 }
 
 /** Exchanges a code or a refresh token for tokens of Google. Google's refresh tokens stay the same. */

@@ -62,6 +62,7 @@ async function writeGate({ account, mediaId }: Owned, value: object): Promise<vo
       collection: GATE,
       rkey: mediaId,
       record: {
+        $type: GATE,
         post: `at://${account.externalId}/app.bsky.feed.post/${mediaId}`,
         createdAt: "2026-11-20T10:00:00.000Z",
         ...value,

@@ -1,10 +1,13 @@
-import { createFacebookPublishingConnector } from "#src/facebook/publishing/connector.ts";
+import {
+  createFacebookPublishingConnector,
+  type FacebookSettings,
+} from "#src/facebook/publishing/connector.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 
 /** Creates the Facebook connector for a simulator, with the given settings instead of the usual ones. */
 export function facebookAt(
   url: string,
-  given: { readonly uploadBaseUrl?: string; readonly isTwoPhase?: boolean } = {},
+  given: Partial<FacebookSettings> = {},
 ): PublishingConnector {
   return createFacebookPublishingConnector({
     baseUrl: url,

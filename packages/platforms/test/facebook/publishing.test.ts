@@ -438,3 +438,16 @@ describe("Facebook posts after a restore", () => {
     },
   );
 });
+
+test("the Facebook connector sends all calls with a video to the host for videos, and all others to the Graph API", async () => {
+  const connector = facebookAt(platform.url, { videoBaseUrl: `${platform.url}/graph-video` });
+  const publication = await createPublication([mp4Media(300_000)]);
+  expect(await platform.publish(connector, publication)).toMatchObject({ kind: "published" });
+  const calls = (await platform.listRequests()).filter(({ method }) => method === "POST");
+  expect(calls.map(({ path }) => path.replaceAll(/\d{10,}/g, "id"))).toEqual([
+    "/graph-video/v25.0/id/videos",
+    "/graph-video/v25.0/id/videos",
+    "/graph-video/v25.0/id/videos",
+    "/v25.0/id",
+  ]);
+});

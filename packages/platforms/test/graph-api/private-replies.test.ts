@@ -59,13 +59,13 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     expect(await listSent(account)).toHaveLength(1);
   });
 
-  test(`the ${login} connector reports a private reply after more than seven days as refused, not as a missing permission`, async () => {
+  test(`the ${login} connector reports a private reply after more than seven days as too late, not as a missing permission`, async () => {
     const createdAt = new Date(Date.now() - privateReplies.windowMs - 1000).toISOString();
     const { account, request } = await createRequest({ createdAt });
     expect(privateReplies.windowMs).toBe(7 * DAY_MS);
     expect(await privateReplies.send(account, request, guard)).toMatchObject({
       kind: "refused",
-      code: "content_rejected",
+      code: "missed",
       message: expect.stringContaining("older than 7 days") as string,
     });
     expect(await listSent(account)).toEqual([]);

@@ -322,3 +322,20 @@ describe("an unknown outcome with media on X", () => {
     });
   });
 });
+
+test("a long post of a subscriber on X whose answer is lost is found by its whole text, and not by its beginning", async () => {
+  const { externalId, username, credentials } = await platform.createAccount({
+    username: "premium_1",
+  });
+  const made = await createPublication([], `${"Ships & sails ".repeat(40)}https://a.example/b`);
+  const { accessToken = "" } = credentials;
+  const publication = { ...made, externalId, username, accessToken };
+  await platform.addFault("publish", "drop_after_commit");
+  expect(await publish(publication)).toMatchObject({ kind: "unknown" });
+  const [entry] = await platform.visible();
+  expect(entry?.text).toBe(publication.text);
+  const other = { ...publication, text: `${"Ships & sails ".repeat(41)}https://a.example/b` };
+  const find = (sent: Publication) => x.reconcile(sent, {}, unknownCall(), signal);
+  expect(await find(publication)).toMatchObject({ kind: "present", externalId: entry?.id });
+  expect(await find(other)).toMatchObject({ kind: "look_again" });
+});

@@ -13,5 +13,12 @@ export function toAccount(account: Account) {
     status,
     connectedAt: toOptionalInstant(account.connectedAt),
     tokenExpiresAt: toOptionalInstant(account.tokenExpiresAt),
+    permissions: toPermissions(account.permissions),
   };
+}
+
+function toPermissions(permissions: Account["permissions"]) {
+  if (permissions === undefined) return null;
+  const { granted, missing } = permissions;
+  return { granted, missing };
 }

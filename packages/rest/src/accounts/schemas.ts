@@ -2,6 +2,13 @@ import { Type } from "typebox";
 import { PlatformIdSchema } from "#src/platform-id.ts";
 import { enumeration, Id, Instant, nullable, ref } from "#src/schemas.ts";
 
+const AccountFeature = enumeration("AccountFeature", [
+  "publishing",
+  "comments",
+  "messages",
+  "metrics",
+]);
+
 export const Account = Type.Object(
   {
     id: Id,
@@ -17,6 +24,21 @@ export const Account = Type.Object(
     ),
     connectedAt: Instant,
     tokenExpiresAt: nullable(Instant),
+    permissions: nullable(
+      Type.Object(
+        {
+          granted: Type.Array(AccountFeature, {
+            description: "What the account may be used for, whether or not it is turned on here.",
+          }),
+          missing: Type.Array(AccountFeature, {
+            description: "What is turned on here and needs the account to be connected again.",
+          }),
+        },
+        {
+          description: "null: the account was connected before this was recorded.",
+        },
+      ),
+    ),
   },
   { $id: "Account" },
 );

@@ -23,3 +23,10 @@ test("the keys that sign media URLs can be rotated in three steps, and tokens st
     [no, CLAIMS, CLAIMS, CLAIMS],
   ]);
 });
+
+test("the token of a media URL names a rendition", () => {
+  const links = linksWith(NEW);
+  const token = links.urlOf("w", "m", "r").replace("http://gateway/media/", "");
+
+  expect(links.read(token)).toEqual({ workspaceId: "w", mediaId: "m", rendition: "r" });
+});

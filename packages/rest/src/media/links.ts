@@ -1,19 +1,23 @@
 import { signToken, verifyToken } from "@postrider/shared/secrets/signed-token";
 
-/** What the token of a media URL identifies: a media file, either as it was uploaded or as platforms receive it. */
+/** What the token of a media URL identifies: one of the files of media. */
 export interface MediaClaims {
   readonly workspaceId: string;
   readonly mediaId: string;
+  /**
+   * `original`: the file as it was uploaded. `delivery`: the file as platforms receive it. Otherwise the id of a
+   * rendition that the media service has made for a platform.
+   */
   readonly rendition: string;
 }
 
-/** Form of a media file: as it was uploaded, or as platforms receive it. */
-type Rendition = "original" | "delivery";
-
 /** URLs from which media can be downloaded without an API key. */
 export interface MediaLinks {
-  /** Returns the URL of a media file, by default as it was uploaded. The URL is valid for a limited time from now. */
-  urlOf(workspaceId: string, mediaId: string, rendition?: Rendition): string;
+  /**
+   * Returns the URL of a file of media (see `MediaClaims.rendition`), by default as it was uploaded. The URL is valid for
+   * a limited time from now.
+   */
+  urlOf(workspaceId: string, mediaId: string, rendition?: string): string;
   /**
    * Returns the media file that the token of a media URL stands for; undefined when the token is forged, damaged or
    * expired.

@@ -19,6 +19,8 @@ export function toReadyMedia(
     durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
     sha256: media.sha256,
     fileName: media.fileName,
+    altText: media.altText ?? null,
+    coverMs: media.coverMs === undefined ? null : Number(media.coverMs),
     url: urlOf(workspaceId, media.id),
     createdAt: toOptionalInstant(media.createdAt),
   };

@@ -13,6 +13,14 @@ export const ReadyMedia = Type.Object(
     durationMs: nullable(Type.Integer()),
     sha256: Type.String(),
     fileName: Type.String(),
+    altText: nullable(
+      Type.String({ description: "Description for people who do not see the picture or video." }),
+    ),
+    coverMs: nullable(
+      Type.Integer({
+        description: "Time in the video, in milliseconds, of the picture that stands for it.",
+      }),
+    ),
     url: Type.String({
       format: "uri",
       description: "Signed at each read, valid for a limited time, and usable without an API key.",

@@ -64,6 +64,7 @@ const account = {
   status: "active",
   connectedAt: "2026-11-19T08:30:00.000Z",
   tokenExpiresAt: null,
+  permissions: { granted: ["publishing", "comments", "metrics"], missing: [] },
 };
 
 /** Example of the `data` of each webhook event. */
@@ -125,6 +126,8 @@ export const EXAMPLE_DATA = {
     durationMs: null,
     sha256: "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
     fileName: "shop.jpg",
+    altText: "A sailing boat at sunrise",
+    coverMs: null,
     url: "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
     createdAt: "2026-11-20T14:11:52.003Z",
   },

@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   "account.reconnect",
   "account.disconnect",
   "account.require_reconnect",
+  "account.update_settings",
   "credentials.begin_binding",
   "credentials.bind",
   "authorization.issue",

@@ -73,11 +73,14 @@ export class Blobs {
    * them. Refuses a reference whose size or type does not match its blob.
    */
   use(did: string, refs: readonly BlobRef[], now: number): readonly PostedMedia[] {
-    const found = refs.map((ref) => ({ cid: ref.cid, blob: this.#require(did, ref, now) }));
-    for (const { cid, blob } of found) {
-      this.#rows.put(`${did}/${cid}`, { ...blob, isUsed: true });
+    const found = refs.map((ref) => ({ ref, blob: this.#require(did, ref, now) }));
+    for (const { ref, blob } of found) {
+      this.#rows.put(`${did}/${ref.cid}`, { ...blob, isUsed: true });
     }
-    return found.flatMap(({ blob }) => blob.media ?? []);
+    return found.flatMap(({ ref: { altText }, blob: { media } }) => {
+      const shown = altText === undefined ? {} : { altText };
+      return media === undefined ? [] : [{ ...media, ...shown }];
+    });
   }
 
   #require(did: string, { cid, mimeType, size }: BlobRef, now: number): Blob {

@@ -6,6 +6,8 @@ export interface BlobRef {
   readonly cid: string;
   readonly mimeType: string;
   readonly size: number;
+  /** Description of the image or video for readers who do not see it. */
+  readonly altText?: string;
 }
 
 interface BlobRule {
@@ -53,13 +55,17 @@ function checkAspectRatio(value: unknown, path: string): void {
   }
 }
 
+function withAltText(ref: BlobRef, altText: unknown): BlobRef {
+  return typeof altText === "string" && altText !== "" ? { ...ref, altText } : ref;
+}
+
 function imageRef(image: unknown, path: string): BlobRef {
   if (!isRecord(image)) {
     return invalid("expected an object", path);
   }
   checkText(image["alt"], `${path}.alt`, Infinity, Infinity);
   checkAspectRatio(image["aspectRatio"], `${path}.aspectRatio`);
-  return blobRef(image["image"], `${path}.image`, IMAGE_RULE);
+  return withAltText(blobRef(image["image"], `${path}.image`, IMAGE_RULE), image["alt"]);
 }
 
 function imageRefs(embed: Value, field: string, max: number, at: string): readonly BlobRef[] {
@@ -74,7 +80,7 @@ function videoRefs(embed: Value, at: string): readonly BlobRef[] {
   }
   checkList(embed["captions"], `${at}.captions`, MAX_CAPTIONS);
   checkAspectRatio(embed["aspectRatio"], `${at}.aspectRatio`);
-  return [blobRef(embed["video"], `${at}.video`, VIDEO_RULE)];
+  return [withAltText(blobRef(embed["video"], `${at}.video`, VIDEO_RULE), embed["alt"])];
 }
 
 function externalRefs(embed: Value, at: string): readonly BlobRef[] {

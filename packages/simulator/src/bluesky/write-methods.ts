@@ -111,6 +111,7 @@ function showPost(
     createdAt: record.createdAt,
     deletedAt: null,
     ...(typeof parent === "string" ? { replyTo: parent } : {}),
+    ...(record.value["langs"] === undefined ? {} : { options: { langs: record.value["langs"] } }),
   };
   const before = posts.get(account, id);
   if (before === undefined) {

@@ -137,6 +137,8 @@ test("POST /_control/settings returns the current settings, and its setting late
     audited: true,
     insightsLagMs: 0,
     tiktokWholeVideoBytes: 64_000_000,
+    instagramTokenShape: "object",
+    instagramPageTokenReads: "allowed",
   });
   const settings = {
     quotas: false,
@@ -145,6 +147,8 @@ test("POST /_control/settings returns the current settings, and its setting late
     audited: false,
     insightsLagMs: 0,
     tiktokWholeVideoBytes: 0,
+    instagramTokenShape: "list",
+    instagramPageTokenReads: "refused",
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
@@ -171,6 +175,8 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     audited: true,
     insightsLagMs: 0,
     tiktokWholeVideoBytes: 64_000_000,
+    instagramTokenShape: "object",
+    instagramPageTokenReads: "allowed",
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

@@ -5,10 +5,17 @@ import type { Platforms } from "#src/platforms.ts";
 import type { Post, PostFilter } from "#src/world/posts.ts";
 import type { World } from "#src/world/world.ts";
 
-function toVisible({ platform, account, id, text, media, createdAt, createCalls }: Post): unknown {
+function toVisible(post: Post): unknown {
+  const { platform, account, id, text, media, createdAt, createCalls, options } = post;
   const created = new Date(createdAt).toISOString();
-  const files = media.map(({ kind, sha256 }) => ({ kind, sha256 }));
-  return { platform, account, id, text, media: files, createdAt: created, createCalls };
+  const files = media.map(({ kind, sha256, altText, coverMs }) => ({
+    kind,
+    sha256,
+    ...(altText === undefined ? {} : { altText }),
+    ...(coverMs === undefined ? {} : { coverMs }),
+  }));
+  const shown = { platform, account, id, text, media: files, createdAt: created, createCalls };
+  return options === undefined ? shown : { ...shown, options };
 }
 
 /**
@@ -41,6 +48,19 @@ export function registerInspection(
       ? []
       : world.posts.visible(filter, world.clock.now()).map(toVisible);
   });
+
+  scope.get<{ Params: { platform: string; id: string; index: string }; Querystring: Query }>(
+    "/visible/:platform/:id/media/:index",
+    async ({ params, query }, reply) => {
+      const filter = filterOf(world, platforms, { ...query, platform: params.platform });
+      const posts = filter === undefined ? [] : world.posts.visible(filter, world.clock.now());
+      const media = posts.findLast(({ id }) => id === params.id)?.media[Number(params.index)];
+      const file = media === undefined ? undefined : world.files.get(media.sha256);
+      return file === undefined
+        ? reply.code(404).send({ error: { message: "readers load no such file" } })
+        : reply.type(file.contentType).send(file.bytes);
+    },
+  );
 
   scope.get<{ Querystring: Query }>("/requests", (request) => {
     const platform = request.query["platform"];

@@ -19,6 +19,8 @@ const SETTINGS_BODY = {
     audited: { type: "boolean" },
     insightsLagMs: { type: "integer", minimum: 0 },
     tiktokWholeVideoBytes: { type: "integer", minimum: 0 },
+    instagramTokenShape: { enum: ["object", "list"] },
+    instagramPageTokenReads: { enum: ["allowed", "refused"] },
   },
 };
 

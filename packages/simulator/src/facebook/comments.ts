@@ -86,7 +86,8 @@ export function listComments(network: FacebookNetwork): GraphEndpoint {
     path: "/:id/comments",
     operations: () => ["comments"],
     reads: true,
-    scope: "pages_read_engagement",
+    // Comments are what people wrote on the Page, so the permission to read its own posts does not suffice.
+    scope: "pages_read_user_content",
     handle: (graphCall) => list(network, graphCall),
   };
 }

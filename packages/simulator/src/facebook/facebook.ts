@@ -11,6 +11,7 @@ import { REEL_EDGE, createReel } from "#src/facebook/reels.ts";
 import { SCOPES } from "#src/facebook/scopes.ts";
 import { createVideo } from "#src/facebook/videos.ts";
 import { accountOf, toGraphRoute } from "#src/graph/endpoint.ts";
+import type { GraphFlavour } from "#src/graph/endpoint.ts";
 import { graphError } from "#src/graph/errors.ts";
 import { facebookLoginRoutes } from "#src/graph/login.ts";
 import { revokeGrant } from "#src/graph/revoke-grant.ts";
@@ -71,6 +72,9 @@ function issueAccount(
   return { account, credentials: { accessToken } };
 }
 
+/** Paths below `/graph-video` replace the host graph-video.facebook.com, which takes videos. */
+const VIDEO_HOST: GraphFlavour = { prefix: "/graph-video", isInstagramLogin: false };
+
 /**
  * The simulated Facebook: Pages over the Graph API. Paths below `/rupload` stand for the upload
  * host.
@@ -96,6 +100,7 @@ export function createFacebook(world: World): Platform {
     id: "facebook",
     routes: [
       ...endpoints.map((endpoint) => toGraphRoute(network, endpoint)),
+      toGraphRoute(network, createVideo(network), VIDEO_HOST),
       ruploadRoute(network, network.uploads, REEL_EDGE),
       ...facebookLoginRoutes({
         host: network,

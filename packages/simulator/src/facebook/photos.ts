@@ -15,7 +15,8 @@ function refusePhoto(message: string): never {
     code: 100,
     subcode: 1_366_046,
     message,
-    userMessage: "Your photos couldn't be uploaded. Photos should be smaller than 4 MB.",
+    userMessage:
+      "Your photos couldn't be uploaded. Photos should be less than 4 MB and saved as JPG, PNG, GIF, TIFF, HEIF or WebP files.",
   });
 }
 
@@ -58,7 +59,17 @@ function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const received = photoOf(graphCall);
   const page = account.externalId;
   const id = network.world.snowflakes.next(now);
-  const photo = { id, page, caption, received, createdAt: now, deletedAt: null, post: null };
+  const altText = parameters.text("alt_text_custom");
+  const photo = {
+    id,
+    page,
+    caption,
+    altText,
+    received,
+    createdAt: now,
+    deletedAt: null,
+    post: null,
+  };
   network.photos.put(id, photo);
   if (!isPublished) {
     return { status: 200, body: { id } };

@@ -46,7 +46,11 @@ export function publishPost(
   refuseDuplicate(network, account, post, now);
   const media = post.photos.flatMap((id) => {
     const photo = network.photos.get(id);
-    return photo === undefined ? [] : [toPosted(photo.received)];
+    if (photo === undefined) {
+      return [];
+    }
+    const { altText, received } = photo;
+    return [{ ...toPosted(received), ...(altText === "" ? {} : { altText }) }];
   });
   posts.add({
     platform: "facebook",

@@ -1,4 +1,5 @@
 import { graphError } from "#src/graph/errors.ts";
+import { grantedPermissionsRoute } from "#src/graph/granted-permissions.ts";
 import type { GraphHost } from "#src/graph/host.ts";
 import { pageListRoutes } from "#src/graph/page-lists.ts";
 import type { Choices } from "#src/graph/page-lists.ts";
@@ -44,6 +45,7 @@ function userToken(login: FacebookLogin, choices: Choices, approval: Approval, n
     account: approval.accounts[0] ?? "",
     user,
     scopes: approval.scopes,
+    declined: approval.declined,
     issuedAt: now,
     expiresAt: now + SHORT_LIFETIME_MS,
   });
@@ -58,9 +60,8 @@ function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: numb
   if (check.kind === "refused" || check.token.kind !== "user") {
     return graphError({ code: 190, message: "Invalid OAuth access token." });
   }
-  const { account, user, scopes } = check.token;
-  const expiresAt = now + LONG_LIFETIME_MS;
-  const token = tokens.issue({ kind: "user", account, user, scopes, issuedAt: now, expiresAt });
+  const { deadBecause: _, ...grant } = check.token;
+  const token = tokens.issue({ ...grant, issuedAt: now, expiresAt: now + LONG_LIFETIME_MS });
   return userTokenReply(token, LONG_LIFETIME_MS);
 }
 
@@ -123,6 +124,7 @@ export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
       ensureAccount,
     }),
     tokenRoute(login, choices, codes),
+    grantedPermissionsRoute(host),
     ...pageListRoutes(login, choices),
   ];
 }

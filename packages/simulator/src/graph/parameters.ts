@@ -4,8 +4,11 @@ import { contentType, jsonObject } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 
-/** Parameters that every Graph API endpoint accepts, in the query or in the body. */
-const COMMON = new Set(["access_token", "appsecret_proof", "locale", "fields", "format"]);
+/**
+ * Parameters that every Graph API endpoint accepts, in the query or in the body. Meta's own SDK
+ * sends the id of the object with each call on one of its edges.
+ */
+const COMMON = new Set(["access_token", "appsecret_proof", "locale", "fields", "format", "id"]);
 
 type Value = string | Buffer;
 

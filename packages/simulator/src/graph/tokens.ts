@@ -23,6 +23,8 @@ export interface GraphToken {
    */
   readonly user: string;
   readonly scopes: readonly string[];
+  /** Permissions that the user of a user token declined. */
+  readonly declined?: readonly string[];
   readonly issuedAt: number;
   /**
    * When the token expires, in Unix milliseconds of the simulator's clock; null = the token does

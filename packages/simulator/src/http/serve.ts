@@ -8,6 +8,7 @@ import { NOTHING_FETCHED, fetchMedia } from "#src/http/fetch-media.ts";
 import type { HeldCalls } from "#src/http/held-calls.ts";
 import { GARBAGE_PAGE, proxyPage } from "#src/http/server-pages.ts";
 import type { Platform, Route } from "#src/platform.ts";
+import { storingFiles } from "#src/world/received-media.ts";
 import type { LoggedRequest } from "#src/world/request-log.ts";
 import type { World } from "#src/world/world.ts";
 
@@ -16,6 +17,8 @@ export interface ServeDeps {
   readonly held: HeldCalls;
   /** Aborted when the simulator stops, so that no delay of a response continues. */
   readonly stopping: AbortSignal;
+  /** Receives each call with the id of its platform before the platform handles the call. */
+  readonly onCall?: ((platformId: string, call: Call) => void) | undefined;
 }
 
 /**
@@ -44,6 +47,7 @@ export async function serve(
   close: () => void,
 ): Promise<Reply | undefined> {
   const { world } = deps;
+  deps.onCall?.(platform.id, call);
   const account = platform.accountOf(call);
   const operations = route.operations(call);
   const { method, path } = call;
@@ -82,7 +86,8 @@ async function act(deps: ServeDeps, platform: Platform, route: Route, call: Call
       : await fetchMedia(route.fetches(call), deps.stopping);
   const now = clock.now();
   const lagMs = route.reads === true ? faults.readLagMs(platform.id, platform.accountOf(call)) : 0;
-  return answering(() => route.handle(call, { now, asOf: now - lagMs, fetched }));
+  const moment = { now, asOf: now - lagMs, fetched };
+  return storingFiles(deps.world.files, () => answering(() => route.handle(call, moment)));
 }
 
 async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promise<void> {

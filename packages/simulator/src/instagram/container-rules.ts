@@ -1,4 +1,5 @@
 import type { GraphCall } from "#src/graph/endpoint.ts";
+import { refuseParameter } from "#src/graph/errors.ts";
 import type { Container } from "#src/instagram/containers.ts";
 import {
   refuseCaption,
@@ -13,6 +14,7 @@ import { receive, toPosted } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 
 const MAX_CAPTION = 2200;
+const MAX_ALT_TEXT_LENGTH = 1000;
 const MAX_HASHTAGS = 30;
 const MAX_MENTIONS = 20;
 const MAX_IMAGE_BYTES = 8_000_000;
@@ -44,6 +46,25 @@ function checkRatio({ width, height }: ReceivedMedia): void {
   if (ratio < MIN_RATIO - RATIO_TOLERANCE || ratio > MAX_RATIO + RATIO_TOLERANCE) {
     refuseRatio();
   }
+}
+
+/** The description of an image; empty when the caller gave none. */
+export function altTextOf({ parameters }: GraphCall): string {
+  const altText = parameters.text("alt_text");
+  return altText.length > MAX_ALT_TEXT_LENGTH
+    ? refuseParameter(`Param alt_text must be at most ${MAX_ALT_TEXT_LENGTH} characters`)
+    : altText;
+}
+
+/** The time in a video of its cover; empty when the caller gave none. */
+export function coverOf({ parameters }: GraphCall): Pick<Container, "coverMs"> {
+  if (!parameters.has("thumb_offset")) {
+    return {};
+  }
+  const coverMs = parameters.number("thumb_offset");
+  return Number.isInteger(coverMs) && coverMs >= 0
+    ? { coverMs }
+    : refuseParameter("Param thumb_offset must be a number of milliseconds");
 }
 
 /**

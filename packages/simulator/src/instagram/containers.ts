@@ -2,6 +2,7 @@ import type { Upload, Uploads } from "#src/graph/rupload.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
+import { toPosted } from "#src/world/received-media.ts";
 
 export type ContainerKind = "image" | "reel" | "carousel";
 
@@ -23,6 +24,8 @@ export interface Container {
    */
   readonly isChild: boolean;
   readonly caption: string;
+  /** Whether a reel also appears in the feed of the profile; absent when the caller did not say it. */
+  readonly shareToFeed?: boolean;
   /**
    * The images and videos of the Instagram post that the container becomes. For a carousel: those
    * of its child containers. Empty when the client sends the video to the upload host.
@@ -41,6 +44,8 @@ export interface Container {
    */
   readonly error: ContainerError | null;
   readonly publishedAt: number | null;
+  /** Time in the video of the Instagram container, in milliseconds, of its cover. */
+  readonly coverMs?: number;
 }
 
 export type ContainerStatus =
@@ -108,9 +113,10 @@ export class Containers {
    */
   mediaOf(container: Container): readonly PostedMedia[] {
     const received = this.#uploads.find(container.id)?.received;
-    return received === undefined || received === null
-      ? container.media
-      : [{ kind: received.kind, sha256: received.sha256 }];
+    const isPushed = received !== undefined && received !== null;
+    const media = isPushed ? [toPosted(received)] : container.media;
+    const { coverMs } = container;
+    return coverMs === undefined ? media : media.map((file) => ({ ...file, coverMs }));
   }
 
   /**

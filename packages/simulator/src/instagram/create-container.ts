@@ -2,7 +2,13 @@ import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { ruploadUrl } from "#src/graph/rupload.ts";
 import type { Reply } from "#src/http/call.ts";
-import { checkCaption, fetchImage, fetchVideo } from "#src/instagram/container-rules.ts";
+import {
+  altTextOf,
+  checkCaption,
+  coverOf,
+  fetchImage,
+  fetchVideo,
+} from "#src/instagram/container-rules.ts";
 import type { Container } from "#src/instagram/containers.ts";
 import {
   refuseChildCount,
@@ -31,10 +37,12 @@ const PARAMETERS = [
   "thumb_offset",
 ];
 
-type ContainerContent = Pick<Container, "kind" | "media" | "error" | "isPushed">;
+type ContainerContent = Pick<Container, "kind" | "media" | "error" | "isPushed" | "coverMs">;
 
 function imageOf(graphCall: GraphCall): ContainerContent {
-  const media = [fetchImage(graphCall)];
+  const altText = altTextOf(graphCall);
+  const image = fetchImage(graphCall);
+  const media = [altText === "" ? image : { ...image, altText }];
   return { kind: "image", media, error: null, isPushed: false };
 }
 
@@ -46,6 +54,10 @@ function imageOf(graphCall: GraphCall): ContainerContent {
 function reelOf(graphCall: GraphCall): ContainerContent {
   const { parameters, token } = graphCall;
   const isPushed = parameters.text("upload_type") === "resumable";
+  if (parameters.has("alt_text")) {
+    refuseParameter("Param alt_text is available only for images");
+  }
+  const cover = coverOf(graphCall);
   if (isPushed && token.kind === "instagram") {
     refuseParameter("upload_type resumable is available only to apps with Facebook Login");
   }
@@ -53,7 +65,7 @@ function reelOf(graphCall: GraphCall): ContainerContent {
     refuseParameter("The parameter video_url or an upload_type of resumable is required");
   }
   const video = isPushed ? { media: [], error: null } : fetchVideo(graphCall);
-  return { kind: "reel", isPushed, ...video };
+  return { kind: "reel", isPushed, ...cover, ...video };
 }
 
 /**
@@ -149,6 +161,9 @@ function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
     caption,
     createdAt: now,
     publishedAt: null,
+    ...(parameters.has("share_to_feed")
+      ? { shareToFeed: parameters.flag("share_to_feed", true) }
+      : {}),
     ...made,
   });
   if (!made.isPushed) {

@@ -125,7 +125,9 @@ function codeRoute(network: InstagramNetwork, codes: AuthorizationCodes): Route 
     const { scopes } = approval;
     const accessToken = issue(network, { account, user, scopes }, now, SHORT_LIFETIME_MS);
     const permissions = scopes.join(",");
-    return { status: 200, body: { access_token: accessToken, user_id: account, permissions } };
+    const body = { access_token: accessToken, user_id: account, permissions };
+    const isList = network.world.settings.values.instagramTokenShape === "list";
+    return { status: 200, body: isList ? { data: [body] } : body };
   });
 }
 

@@ -32,14 +32,25 @@ function ownerView(network: InstagramNetwork, { account, token }: GraphCall): Vi
   };
 }
 
+/** Whether Instagram answers reads of single containers and posts with the token of a Page with 100/33. */
+function isReadRefused({ world }: InstagramNetwork, { token }: GraphCall): boolean {
+  return token.kind === "page" && world.settings.values.instagramPageTokenReads === "refused";
+}
+
 function findView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
-  const { id, account, asOf } = graphCall;
+  const { id, account } = graphCall;
   if (id === "me" || id === network.ownerships.get(account.externalId)?.pageId) {
     return ownerView(network, graphCall);
   }
   if (id === account.externalId) {
     return accountView(account);
   }
+  return isReadRefused(network, graphCall) ? undefined : findObjectView(network, graphCall);
+}
+
+/** A single container, post or comment. */
+function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
+  const { id, account, asOf } = graphCall;
   const container = network.containers.find(account.externalId, id, asOf);
   if (container !== undefined) {
     return containerView(network.containers, container, asOf);

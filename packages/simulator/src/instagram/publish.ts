@@ -57,6 +57,9 @@ function publish(network: InstagramNetwork, graphCall: GraphCall): Reply {
     createdAt: now,
     deletedAt: null,
     createCalls: 1,
+    ...(container.shareToFeed === undefined
+      ? {}
+      : { options: { share_to_feed: container.shareToFeed } }),
   });
   details.add(id, container.kind);
   containers.put({ ...container, publishedAt: now });

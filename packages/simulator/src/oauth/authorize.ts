@@ -31,10 +31,18 @@ function namesIn(text: string): readonly (string | undefined)[] {
   return given.length === 0 ? [undefined] : given;
 }
 
+/** What the user chose on the OAuth approval page. */
+interface Decision {
+  /** Usernames of the selected accounts, separated by commas. */
+  readonly names: string;
+  /** Scopes that the user unticked. */
+  readonly declined: readonly string[];
+}
+
 function approve(
   page: AuthorizePage,
   request: AuthorizeRequest,
-  names: string,
+  { names, declined }: Decision,
   now: number,
 ): Reply {
   const chosen = namesIn(names);
@@ -45,8 +53,10 @@ function approve(
     return faultPage(`Invalid username: ${fault}`);
   }
   const accounts = chosen.map((name) => page.ensureAccount(name).externalId);
-  const { clientId, redirectUri, scopes, codeChallenge } = request;
-  const code = page.codes.issue({ clientId, redirectUri, scopes, codeChallenge, accounts }, now);
+  const { clientId, redirectUri, codeChallenge } = request;
+  const scopes = request.scopes.filter((scope) => !declined.includes(scope));
+  const approval = { clientId, redirectUri, scopes, declined, codeChallenge, accounts };
+  const code = page.codes.issue(approval, now);
   return redirect(request, { code });
 }
 
@@ -61,12 +71,17 @@ function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   }
   switch (page.settings.values.authorize) {
     case "approve":
-      return approve(page, request, "", now);
+      return approve(page, request, { names: "", declined: [] }, now);
     case "deny":
       return denied(request);
     case "ask":
       return approvalPage(page.platform, request);
   }
+}
+
+function decisionIn(form: URLSearchParams): Decision {
+  const declined = (form.get("decline") ?? "").split(/[\s,]+/).filter((scope) => scope !== "");
+  return { names: form.get("username") ?? "", declined };
 }
 
 /** Approves or denies an OAuth authorization request, as the user chose on the approval page. */
@@ -77,7 +92,7 @@ function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   }
   const form = new URLSearchParams(call.body.toString("utf8"));
   return form.get("decision") === "approve"
-    ? approve(page, request, form.get("username") ?? "", now)
+    ? approve(page, request, decisionIn(form), now)
     : denied(request);
 }
 

@@ -10,6 +10,8 @@ export interface Approval {
   readonly clientId: string;
   readonly redirectUri: string;
   readonly scopes: readonly string[];
+  /** Scopes that the app asked for and the user declined. */
+  readonly declined: readonly string[];
   /**
    * The PKCE code challenge, which is the base64url SHA-256 of the verifier; null when the app sent
    * no code challenge.

@@ -17,13 +17,14 @@ export function faultPage(fault: string): Reply {
 
 /**
  * The OAuth approval page. The user enters a username, or leaves the field empty to create a new
- * account. The form posts to the page's own URL.
+ * account, and can name permissions that are not granted. The form posts to the page's own URL.
  */
 export function approvalPage(platform: string, { clientId, scopes }: AuthorizeRequest): Reply {
   const list = scopes.map((scope) => `<li>${escape(scope)}</li>`).join("");
   const content = [
     `<p>${escape(clientId)} wants to act for you:</p><ul>${list}</ul>`,
     `<form method="post"><label>Username <input name="username" autocomplete="off"></label>`,
+    `<label>Permissions not to grant <input name="decline" autocomplete="off"></label>`,
     `<button name="decision" value="approve">Approve</button>`,
     `<button name="decision" value="deny">Deny</button></form>`,
   ];

@@ -212,3 +212,23 @@ test("simulated Telegram albums and each of their messages survive a restart of 
     rmSync(dataDir, { recursive: true });
   }
 });
+
+test("GET /_control/visible/{platform}/{id}/media/{index} answers the file of a post that readers load, with its type", async () => {
+  const files = [pngOf(20, 10), mp4Bytes()];
+  await album(files);
+  const [{ id: own } = { id: "" }] = (await visible()) as readonly { id?: unknown }[];
+  const load = (index: number, id = own as string) =>
+    fetch(
+      `${simulator.url}/_control/visible/telegram/${encodeURIComponent(id)}/media/${index}?account=${channel.externalId}`,
+    );
+  const answers = await Promise.all([load(0), load(1)]);
+  expect(answers.map(({ headers }) => headers.get("content-type"))).toEqual([
+    "image/png",
+    "video/mp4",
+  ]);
+  for (const [index, answer] of answers.entries()) {
+    expect(Buffer.from(await answer.arrayBuffer())).toEqual(files[index]);
+  }
+  const missing = await Promise.all([load(2), load(0, "0")]);
+  expect(missing.map(({ status }) => status)).toEqual([404, 404]);
+});

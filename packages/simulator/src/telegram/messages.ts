@@ -5,6 +5,7 @@ import { messageText } from "#src/telegram/message-text.ts";
 import { requireRight } from "#src/telegram/network.ts";
 import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
 import { idOf, idsOf } from "#src/telegram/parameters.ts";
+import { postOptions } from "#src/telegram/post-options.ts";
 import { messageView } from "#src/telegram/views.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Post } from "#src/world/posts.ts";
@@ -42,6 +43,7 @@ export function sendMessage(network: TelegramNetwork, call: BotCall): unknown {
   const chat = requireRight(network, call, "canPostMessages");
   const topicId = topicOf(chat, parameters);
   const text = messageText(parameters);
+  const options = postOptions(parameters);
   spend(network, chat, 1, now);
   const post = network.world.posts.add({
     platform: "telegram",
@@ -52,6 +54,7 @@ export function sendMessage(network: TelegramNetwork, call: BotCall): unknown {
     createdAt: now,
     deletedAt: null,
     createCalls: 1,
+    ...options,
   });
   return messageView({ chat, bot, topicId }, post);
 }

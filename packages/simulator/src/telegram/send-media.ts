@@ -5,16 +5,15 @@ import type { InputKind, InputMedia } from "#src/telegram/input-media.ts";
 import { nextMessageId, spend } from "#src/telegram/messages.ts";
 import { requireRight } from "#src/telegram/network.ts";
 import type { BotCall, TelegramNetwork } from "#src/telegram/network.ts";
+import { postOptions } from "#src/telegram/post-options.ts";
 import { mediaMessageView } from "#src/telegram/views.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { toPosted } from "#src/world/received-media.ts";
 
 function addPost(
   { world }: TelegramNetwork,
-  chat: Account,
-  id: string,
-  media: readonly InputMedia[],
-  now: number,
+  { chat, id, media }: { chat: Account; id: string; media: readonly InputMedia[] },
+  { parameters, now }: BotCall,
 ): void {
   world.posts.add({
     platform: "telegram",
@@ -25,6 +24,7 @@ function addPost(
     createdAt: now,
     deletedAt: null,
     createCalls: 1,
+    ...postOptions(parameters),
   });
 }
 
@@ -40,7 +40,7 @@ function sendOne(network: TelegramNetwork, call: BotCall, kind: InputKind): unkn
   const media = singleMedia(parameters, kind);
   spend(network, chat, 1, now);
   const id = nextMessageId(network, chat);
-  addPost(network, chat, String(id), [media], now);
+  addPost(network, { chat, id: String(id), media: [media] }, call);
   return mediaMessageView({ chat, bot, topicId }, { id, createdAt: now, media });
 }
 
@@ -70,7 +70,7 @@ export function sendMediaGroup(network: TelegramNetwork, call: BotCall): unknown
   const [first = 0] = ids;
   const parts = media.map(({ caption: text, received }) => ({ text, media: toPosted(received) }));
   network.albums.add(chat, parts, first);
-  addPost(network, chat, albumId(ids), media, now);
+  addPost(network, { chat, id: albumId(ids), media }, call);
   const groupId = `${chat.externalId.slice(-10)}${first}`;
   return media.map((one, index) =>
     mediaMessageView(

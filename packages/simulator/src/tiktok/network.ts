@@ -79,6 +79,7 @@ export function complete(
     return publishes.put({ ...publish, receivedAt, failReason });
   }
   const postId = world.snowflakes.next(receivedAt);
+  const cover = publish.coverMs === undefined ? {} : { coverMs: publish.coverMs };
   // Readers cannot see a TikTok post that is visible only to its author.
   if (publish.privacy !== "SELF_ONLY") {
     world.posts.add({
@@ -86,10 +87,11 @@ export function complete(
       account: publish.account,
       id: postId,
       text: publish.description === "" ? publish.title : publish.description,
-      media: media.map(toPosted),
+      media: media.map((file) => ({ ...toPosted(file), ...cover })),
       createdAt: receivedAt,
       deletedAt: null,
       createCalls: 1,
+      ...(publish.options === undefined ? {} : { options: publish.options }),
     });
   }
   return publishes.put({ ...publish, receivedAt, media, postId });

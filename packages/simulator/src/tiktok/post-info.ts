@@ -12,6 +12,10 @@ export interface PostInfo {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
+  /** The flags of the TikTok post that the caller set, and its privacy level. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** Time in the video, in milliseconds, of its cover. */
+  readonly coverMs?: number;
 }
 
 const LEVELS: readonly PrivacyLevel[] = [
@@ -76,13 +80,29 @@ function privacyOf(network: TiktokNetwork, fields: Fields, account: Account): Pr
   return level;
 }
 
+function optionsOf(fields: Fields, names: readonly string[]): Fields {
+  const given = [...names, "privacy_level"].filter((name) => name in fields);
+  return Object.fromEntries(given.map((name) => [name, fields[name]]));
+}
+
 /** Reads `post_info` of a TikTok video post. */
 export function videoInfo(network: TiktokNetwork, body: Fields, account: Account): PostInfo {
   const known = ["title", "privacy_level", "video_cover_timestamp_ms", ...VIDEO_FLAGS];
   const fields = section(body, "post_info", known);
   checkFlags(fields, VIDEO_FLAGS);
   const title = textOf(fields, "title", 2200);
-  return { title, description: "", privacy: privacyOf(network, fields, account) };
+  const privacy = privacyOf(network, fields, account);
+  const options = optionsOf(fields, VIDEO_FLAGS);
+  return { title, description: "", privacy, options, ...coverOf(fields) };
+}
+
+function coverOf({ video_cover_timestamp_ms: coverMs }: Fields): Pick<PostInfo, "coverMs"> {
+  if (coverMs === undefined) {
+    return {};
+  }
+  return Number.isSafeInteger(coverMs) && Number(coverMs) >= 0
+    ? { coverMs: Number(coverMs) }
+    : refuseParameter("video_cover_timestamp_ms must be a number of milliseconds.");
 }
 
 /** Reads `post_info` of a TikTok photo post. */
@@ -92,7 +112,8 @@ export function photoInfo(network: TiktokNetwork, body: Fields, account: Account
   checkFlags(fields, PHOTO_FLAGS);
   const title = textOf(fields, "title", 90);
   const description = textOf(fields, "description", 4000);
-  return { title, description, privacy: privacyOf(network, fields, account) };
+  const options = optionsOf(fields, PHOTO_FLAGS);
+  return { title, description, privacy: privacyOf(network, fields, account), options };
 }
 
 /** Counts a post against the daily limit of the TikTok creator. */

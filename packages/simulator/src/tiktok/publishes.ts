@@ -36,6 +36,10 @@ export interface Publish {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
+  /** The flags of the TikTok post that the caller set; absent in journals of earlier versions. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  /** Time in the video, in milliseconds, of its cover. */
+  readonly coverMs?: number;
   /**
    * When the call that started the TikTok publish arrived, in Unix milliseconds of the simulator's
    * clock.

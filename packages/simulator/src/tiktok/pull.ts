@@ -10,6 +10,20 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 const RESERVED_DOMAIN = /(?:^|\.)(?:test|invalid|example(?:\.com|\.net|\.org)?)$/;
 const LOCAL_HOSTS = new Set(["127.0.0.1", "localhost", "[::1]"]);
 const MAX_PHOTO_BYTES = 20_000_000;
+/**
+ * "Up to 1080p": TikTok fails photos whose shorter side is over 1080 pixels with
+ * `picture_size_check_failed` (Postiz #1875, 2026-08-11).
+ */
+const MAX_SHORT_SIDE = 1080;
+const MAX_LONG_SIDE = 1920;
+
+function isPhotoTooLarge({ bytes, width = 0, height = 0 }: ReceivedMedia): boolean {
+  return (
+    bytes > MAX_PHOTO_BYTES ||
+    Math.min(width, height) > MAX_SHORT_SIDE ||
+    Math.max(width, height) > MAX_LONG_SIDE
+  );
+}
 
 /**
  * Whether TikTok fetches media from the given URL. The URL's domain must have an owner, and the URL
@@ -56,7 +70,7 @@ function checkPhoto(file: Fetched | undefined): Checked {
   if (media === undefined || !isTaken) {
     return { failReason: "file_format_check_failed" };
   }
-  return media.bytes > MAX_PHOTO_BYTES ? { failReason: "picture_size_check_failed" } : { media };
+  return isPhotoTooLarge(media) ? { failReason: "picture_size_check_failed" } : { media };
 }
 
 function checkVideo(file: Fetched | undefined): Checked {

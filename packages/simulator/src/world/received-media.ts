@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { PostedMedia } from "#src/world/posts.ts";
+import type { ReaderFiles } from "#src/world/reader-files.ts";
 
 /**
  * A file that a simulated platform received. Its type comes from its bytes, not from what the
@@ -76,6 +77,22 @@ function detectType(head: Buffer): DetectedMedia | undefined {
   return undefined;
 }
 
+/** Maximum length in bytes of a file that is stored for readers. */
+const MAX_KEPT_BYTES = 64_000_000;
+
+/** The store of the simulator whose platform handles a call now; handlers are synchronous. */
+let readerFiles: ReaderFiles | undefined;
+
+/** Handles a platform call; the files that the call receives are stored for readers. */
+export function storingFiles<T>(files: ReaderFiles, handle: () => T): T {
+  readerFiles = files;
+  try {
+    return handle();
+  } finally {
+    readerFiles = undefined;
+  }
+}
+
 /**
  * Detects the type of a file that a simulated platform received in one or several consecutive
  * parts, and hashes the file; undefined when the file is neither an image nor a video.
@@ -84,7 +101,11 @@ export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
   const hash = createHash("sha256");
   let head = Buffer.alloc(0);
   let bytes = 0;
+  const kept: Buffer[] = [];
   for (const piece of pieces) {
+    if (bytes <= MAX_KEPT_BYTES) {
+      kept.push(piece);
+    }
     hash.update(piece);
     bytes += piece.length;
     if (head.length < HEAD_BYTES) {
@@ -92,7 +113,14 @@ export function receive(pieces: Iterable<Buffer>): ReceivedMedia | undefined {
     }
   }
   const detected = detectType(head);
-  return detected === undefined ? undefined : { ...detected, sha256: hash.digest("hex"), bytes };
+  if (detected === undefined) {
+    return undefined;
+  }
+  const sha256 = hash.digest("hex");
+  if (bytes <= MAX_KEPT_BYTES) {
+    readerFiles?.put(sha256, { contentType: detected.contentType, bytes: Buffer.concat(kept) });
+  }
+  return { ...detected, sha256, bytes };
 }
 
 /** The properties of a received file that the simulator's control API shows. */

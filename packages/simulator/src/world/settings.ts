@@ -26,6 +26,13 @@ export interface SettingValues {
    * 2026-08-09. With 0 it accepts every division that its documentation allows.
    */
   readonly tiktokWholeVideoBytes: number;
+  /** Shape of Instagram Login's answer with a token for an hour: an object, or a list `data` with one object. */
+  readonly instagramTokenShape: "object" | "list";
+  /**
+   * Whether Instagram refuses reads of containers and posts with the token of a Page (error 100/33), as it does for some accounts
+   * since 2026-05-23. Creating, publishing and listing still work.
+   */
+  readonly instagramPageTokenReads: "allowed" | "refused";
 }
 
 const DEFAULTS: SettingValues = {
@@ -35,6 +42,8 @@ const DEFAULTS: SettingValues = {
   audited: true,
   insightsLagMs: 0,
   tiktokWholeVideoBytes: 64_000_000,
+  instagramTokenShape: "object",
+  instagramPageTokenReads: "allowed",
 };
 
 export class Settings {

@@ -6,6 +6,7 @@ import { Clock } from "#src/world/clock.ts";
 import { Limits } from "#src/world/limits.ts";
 import { Posts } from "#src/world/posts.ts";
 import { Reactions } from "#src/world/reactions.ts";
+import { ReaderFiles } from "#src/world/reader-files.ts";
 import { RequestLog } from "#src/world/request-log.ts";
 import { Secrets } from "#src/world/secrets.ts";
 import { Settings } from "#src/world/settings.ts";
@@ -20,6 +21,7 @@ export interface World {
   readonly limits: Limits;
   readonly accounts: Accounts;
   readonly posts: Posts;
+  readonly files: ReaderFiles;
   readonly reactions: Reactions;
   readonly secrets: Secrets;
   readonly faults: Faults;
@@ -36,6 +38,8 @@ export function createWorld(dataDir?: string): World {
   const pieces = new Pieces(dataDir);
   store.onReset(() => pieces.dropAll());
   const settings = new Settings(store);
+  const files = new ReaderFiles();
+  store.onReset(() => files.clear());
   return {
     store,
     pieces,
@@ -44,6 +48,7 @@ export function createWorld(dataDir?: string): World {
     limits: new Limits(store, settings),
     accounts: new Accounts(store),
     posts: new Posts(store),
+    files,
     reactions: new Reactions(store),
     secrets: new Secrets(store),
     faults: new Faults(store),

@@ -1,6 +1,7 @@
 import type { Operation } from "#src/faults/rule.ts";
 import { Refused, isRecord, jsonObject } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
+import type { Account } from "#src/world/accounts.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import type { Endpoint, XCall } from "#src/x/endpoint.ts";
 import {
@@ -14,23 +15,20 @@ import type { XNetwork } from "#src/x/network.ts";
 import { renderText } from "#src/x/render.ts";
 import { parseTweetBody } from "#src/x/tweet-body.ts";
 import type { TweetBody } from "#src/x/tweet-body.ts";
+import { maxLengthOf } from "#src/x/verified-types.ts";
 import { weightedLength } from "#src/x/weighted-length.ts";
 
-const MAX_WEIGHTED_LENGTH = 280;
 const CASHTAG =
   /(?:^|\s)\$[a-z]{1,6}(?:[._][a-z]{1,2})?(?=$|\s|[!'#%&()*+,\\\-./:;<=>?@[\]^_{|}~$])/gi;
 
-function checkText({ text, mediaIds }: TweetBody): void {
+function checkText({ text, mediaIds }: TweetBody, account: Account): void {
   if (text.trim() === "" && mediaIds.length === 0) {
     refuseParameter("text", text, "A post needs text or media.");
   }
   const length = weightedLength(text);
-  if (length > MAX_WEIGHTED_LENGTH) {
-    refuseParameter(
-      "text",
-      text,
-      `Your post text is too long: ${length} of ${MAX_WEIGHTED_LENGTH}.`,
-    );
+  const maxLength = maxLengthOf(account);
+  if (length > maxLength) {
+    refuseParameter("text", text, `Your post text is too long: ${length} of ${maxLength}.`);
   }
   if ((text.match(CASHTAG)?.length ?? 0) > 1) {
     refuseParameter("text", text, "A post can contain at most one cashtag.");
@@ -78,12 +76,12 @@ function checkReply(network: XNetwork, { account }: XCall, replyTo: string): voi
 function create(network: XNetwork, xCall: XCall): Reply {
   const { account, now, call } = xCall;
   const body = parseTweetBody(call);
-  checkText(body);
+  checkText(body, account);
   const media = mediaOf(network, xCall, body);
   if (body.quoted !== undefined) {
     throw new Refused(NOT_PERMITTED);
   }
-  const { text, replyTo } = body;
+  const { text, replyTo, replySettings } = body;
   if (replyTo !== undefined) {
     checkReply(network, xCall, replyTo);
   }
@@ -99,6 +97,7 @@ function create(network: XNetwork, xCall: XCall): Reply {
     createdAt: now,
     deletedAt: null,
     createCalls: 1,
+    ...(replySettings === undefined ? {} : { options: { reply_settings: replySettings } }),
     ...content,
   });
   network.tweets.remember(post);

@@ -4,6 +4,7 @@ import { notFoundEntry, refuseParameter } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 import { checkParameters, FIELD_PARAMETERS, fieldSet, postSelection } from "#src/x/query.ts";
 import { findTweet, tweetViews } from "#src/x/tweets.ts";
+import { verifiedTypeOf } from "#src/x/verified-types.ts";
 
 const MAX_IDS = 100;
 const ID = /^[0-9]{1,19}$/;
@@ -60,13 +61,14 @@ function lookUpOne(network: XNetwork, xCall: XCall): Reply {
 function me({ call, account }: XCall): Reply {
   checkParameters(call.query, ["user.fields", "expansions", "tweet.fields", "post.fields"]);
   const fields = fieldSet(call.query, "user.fields", USER_FIELDS);
+  const verifiedType = verifiedTypeOf(account);
   const optional: Record<string, unknown> = {
     description: "",
     profile_image_url:
       "https://abs.twimg.com/sticky/default_profile_images/default_profile_normal.png",
     protected: false,
-    verified: false,
-    verified_type: "none",
+    verified: verifiedType !== "none",
+    verified_type: verifiedType,
   };
   const chosen = Object.entries(optional).filter(([name]) => fields.has(name));
   const { externalId, displayName, username } = account;

@@ -24,6 +24,8 @@ export interface XMedia {
   readonly received?: ReceivedMedia;
   /** When the upload was complete, in Unix milliseconds of the simulator's clock; absent before. */
   readonly completedAt?: number;
+  /** Description of the image or GIF for readers who do not see it. */
+  readonly altText?: string;
 }
 
 export const UPLOAD_LIFETIME_SECONDS = 1_295_999;
@@ -79,7 +81,11 @@ export class MediaStore {
     }
     const { state } = processingOf(media, now);
     const { kind, sha256 } = media.received;
-    return state === "none" || state === "succeeded" ? { kind, sha256, key: media.key } : undefined;
+    if (state !== "none" && state !== "succeeded") {
+      return undefined;
+    }
+    const { key, altText } = media;
+    return { kind, sha256, key, ...(altText === undefined ? {} : { altText }) };
   }
 }
 

@@ -8,6 +8,7 @@ export interface TweetBody {
   readonly mediaIds: readonly string[];
   readonly replyTo: string | undefined;
   readonly quoted: string | undefined;
+  readonly replySettings: string | undefined;
 }
 
 type Check = (value: unknown) => boolean;
@@ -107,5 +108,6 @@ export function parseTweetBody(call: Call): TweetBody {
     mediaIds: nestedList(body["media"], "media_ids"),
     replyTo: nestedText(body["reply"], "in_reply_to_tweet_id"),
     quoted: nestedText(body, "quote_tweet_id"),
+    replySettings: nestedText(body, "reply_settings"),
   };
 }

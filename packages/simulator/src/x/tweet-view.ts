@@ -1,6 +1,9 @@
 import type { Post } from "#src/world/posts.ts";
 import type { MetricValues } from "#src/world/reactions.ts";
 import { renderText } from "#src/x/render.ts";
+import type { RenderedText } from "#src/x/render.ts";
+import { isLongPost } from "#src/x/verified-types.ts";
+import { weightedLength } from "#src/x/weighted-length.ts";
 
 /**
  * The fields of a tweet that a caller of the X API can request with `tweet.fields`. The simulator
@@ -105,13 +108,29 @@ function publicMetrics(
   };
 }
 
+const SHOWN_CHARACTERS = 270;
+
+/** The text of a long post as X returns it outside of `note_tweet`: its beginning, with the links in it. */
+function shorten({ text, urls }: RenderedText): RenderedText {
+  const shown = Array.from(text).slice(0, SHOWN_CHARACTERS).join("");
+  return { text: `${shown}…`, urls: urls.filter(({ end }) => end <= SHOWN_CHARACTERS) };
+}
+
+/** The whole text of a long post, without the link to its media. */
+function noteOf(post: Post): unknown {
+  const { text, urls } = renderText({ ...post, media: [] });
+  return { text, ...(urls.length === 0 ? {} : { entities: { urls } }) };
+}
+
 /** A tweet with the requested fields, as every X endpoint returns it. */
 export function tweetView(
   post: Post,
   { conversationId, metrics }: { readonly conversationId: string; readonly metrics: MetricValues },
   { fields, dialect }: PostSelection,
 ): Record<string, unknown> {
-  const { text, urls } = renderText(post);
+  const whole = renderText(post);
+  const isLong = isLongPost(weightedLength(post.text));
+  const { text, urls } = isLong ? shorten(whole) : whole;
   const counters = publicMetrics(metrics, dialect);
   const referenced =
     post.replyTo === undefined ? undefined : [{ type: "replied_to", id: post.replyTo }];
@@ -122,6 +141,7 @@ export function tweetView(
     conversation_id: conversationId,
     created_at: toSeconds(post.createdAt),
     entities: urls.length === 0 ? undefined : { urls },
+    note_tweet: isLong ? noteOf(post) : undefined,
     non_public_metrics: { engagements: 0, url_link_clicks: 0, user_profile_clicks: 0 },
     organic_metrics: counters,
     public_metrics: counters,

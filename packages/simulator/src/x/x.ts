@@ -11,6 +11,7 @@ import { deleteTweet } from "#src/x/delete-tweet.ts";
 import { toRoute } from "#src/x/endpoint.ts";
 import { NOT_PERMITTED, oauthError, statusProblem } from "#src/x/errors.ts";
 import { tweetById, tweetsByIds, usersMe } from "#src/x/lookup.ts";
+import { mediaMetadata } from "#src/x/media-metadata.ts";
 import { mediaStatus } from "#src/x/media-status.ts";
 import { mediaUploads } from "#src/x/media-upload.ts";
 import { createNetwork } from "#src/x/network.ts";
@@ -95,6 +96,7 @@ export function createX(world: World): Platform {
     hideReply(network),
     ...mediaUploads(network),
     mediaStatus(network),
+    mediaMetadata(network),
   ];
   return {
     id: "x",

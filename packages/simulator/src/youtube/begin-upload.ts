@@ -42,7 +42,12 @@ function begin(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   checkMediaType(youtubeCall);
   const totalBytes = announcedBytes(youtubeCall);
   spendChannelUpload(network.world, channel.externalId, now);
-  const about = { channel: channel.externalId, metadata, totalBytes };
+  const notifySubscribers = call.query.get("notifySubscribers") !== "false";
+  const about = {
+    channel: channel.externalId,
+    metadata: { ...metadata, notifySubscribers },
+    totalBytes,
+  };
   const { id } = network.uploads.begin(about, now);
   const query = new URLSearchParams({
     uploadType: "resumable",

@@ -1,6 +1,7 @@
 import { AuthorizationCodes } from "#src/oauth/codes.ts";
 import type { World } from "#src/world/world.ts";
 import { Discussion } from "#src/youtube/discussion.ts";
+import { Playlists } from "#src/youtube/playlists.ts";
 import { Tokens } from "#src/youtube/tokens.ts";
 import { Uploads } from "#src/youtube/uploads.ts";
 import { Videos } from "#src/youtube/videos.ts";
@@ -13,6 +14,7 @@ export interface YoutubeNetwork {
   readonly uploads: Uploads;
   readonly videos: Videos;
   readonly discussion: Discussion;
+  readonly playlists: Playlists;
 }
 
 const CODE_LIFETIME_MS = 600_000;
@@ -26,5 +28,6 @@ export function createNetwork(world: World): YoutubeNetwork {
     uploads: new Uploads(store, pieces, secrets),
     videos: new Videos(store, posts),
     discussion: new Discussion(store, reactions),
+    playlists: new Playlists(store),
   };
 }

@@ -1,10 +1,13 @@
 import { createHash } from "node:crypto";
+import { isRecord, jsonObject } from "#src/http/call.ts";
 import type { Reply } from "#src/http/call.ts";
 import { channelOfPlaylist } from "#src/youtube/channels.ts";
 import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
 import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
+import { ownerOfPlaylist } from "#src/youtube/playlists.ts";
+import { SCOPES } from "#src/youtube/tokens.ts";
 import { contextOf, READ_SCOPES } from "#src/youtube/video-list.ts";
 import { etagOf, snippetView } from "#src/youtube/video-view.ts";
 import { existsAt } from "#src/youtube/videos.ts";
@@ -74,9 +77,39 @@ export function itemView(
   };
 }
 
-function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall): Reply {
+function playlistNotFound(): never {
+  const message =
+    "The playlist identified with the request's playlistId parameter cannot be found.";
+  const domain = "youtube.playlistItem";
+  return refuse(404, "playlistNotFound", { message, domain, location: "playlistId" });
+}
+
+/** The items of a playlist that is not the list of a channel's uploads, on one page. */
+function listOwn(
+  network: YoutubeNetwork,
+  { call, now, asOf }: YoutubeCall,
+  playlistId: string,
+  parts: ReadonlySet<string>,
+): Reply {
+  const wanted = call.query.get("videoId");
+  const items = network.playlists.videosOf(playlistId).flatMap((id, position) => {
+    const video = network.videos.get(id);
+    const isListed = video !== undefined && existsAt(video, asOf) && (wanted ?? id) === id;
+    return isListed ? [itemView(network, { video, playlistId, position }, now, parts)] : [];
+  });
+  const pageInfo = { totalResults: items.length, resultsPerPage: sizeOf(call.query) };
+  const kind = "youtube#playlistItemListResponse";
+  return { status: 200, body: { kind, etag: etagOf(items), items, pageInfo } };
+}
+
+function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
+  const { call, channel, now, asOf } = youtubeCall;
   const parts = partsOf(call.query, PARTS);
   const playlistId = requireParameter(call.query, "playlistId");
+  if (ownerOfPlaylist(playlistId) !== undefined) {
+    requireOwn(network, ownerOfPlaylist(playlistId), channel.externalId);
+    return listOwn(network, youtubeCall, playlistId, parts);
+  }
   const owner = channelOfPlaylist(playlistId) ?? "";
   const isOwn = owner === channel.externalId;
   const all = [...network.videos.newestFirst(owner)].filter(
@@ -85,10 +118,7 @@ function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall
   if (all.length === 0) {
     // Answers that the playlist does not exist while the channel has no uploads, as the real
     // YouTube does.
-    const message =
-      "The playlist identified with the request's playlistId parameter cannot be found.";
-    const domain = "youtube.playlistItem";
-    return refuse(404, "playlistNotFound", { message, domain, location: "playlistId" });
+    return playlistNotFound();
   }
   const size = sizeOf(call.query);
   const start = startOf(call.query);
@@ -104,6 +134,51 @@ function list(network: YoutubeNetwork, { call, channel, now, asOf }: YoutubeCall
   return { status: 200, body: { kind, etag: etagOf(items), ...next, items, pageInfo } };
 }
 
+/** Refuses a playlist that does not exist or belongs to another channel. */
+function requireOwn({ world }: YoutubeNetwork, owner: string | undefined, channel: string): void {
+  if (owner === undefined || world.accounts.byId("youtube", owner) === undefined) {
+    playlistNotFound();
+  }
+  if (owner !== channel) {
+    refuse(403, "playlistItemsNotAccessible", { domain: "youtube.playlistItem" });
+  }
+}
+
+function insert(network: YoutubeNetwork, { call, channel, now }: YoutubeCall): Reply {
+  const parts = partsOf(call.query, PARTS);
+  const snippet = jsonObject(call)?.["snippet"];
+  const resource = isRecord(snippet) ? snippet["resourceId"] : undefined;
+  const playlistId = isRecord(snippet) ? snippet["playlistId"] : undefined;
+  const domain = "youtube.playlistItem";
+  if (typeof playlistId !== "string") {
+    return refuse(400, "playlistIdRequired", { domain });
+  }
+  if (!isRecord(resource) || resource["kind"] !== "youtube#video") {
+    return refuse(400, "resourceIdRequired", { domain });
+  }
+  requireOwn(network, ownerOfPlaylist(playlistId), channel.externalId);
+  const video = network.videos.get(String(resource["videoId"]));
+  if (video === undefined || !existsAt(video, now)) {
+    return refuse(404, "videoNotFound", { message: "Video not found.", domain });
+  }
+  const position = network.playlists.videosOf(playlistId).length;
+  network.playlists.add(playlistId, video.id);
+  return { status: 200, body: itemView(network, { video, playlistId, position }, now, parts) };
+}
+
+/** `POST /youtube/v3/playlistItems`: adds a video to a playlist of the YouTube channel. */
+export function insertPlaylistItem(network: YoutubeNetwork): Endpoint {
+  return {
+    method: "POST",
+    path: "/youtube/v3/playlistItems",
+    operations: () => ["other"],
+    scopes: [SCOPES.forceSsl],
+    cost: { units: 50 },
+    parameters: ["part"],
+    handle: (call) => insert(network, call),
+  };
+}
+
 /** `GET /youtube/v3/playlistItems?playlistId=`: a YouTube channel's uploads, newest first. */
 export function listPlaylistItems(network: YoutubeNetwork): Endpoint {
   return {
@@ -113,7 +188,7 @@ export function listPlaylistItems(network: YoutubeNetwork): Endpoint {
     reads: true,
     scopes: READ_SCOPES,
     cost: { units: 1 },
-    parameters: ["part", "playlistId", "maxResults", "pageToken"],
+    parameters: ["part", "playlistId", "videoId", "maxResults", "pageToken"],
     handle: (call) => list(network, call),
   };
 }

@@ -12,6 +12,8 @@ export interface VideoMetadata {
   readonly license: string;
   readonly embeddable: boolean;
   readonly madeForKids: boolean;
+  /** Whether the channel's subscribers were notified; absent in journals of earlier versions. */
+  readonly notifySubscribers?: boolean;
 }
 
 const MAX_TITLE_CHARACTERS = 100;

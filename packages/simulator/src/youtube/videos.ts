@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
-import type { Posts } from "#src/world/posts.ts";
+import type { Post, Posts } from "#src/world/posts.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
@@ -38,6 +38,18 @@ export function uploadStatusOf(video: Video, now: number): "uploaded" | "process
 /** Whether the YouTube video exists at the given instant, at least for its owner. */
 export function existsAt({ createdAt, deletedAt }: Video, instant: number): boolean {
   return createdAt <= instant && (deletedAt === null || deletedAt > instant);
+}
+
+/** What differs from YouTube's defaults in a video. */
+function optionsOf(metadata: VideoMetadata): Pick<Post, "options"> {
+  const { categoryId, license, madeForKids, notifySubscribers = true } = metadata;
+  const options = {
+    ...(categoryId === "22" ? {} : { categoryId }),
+    ...(license === "youtube" ? {} : { license }),
+    ...(madeForKids ? { madeForKids } : {}),
+    ...(notifySubscribers ? {} : { notifySubscribers }),
+  };
+  return Object.keys(options).length === 0 ? {} : { options };
 }
 
 /**
@@ -113,6 +125,7 @@ export class Videos {
         createdAt,
         deletedAt,
         createCalls: 1,
+        ...optionsOf(metadata),
       });
     }
   }

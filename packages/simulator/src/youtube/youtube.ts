@@ -15,7 +15,7 @@ import { oauthError, statusError } from "#src/youtube/errors.ts";
 import { createNetwork } from "#src/youtube/network.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { INVALID_GRANT, oauthRoutes } from "#src/youtube/oauth.ts";
-import { listPlaylistItems } from "#src/youtube/playlist-items.ts";
+import { insertPlaylistItem, listPlaylistItems } from "#src/youtube/playlist-items.ts";
 import { ALL_SCOPES } from "#src/youtube/tokens.ts";
 import { uploadOwner, uploadRoute } from "#src/youtube/upload.ts";
 import { deleteVideo, listVideos } from "#src/youtube/video-list.ts";
@@ -77,6 +77,7 @@ export function createYoutube(world: World): Platform {
     deleteVideo(network),
     listChannels(),
     listPlaylistItems(network),
+    insertPlaylistItem(network),
     ...commentEndpoints(network),
   ];
   return {

@@ -1,4 +1,5 @@
 import type { Connection } from "@postrider/platforms/authorization/connector";
+import type { SettingValues } from "@postrider/platforms/settings/patch";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export type AccountStatus = "active" | "reconnect_required" | "disconnected";
@@ -14,7 +15,13 @@ export interface AccountRow {
   readonly status: AccountStatus;
   readonly version: number;
   readonly connectedAt: Date;
+  /** The platform's names of the granted permissions; null when the account was connected before they were recorded. */
+  readonly permissions: readonly string[] | null;
+  /** What the platform says about the account and what changes its limits. */
+  readonly traits: Readonly<Record<string, string>>;
   readonly tokenExpiresAt: Date | null;
+  /** The settings that the workspace chose; null = it has chosen none. */
+  readonly settings: SettingValues | null;
 }
 
 /** Identifies an account: the id of its workspace and its own id, both as lower-case UUIDs. */
@@ -29,9 +36,10 @@ export async function listAccountsOfWorkspace(
 ): Promise<readonly AccountRow[]> {
   return await sql<AccountRow[]>`
     select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
-      a.status, a.version, a.connected_at, c.expires_at as token_expires_at
+      a.status, a.version, a.connected_at, a.permissions, a.traits, c.expires_at as token_expires_at, s.settings
     from accounts a
     left join credentials c on c.account_id = a.id
+    left join account_settings s on s.account_id = a.id
     where a.workspace_id = ${workspaceId}
     and a.status <> 'disconnected'
     order by a.connected_at desc, a.id desc`;
@@ -57,10 +65,11 @@ export async function listAccountsByKeys(
 ): Promise<readonly AccountRow[]> {
   return await sql<AccountRow[]>`
     select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
-      a.status, a.version, a.connected_at, c.expires_at as token_expires_at
+      a.status, a.version, a.connected_at, a.permissions, a.traits, c.expires_at as token_expires_at, s.settings
     from (${accountRefs(sql, keys)}) as ref
     join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
-    left join credentials c on c.account_id = a.id`;
+    left join credentials c on c.account_id = a.id
+    left join account_settings s on s.account_id = a.id`;
 }
 
 /**
@@ -69,8 +78,12 @@ export async function listAccountsByKeys(
  */
 export type NewAccount = Pick<
   Connection,
-  "externalId" | "username" | "displayName" | "avatarUrl"
-> & { readonly id: string };
+  "externalId" | "username" | "displayName" | "avatarUrl" | "traits"
+> & {
+  readonly id: string;
+  /** The platform's names of the granted permissions; undefined when the platform does not say. */
+  readonly permissions: readonly string[] | undefined;
+};
 
 /** A stored account, and the status that it had before; null for a new account. */
 export type UpsertedAccount = Omit<AccountRow, "tokenExpiresAt"> & {
@@ -94,6 +107,8 @@ export async function upsertAccounts(
     username: account.username,
     display_name: account.displayName,
     avatar_url: account.avatarUrl ?? null,
+    permissions: account.permissions ?? null,
+    traits: account.traits ?? {},
   }));
   // Every transaction locks account rows in the same order, so that two transactions that connect the same accounts
   // never deadlock.
@@ -105,19 +120,27 @@ export async function upsertAccounts(
       and platform = ${platform}
       and external_id = any(${accounts.map(({ externalId }) => externalId)}::text[])
     )
-    insert into accounts (id, workspace_id, platform, external_id, username, display_name, avatar_url, status)
-    select id, ${workspaceId}, ${platform}, external_id, username, display_name, avatar_url, 'active'
+    insert into accounts (
+      id, workspace_id, platform, external_id, username, display_name, avatar_url, permissions, traits, status
+    )
+    select id, ${workspaceId}, ${platform}, external_id, username, display_name, avatar_url, permissions, traits, 'active'
     from jsonb_to_recordset(${tx.json(rows)})
-      as account (id uuid, external_id text, username text, display_name text, avatar_url text)
+      as account (
+        id uuid, external_id text, username text, display_name text, avatar_url text, permissions jsonb, traits jsonb
+      )
     order by external_id
     on conflict (workspace_id, platform, external_id) do update
     set username = excluded.username,
       display_name = excluded.display_name,
       avatar_url = excluded.avatar_url,
+      permissions = excluded.permissions,
+      traits = excluded.traits,
       status = 'active',
       version = accounts.version + 1,
       connected_at = now()
     returning id, workspace_id, platform, external_id, username, display_name, avatar_url, status, version, connected_at,
+      (select s.settings from account_settings s where s.account_id = accounts.id) as settings,
+      permissions, traits,
       (select before.status from before where before.id = accounts.id) as status_before`;
 }
 

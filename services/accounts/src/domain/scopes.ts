@@ -15,14 +15,19 @@ const SCOPES = [
 /** The value in a request that stands for all scopes of API keys. */
 const ALL = "all";
 
+/** A mark among the scopes of an API key that allows less: with it, agents (MCP) can only create and change drafts. */
+const MCP_DRAFTS = "mcp:drafts";
+
 /**
  * Returns the requested API key scopes, sorted and without duplicates; undefined when the list is empty or contains an
  * unknown scope.
  */
 export function parseScopes(words: readonly string[]): readonly string[] | undefined {
-  if (words.length === 0) return undefined;
-  if (words.length === 1 && words[0] === ALL) return SCOPES;
+  const scopes = words.filter((word) => word !== MCP_DRAFTS);
+  const marks = scopes.length === words.length ? [] : [MCP_DRAFTS];
+  if (scopes.length === 0) return undefined;
+  if (scopes.length === 1 && scopes[0] === ALL) return [...SCOPES, ...marks].toSorted();
   const known: readonly string[] = SCOPES;
-  if (!words.every((word) => known.includes(word))) return undefined;
-  return SCOPES.filter((scope) => words.includes(scope));
+  if (!scopes.every((word) => known.includes(word))) return undefined;
+  return [...SCOPES.filter((scope) => scopes.includes(scope)), ...marks].toSorted();
 }

@@ -1,7 +1,9 @@
+import type { PlatformFeature } from "@postrider/platforms/authorization/permissions";
 import type { AuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import type { Sql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow } from "#src/db/credentials.ts";
 
 /** The stored credential whose tokens a refresh replaces. */
@@ -17,6 +19,9 @@ export type CurrentCredential = Pick<
  */
 export type RefreshOutcome = "settled" | "busy" | "failed";
 
+/** What a platform offers an account, as JSON. */
+export type AvailableValues = Readonly<Record<string, unknown>>;
+
 /**
  * The dependencies of the RPCs, jobs and operations of the accounts service; each function takes the part that it
  * needs.
@@ -25,6 +30,8 @@ export interface Dependencies {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly connectors: AuthorizationConnectors;
+  /** The features besides publishing that this installation has turned on. */
+  readonly features: readonly PlatformFeature[];
   /** URL of the simulator; undefined = simulated accounts cannot be connected. */
   readonly simulatorUrl: string | undefined;
   /** URL at which browsers and platforms reach the gateway, without a trailing slash. */
@@ -45,4 +52,8 @@ export interface Dependencies {
    * thrown.
    */
   readonly refreshTokens: (current: CurrentCredential) => Promise<RefreshOutcome>;
+  /**
+   * Asks the platform what it offers an account now; null when it offers nothing or does not answer within 3 seconds.
+   */
+  readonly readAvailable: (key: AccountKey, platform: string) => Promise<AvailableValues | null>;
 }

@@ -52,7 +52,11 @@ export async function storeConnections(
   const byExternalId = new Map(connections.map((each) => [each.externalId, each]));
   const stored = await deps.sql.begin(async (tx) => {
     const isBound = (await holdSealingStage(tx)) !== "unbound";
-    const accounts = [...byExternalId.values()].map((each) => ({ ...each, id: newId() }));
+    const accounts = [...byExternalId.values()].map((each) => ({
+      ...each,
+      id: newId(),
+      permissions: each.tokens.scopes,
+    }));
     const rows = await upsertAccounts(tx, workspaceId, platform, accounts);
     const credentials = rows.flatMap((row) => {
       const connection = byExternalId.get(row.externalId);

@@ -16,10 +16,10 @@ const MAX_REFS = 1_000;
  * callers cannot tell them apart.
  */
 export async function batchGetAccounts(
-  { sql }: Pick<Dependencies, "sql">,
+  deps: Pick<Dependencies, "sql" | "features">,
   { refs }: BatchGetAccountsRequest,
 ): Promise<MessageInitShape<typeof BatchGetAccountsResponseSchema>> {
   if (refs.length > MAX_REFS) throw invalidRequest([{ code: "too_many", path: "/refs" }]);
-  const rows = await listAccountsByKeys(sql, toAccountKeys(refs));
-  return { accounts: rows.map(toAccount) };
+  const rows = await listAccountsByKeys(deps.sql, toAccountKeys(refs));
+  return { accounts: rows.map((row) => toAccount(row, deps)) };
 }

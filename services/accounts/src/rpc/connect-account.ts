@@ -28,5 +28,5 @@ export async function connectAccount(
   const connection = await fetchConnection(connector, credentials);
   const connections = [connection];
   const [row] = await storeConnections(deps, { workspaceId, platform, connections });
-  return row === undefined ? {} : { account: toAccount(row) };
+  return row === undefined ? {} : { account: toAccount(row, deps) };
 }

@@ -3,6 +3,7 @@ import type {
   ConnectSimulatedAccountsRequest,
   ConnectSimulatedAccountsResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { Connection } from "@postrider/platforms/authorization/connector";
 import { isSimulated } from "@postrider/platforms/authorization/registry";
 import { isPlatformId } from "@postrider/platforms/registry";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
@@ -26,6 +27,16 @@ function findSimulated({ connectors, simulatorUrl }: Dependencies, platform: str
   return { connector: configured.connector, simulatorUrl };
 }
 
+/** Adds the permissions that the simulator was asked for, because it does not say them for entered credentials. */
+function withPermissions(
+  connection: Connection,
+  scopes: readonly string[] | undefined,
+): Connection {
+  return scopes === undefined
+    ? connection
+    : { ...connection, tokens: { ...connection.tokens, scopes } };
+}
+
 /** Creates accounts on the simulator and connects them in the same way as real accounts. */
 export async function connectSimulatedAccounts(
   deps: Dependencies,
@@ -41,9 +52,10 @@ export async function connectSimulatedAccounts(
   const wanted = { platform, username, count, permissions };
   const credentials = await createSimulatedAccounts(simulated.simulatorUrl, wanted);
   const calls = new Semaphore({ total: MAX_CONCURRENT_CALLS, maxWaiting: Infinity });
-  const connections = await Promise.all(
+  const made = await Promise.all(
     credentials.map((each) => calls.run(() => fetchConnection(simulated.connector, each))),
   );
+  const connections = made.map((each) => withPermissions(each, permissions));
   const rows = await storeConnections(deps, { workspaceId, platform, connections });
-  return { accounts: rows.map(toAccount) };
+  return { accounts: rows.map((row) => toAccount(row, deps)) };
 }

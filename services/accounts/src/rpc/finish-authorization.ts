@@ -33,10 +33,10 @@ const EXCHANGE_TIMEOUT_MS = 25_000;
  */
 const PLATFORM_ERRORS = new Set(["server_error", "temporarily_unavailable"]);
 
-type Failure = "denied" | "refused" | "no_account" | "unavailable";
+type Failure = "denied" | "refused" | "permission_missing" | "no_account" | "unavailable";
 type Ending =
   | { readonly kind: "connected"; readonly accounts: readonly AccountRow[] }
-  | { readonly kind: Failure };
+  | { readonly kind: Failure; readonly missingScopes?: readonly string[] };
 
 /** A claimed authorization, with the hashes of what its browser sent. */
 type AuthorizationOfBrowser = ClaimedAuthorization & VerifierOwner;
@@ -83,6 +83,14 @@ async function finish(
   if (error !== "" || code === "") return { kind: "denied" };
   const { id, workspaceId, platform } = authorization;
   const result = await exchange(deps, authorization, code);
+  if (result.kind === "permission_missing") {
+    const { kind, missing } = result;
+    deps.logger.warn(
+      { platform, permissions: missing },
+      "a person did not grant the permissions that publishing needs, so no account was connected",
+    );
+    return { kind, missingScopes: missing };
+  }
   if (result.kind !== "granted") {
     const { kind, message } = result;
     deps.logger.warn(
@@ -142,7 +150,11 @@ export async function finishAuthorization(
   });
   if (ending.kind !== "connected") {
     await fail(deps, authorization, ending.kind);
-    return { outcome: ending.kind, platform };
+    return { outcome: ending.kind, platform, missingScopes: [...(ending.missingScopes ?? [])] };
   }
-  return { outcome: "connected", platform, accounts: ending.accounts.map(toAccount) };
+  return {
+    outcome: "connected",
+    platform,
+    accounts: ending.accounts.map((row) => toAccount(row, deps)),
+  };
 }

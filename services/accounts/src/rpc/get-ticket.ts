@@ -21,13 +21,13 @@ function toProgress({ status, failure, isExpired }: AuthorizationRow) {
 }
 
 export async function getTicket(
-  { sql }: Pick<Dependencies, "sql">,
+  deps: Pick<Dependencies, "sql" | "features">,
   { id }: GetTicketRequest,
 ): Promise<MessageInitShape<typeof GetTicketResponseSchema>> {
-  const authorization = isId(id) ? await findAuthorizationById(sql, id) : undefined;
+  const authorization = isId(id) ? await findAuthorizationById(deps.sql, id) : undefined;
   if (authorization === undefined) throw notFound();
   const { workspaceId, accountIds } = authorization;
   const keys = accountIds.map((accountId) => ({ workspaceId, accountId }));
-  const rows = keys.length === 0 ? [] : await listAccountsByKeys(sql, keys);
-  return { ...toProgress(authorization), accounts: rows.map(toAccount) };
+  const rows = keys.length === 0 ? [] : await listAccountsByKeys(deps.sql, keys);
+  return { ...toProgress(authorization), accounts: rows.map((row) => toAccount(row, deps)) };
 }

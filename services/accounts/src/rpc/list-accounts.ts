@@ -9,9 +9,9 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAccount } from "#src/rpc/to-account.ts";
 
 export async function listAccounts(
-  { sql }: Pick<Dependencies, "sql">,
+  deps: Pick<Dependencies, "sql" | "features">,
   { workspaceId }: ListAccountsRequest,
 ): Promise<MessageInitShape<typeof ListAccountsResponseSchema>> {
-  const rows = isId(workspaceId) ? await listAccountsOfWorkspace(sql, workspaceId) : [];
-  return { accounts: rows.map(toAccount) };
+  const rows = isId(workspaceId) ? await listAccountsOfWorkspace(deps.sql, workspaceId) : [];
+  return { accounts: rows.map((row) => toAccount(row, deps)) };
 }

@@ -1,5 +1,6 @@
 import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
 import { ApiKeyService } from "@postrider/contracts/accounts/v1/api_key_service_pb";
 import { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
@@ -23,6 +24,7 @@ import { createWorkspace } from "#src/rpc/create-workspace.ts";
 import { disconnectAccount } from "#src/rpc/disconnect-account.ts";
 import { findTicket } from "#src/rpc/find-ticket.ts";
 import { finishAuthorization } from "#src/rpc/finish-authorization.ts";
+import { getAccountSettings } from "#src/rpc/get-account-settings.ts";
 import { getTicket } from "#src/rpc/get-ticket.ts";
 import { issueTicket } from "#src/rpc/issue-ticket.ts";
 import { listAccounts } from "#src/rpc/list-accounts.ts";
@@ -37,6 +39,7 @@ import { requireReconnect } from "#src/rpc/require-reconnect.ts";
 import { resealCredentials } from "#src/rpc/reseal-credentials.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
+import { updateAccountSettings } from "#src/rpc/update-account-settings.ts";
 import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
@@ -49,6 +52,10 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       disconnectAccount: (request) => disconnectAccount(deps, request),
       requireReconnect: (request) => requireReconnect(deps, request),
     } satisfies ServiceImpl<typeof AccountService>);
+    router.service(AccountSettingsService, {
+      getAccountSettings: (request) => getAccountSettings(deps, request),
+      updateAccountSettings: (request) => updateAccountSettings(deps, request),
+    } satisfies ServiceImpl<typeof AccountSettingsService>);
     router.service(AdmissionService, {
       admit: (request) => admit(deps, request),
     } satisfies ServiceImpl<typeof AdmissionService>);

@@ -1,10 +1,27 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import type { AccountSchema } from "@postrider/contracts/accounts/v1/account_pb";
+import {
+  describePermissions,
+  type AccountPermissions,
+} from "@postrider/platforms/authorization/account-permissions";
+import { isPlatformId } from "@postrider/platforms/registry";
 import type { AccountRow } from "#src/db/accounts.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
 
-export function toAccount(row: AccountRow): MessageInitShape<typeof AccountSchema> {
+/**
+ * Converts an account to the protobuf message. Its missing permissions are compared with the features that are turned on now.
+ */
+export function toAccount(
+  row: AccountRow,
+  { features }: Pick<Dependencies, "features">,
+): MessageInitShape<typeof AccountSchema> {
+  const permissions = isPlatformId(row.platform)
+    ? describePermissions(row.platform, row.permissions, features)
+    : undefined;
   return {
+    traits: { ...row.traits },
+    ...(permissions === undefined ? {} : { permissions: toMutable(permissions) }),
     id: row.id,
     workspaceId: row.workspaceId,
     platform: row.platform,
@@ -14,9 +31,14 @@ export function toAccount(row: AccountRow): MessageInitShape<typeof AccountSchem
     status: row.status,
     version: BigInt(row.version),
     connectedAt: timestampFromDate(row.connectedAt),
+    settings: row.settings === null ? "" : JSON.stringify(row.settings),
     ...(row.avatarUrl === null ? {} : { avatarUrl: row.avatarUrl }),
     ...(row.tokenExpiresAt === null
       ? {}
       : { tokenExpiresAt: timestampFromDate(row.tokenExpiresAt) }),
   };
+}
+
+function toMutable({ granted, missing, missingScopes }: AccountPermissions) {
+  return { granted: [...granted], missing: [...missing], missingScopes: [...missingScopes] };
 }

@@ -12,6 +12,7 @@ import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { watchPool } from "@postrider/shared/postgres/watch";
+import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
@@ -60,6 +61,11 @@ export interface Engagement extends AsyncDisposable {
   nudgeActions(): void;
   /** Makes this process look for accounts that are due to be polled for new comments. */
   nudgePolls(): void;
+  /**
+   * Readiness check that fails when this process has not looked for actions on comments, or for accounts to poll, for over 10 s,
+   * although it still runs.
+   */
+  readonly check: Check;
 }
 
 /** Starts the work on comments, automations and metrics. Disposing of it waits for the open platform calls. */
@@ -85,6 +91,9 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
   return {
     nudgeActions,
     nudgePolls: () => polls.nudge(),
+    check: createLookCheck("comments and actions on them", () =>
+      Math.max(actions.claimAgeMs(), polls.claimAgeMs()),
+    ),
     [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool, watch]),
   };
 }

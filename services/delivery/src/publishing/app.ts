@@ -1,5 +1,6 @@
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
@@ -29,7 +30,7 @@ interface PublishingOptions {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly bus: Bus;
-  readonly peers: { readonly posts: Peer; readonly accounts: Peer };
+  readonly peers: { readonly posts: Peer; readonly accounts: Peer; readonly media: Peer };
   /** Says whether this process may publish from its data. */
   readonly guard: DeploymentGuard;
   /** Called when this process has appended events to the outbox. */
@@ -47,11 +48,15 @@ export interface Publishing extends AsyncDisposable {
   readonly check: Check;
 }
 
+function openMediaSource({ media, identity }: Config, peer: Peer) {
+  return createMediaSource({ ...media, identity, mediaService: peer.client(MediaService) });
+}
+
 /** Starts to publish targets. Disposing of it first stops claiming, then waits for the open platform calls. */
 export async function startPublishing(options: PublishingOptions): Promise<Publishing> {
   const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
-  const media = createMediaSource({ ...config.media, identity: config.identity });
+  const media = openMediaSource(config, peers.media);
   const deps = {
     sql,
     logger,

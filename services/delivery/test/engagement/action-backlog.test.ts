@@ -3,6 +3,7 @@ import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { claimActions, findNextActionMs, listLostCalls } from "#src/engagement/db/action-claims.ts";
+import { countActions } from "#src/engagement/db/action-counts.ts";
 import { markActionCall } from "#src/engagement/db/action-marks.ts";
 import { doubtActions } from "#src/engagement/db/restore-doubts.ts";
 import { openDatabase } from "../fixture.ts";
@@ -102,4 +103,35 @@ test("the backlog of an account whose places are taken is not read", async () =>
   });
 
   expect(read).toBeLessThan(60);
+});
+
+test("counting the open actions reads only these, however many actions have ended", async () => {
+  const { sql } = database;
+  const read = await sql.begin(async (tx) => {
+    const counts = await countActions(tx);
+    const waiting = counts.filter(({ type, state }) => type === "reply" && state !== "working");
+    expect(waiting.reduce((sum, { count }) => sum + count, 0)).toBeGreaterThan(WAITING - 10);
+    return await rowsRead(tx);
+  });
+
+  expect(read).toBeLessThan(WAITING + 1_000);
+});
+
+test("of many requests to hide or show one comment only the last one waits, so that claims have one to look at", async () => {
+  const { sql } = database;
+  const clicked = world.addAccount();
+  for (let count = 0; count < 50; count += 1)
+    await request(sql, clicked, { type: count % 2 === 0 ? "hide" : "unhide" });
+  const last = await request(sql, clicked, { type: "hide" });
+
+  const rows = await sql<{ id: string; status: string; errorCode: string | null }[]>`
+    select id, status, error_code
+    from comment_actions
+    where account_id = ${clicked.id}
+    order by id`;
+  const replaced = { status: "failed", errorCode: "duplicate_detected" };
+  expect(rows.slice(0, -1).map(({ id: _id, ...row }) => row)).toEqual(
+    Array.from({ length: 50 }, () => replaced),
+  );
+  expect(rows.at(-1)).toEqual({ id: last, status: "queued", errorCode: null });
 });

@@ -1,7 +1,7 @@
-import { renderMetrics } from "@postrider/shared/telemetry/metrics";
 import { expect, test } from "vitest";
 import { measureActions } from "#src/engagement/jobs/count-comment-actions.ts";
 import { openDatabase } from "../fixture.ts";
+import { readSeries } from "../metric-values.ts";
 import { CommentWorld, request } from "./fixture.ts";
 
 test("the metrics show the open comment actions by state, and for how long the oldest one has been due", async () => {
@@ -24,14 +24,7 @@ test("the metrics show the open comment actions by state, and for how long the o
 
   await measureActions(sql);
 
-  const { body } = await renderMetrics();
-  const valueOf = (series: string) =>
-    Number(
-      body
-        .split("\n")
-        .find((line) => line.startsWith(series))
-        ?.slice(series.length),
-    );
+  const valueOf = await readSeries();
   for (const state of ["due", "paused", "limited", "unknown"])
     expect(valueOf(`delivery_comment_actions{type="reply",state="${state}"}`)).toBe(1);
   const ageSeconds = valueOf('delivery_oldest_due_comment_action_seconds{type="reply"}');

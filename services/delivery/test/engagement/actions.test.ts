@@ -1,5 +1,6 @@
 import { fromJsonString } from "@bufbuild/protobuf";
 import { CommentActionCompletedSchema } from "@postrider/contracts/engagement/v1/engagement_events_pb";
+import type { Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -45,49 +46,112 @@ test("a reply, a hiding and a showing are carried out, and each end is an event 
   const account = world.addAccount();
   await using _worker = startActionWorker(database, world);
   const reply = await request(sql(), account);
-  const hide = await request(sql(), account, { type: "hide" });
-  const unhide = await request(sql(), account, { type: "unhide" });
+  const hide = await request(sql(), account, { type: "hide", commentId: "comment-2" });
+  const unhide = await request(sql(), account, { type: "unhide", commentId: "comment-3" });
 
   const actions = await untilAllEnded(sql());
 
-  expect(actions).toEqual(
-    [
-      { id: reply, status: "succeeded", errorCode: null, externalId: "made-1", callNumber: 1 },
-      {
-        id: hide,
-        status: "succeeded",
-        errorCode: null,
-        externalId: expect.anything(),
-        callNumber: 1,
-      },
-      {
-        id: unhide,
-        status: "succeeded",
-        errorCode: null,
-        externalId: expect.anything(),
-        callNumber: 1,
-      },
-    ].map((action, index) => (index === 0 ? action : { ...action, externalId: null })),
-  );
+  const done = { status: "succeeded", errorCode: null, callNumber: 1 };
+  expect(actions).toEqual([
+    { id: reply, ...done, externalId: expect.stringMatching(/^made-/) },
+    { id: hide, ...done, externalId: null },
+    { id: unhide, ...done, externalId: null },
+  ]);
   const events = await readEvents();
   expect(events.map(({ key }) => key)).toEqual([account.id, account.id, account.id]);
   expect(events.map(({ event }) => event.actionId).toSorted()).toEqual([reply, hide, unhide]);
   expect(events[0]?.event).toMatchObject({ workspaceId: account.workspaceId, version: 3n });
 });
 
-test("hiding and showing a comment happen in the order of their requests, however long the first one takes", async () => {
+test("a request to show a comment waits for the open call that hides it, and not for the retries of that call", async () => {
   const account = world.addAccount();
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   world.reactions = [
-    () => ({ kind: "retryable", code: "platform_unavailable", message: "busy" }),
-    () => NO_ANSWER,
+    async () => {
+      await answered;
+      return { kind: "retryable", code: "platform_unavailable", message: "busy" };
+    },
   ];
-  await request(sql(), account, { type: "hide" });
-  await request(sql(), account, { type: "unhide" });
-  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 300 } });
+  const hide = await request(sql(), account, { type: "hide" });
+  await using _worker = startActionWorker(database, world, {
+    settings: { visibleCallMs: 300, retryMs: [3_600_000] },
+  });
+  await untilStatus(sql(), hide, "calling");
+  const unhide = await request(sql(), account, { type: "unhide" });
+  expect((await readActions(sql())).map(({ status }) => status)).toEqual(["calling", "queued"]);
+  answer();
 
-  await untilAllEnded(sql());
+  expect(await untilAllEnded(sql())).toMatchObject([
+    { id: hide, status: "failed", errorCode: "duplicate_detected" },
+    { id: unhide, status: "succeeded" },
+  ]);
+  expect(world.calls.map(({ kind }) => kind)).toEqual(["hide", "unhide"]);
+  const events = await readEvents();
+  expect(events.map(({ event }) => event.actionId)).toEqual([hide, unhide]);
+});
 
-  expect(world.calls.map(({ kind }) => kind)).toEqual(["hide", "hide", "hide", "unhide"]);
+test("a request to show a comment replaces one that hides it and waits for a retry, after the time of the earlier call", async () => {
+  const account = world.addAccount();
+  world.reactions = [() => NO_ANSWER];
+  const hide = await request(sql(), account, { type: "hide" });
+  await using worker = startActionWorker(database, world, {
+    settings: { visibleCallMs: 1_500, retryMs: [3_600_000] },
+  });
+  await eventually(async () => {
+    const [row] =
+      await sql()`select 1 from comment_actions where status = 'queued' and retry_count = 1`;
+    return row !== undefined;
+  });
+  const [call] = await sql()<{ callUntil: Date }[]>`select call_until from comment_actions`;
+  const unhide = await request(sql(), account, { type: "unhide" });
+  expect(await readActions(sql())).toMatchObject([
+    { id: hide, status: "failed", errorCode: "duplicate_detected" },
+    { id: unhide },
+  ]);
+  worker.claims.nudge();
+  const [event] = await readEvents();
+  expect(event?.event.actionId).toBe(hide);
+
+  expect(await untilAllEnded(sql())).toMatchObject([{ id: hide }, { status: "succeeded" }]);
+  const [later] = await sql()<{ calledAt: Date }[]>`
+    select called_at from comment_actions where id = ${unhide}`;
+  expect(later?.calledAt.getTime()).toBeGreaterThanOrEqual(call?.callUntil.getTime() ?? Infinity);
+});
+
+test("two requests about one comment that wait together are carried out in the order of the database's time", async () => {
+  const account = world.addAccount();
+  const hide = await request(sql(), account, { type: "hide", commentId: "comment-2" });
+  const unhide = await request(sql(), account, { type: "unhide" });
+  // The clock of the process that stored the second request is ahead.
+  await sql()`
+    update comment_actions
+    set comment_id = 'comment-1', created_at = now() + interval '1 second'
+    where id = ${hide}`;
+  await using _worker = startActionWorker(database, world);
+
+  expect(await untilAllEnded(sql())).toMatchObject([{ id: hide }, { id: unhide }]);
+  expect(world.calls.map(({ kind }) => kind)).toEqual(["unhide", "hide"]);
+});
+
+test("the time since the last look for actions grows while every look fails, and starts again after one that does not", async () => {
+  let isDown = true;
+  let asked = 0;
+  const wrapSql = (pool: Sql) =>
+    new Proxy(pool, {
+      apply: (target, self, args) => {
+        asked += 1;
+        if (isDown) throw new Error("the database does not answer");
+        return Reflect.apply(target, self, args) as unknown;
+      },
+    });
+  await using worker = startActionWorker(database, world, { wrapSql });
+  const startedAt = performance.now();
+  await eventually(() => asked > 1);
+  const sinceMs = performance.now() - startedAt;
+  expect(worker.claims.claimAgeMs()).toBeGreaterThanOrEqual(sinceMs);
+  isDown = false;
+  worker.claims.nudge();
+  await eventually(() => worker.claims.claimAgeMs() < performance.now() - startedAt);
 });
 
 test("a reply whose answer was lost is found on the platform and not sent again", async () => {

@@ -1,10 +1,10 @@
 import { newId } from "@postrider/shared/ids";
-import { renderMetrics } from "@postrider/shared/telemetry/metrics";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { measureAutomations } from "#src/engagement/jobs/count-automations.ts";
 import { startPollComments } from "#src/engagement/jobs/poll-comments.ts";
 import { startSkipStoppedRuns } from "#src/engagement/jobs/skip-stopped-runs.ts";
+import { readSeries } from "../metric-values.ts";
 import {
   createActiveRule,
   listRunTexts,
@@ -79,21 +79,43 @@ test("a copy of the data polls no account and does not change when sending was e
   expect(await sql`select 1 from automation_sending`).toEqual([]);
 });
 
+test("the time since the last look for accounts to poll grows while every look fails, and starts again after one that does not", async () => {
+  const { deps } = automations;
+  let isDown = true;
+  let asked = 0;
+  const isOwn = async () => {
+    asked += 1;
+    if (isDown) throw new Error("the database does not answer");
+    return await Promise.resolve(true);
+  };
+  const guard = { isOwn } as unknown as typeof deps.guard;
+  await using polls = startPollComments({ ...deps, guard });
+  const startedAt = performance.now();
+  await eventually(() => asked > 1);
+  const sinceMs = performance.now() - startedAt;
+  expect(polls.claimAgeMs()).toBeGreaterThanOrEqual(sinceMs);
+  isDown = false;
+  polls.nudge();
+  await eventually(() => polls.claimAgeMs() < performance.now() - startedAt);
+});
+
 test("the metrics show what waits and what fails", async () => {
   const { platform, deps, sql } = automations;
   const { mediaId } = await createActiveRule(automations);
   platform.comment(mediaId, "link");
+  const before = await readSeries();
   await automations.poll();
   await sql`
     update automation_accounts
     set poll_at = now() - interval '1 minute', failures = 3`;
   await measureAutomations(deps);
 
-  const { body } = await renderMetrics();
-  expect(body).toContain("automation_runs_waiting 1\n");
-  expect(body).toContain("automation_accounts_due 1\n");
-  expect(body).toContain('automation_accounts_failing{platform="instagram"} 1\n');
-  expect(body).toMatch(/automation_oldest_due_account_seconds (?:59|6\d)/);
-  expect(body).toMatch(/automation_oldest_waiting_run_seconds \d/);
-  expect(body).toContain('automation_polls_total{platform="instagram",outcome="read"}');
+  const after = await readSeries();
+  expect(after("automation_runs_waiting")).toBe(1);
+  expect(after("automation_accounts_due")).toBe(1);
+  expect(after('automation_accounts_failing{platform="instagram"}')).toBe(1);
+  expect(after("automation_oldest_due_account_seconds")).toBeGreaterThanOrEqual(59);
+  expect(after("automation_oldest_waiting_run_seconds")).toBeGreaterThan(0);
+  const polls = 'automation_polls_total{platform="instagram",outcome="read"}';
+  expect(after(polls) - before(polls)).toBe(1);
 });

@@ -1,13 +1,20 @@
 import { limitReached, platformUnavailable } from "@postrider/platforms/publishing/outcome";
+import { newId } from "@postrider/shared/ids";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { claimActions } from "#src/engagement/db/action-claims.ts";
 import { claimAccounts, takeCalls } from "#src/engagement/db/automation-accounts.ts";
+import { countAutomations } from "#src/engagement/db/automation-counts.ts";
+import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
 import { pollAccount } from "#src/engagement/operations/poll-account.ts";
+import { insertDeployment } from "#src/publishing/db/deployment.ts";
+import { DEPLOYMENT } from "../fixture.ts";
 import {
   createActiveRule,
   listRunTexts,
   startAutomations,
   type Automations,
 } from "./automation-fixture.ts";
+import { request } from "./fixture.ts";
 
 const HOUR_MS = 3_600_000;
 
@@ -131,6 +138,55 @@ test("the activation of a rule does not end the wait for a limit of the platform
   await rpc.updateAutomationRule({ workspaceId, ruleId, status: "paused" });
   await rpc.updateAutomationRule({ workspaceId, ruleId, status: "active" });
   expect(await readWaitSeconds(workspaceId)).toBe(3600);
+});
+
+test("a limit of the platform for an action stops the polls of its account, and one for a poll stops the actions", async () => {
+  const { platform, sql } = automations;
+  const { workspaceId, accountId } = await createActiveRule(automations);
+  const account = { id: accountId, workspaceId, platform: "instagram" } as const;
+  await insertDeployment(sql, DEPLOYMENT);
+  await request(sql, account);
+  await sql`update comment_action_queues set not_before = now() + interval '1 hour'`;
+  expect(await automations.poll()).toBe(0);
+  await sql`update automation_accounts set poll_at = now()`;
+  expect(await countAutomations(sql)).toMatchObject({ due: 0 });
+  await sql`update comment_action_queues set not_before = null`;
+  expect(await countAutomations(sql)).toMatchObject({ due: 1 });
+
+  platform.beforeList = () => limitReached("rate_limited", "slow down", HOUR_MS);
+  expect(await automations.poll()).toBe(1);
+  const limits = {
+    owner: newId(),
+    leaseMs: 60_000,
+    platforms: ["instagram"],
+    maxAccounts: 16,
+    maxPerAccount: 4,
+    maxPerPlatform: 48,
+  };
+  const { actions } = await sql.begin((tx) => claimActions(tx, limits));
+  expect(actions).toEqual([]);
+  const [queue] = await sql`
+    select round(extract(epoch from wake_at - now()))::int as seconds
+    from comment_action_queues`;
+  expect(queue).toEqual({ seconds: 3600 });
+
+  await sql`update automation_accounts set held_until = now()`;
+  await sql`update comment_action_queues set wake_at = now()`;
+  const later = await sql.begin((tx) => claimActions(tx, limits));
+  expect(later.actions).toHaveLength(1);
+});
+
+test("an account that is connected again while a poll of it runs is polled again at once", async () => {
+  const { platform, sql, deps } = automations;
+  const { workspaceId, accountId } = await createActiveRule(automations);
+  const account = await claim();
+  platform.beforeList = () => {
+    platform.beforeList = () => undefined;
+    return { kind: "refused", code: "permission_missing", message: "no permission" };
+  };
+  await sql.begin((tx) => resumeAccounts(tx, [{ workspaceId, accountId }]));
+  await pollAccount(deps, account);
+  expect(await readWaitSeconds(workspaceId)).toBeLessThanOrEqual(0);
 });
 
 test("an account is polled again at once when a rule was activated while a poll of it ran", async () => {

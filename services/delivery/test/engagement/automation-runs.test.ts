@@ -102,8 +102,8 @@ describe("with sending enabled,", () => {
     const { workspaceId, mediaId } = await createActiveRule(automations);
     await sql`update automation_rules set activated_at = now() - interval '30 days'`;
     await sql`update automation_sending set enabled_at = now() - interval '30 days'`;
-    const minute = 60_000;
-    const late = new Date(Date.now() - 7 * DAY_MS + minute);
+    const twoMinutes = 120_000;
+    const late = new Date(Date.now() - 7 * DAY_MS + twoMinutes);
     const old = platform.comment(mediaId, "link", { createdAt: new Date(Date.now() - 7 * DAY_MS) });
     const young = platform.comment(mediaId, "link", { createdAt: late });
     await automations.poll();
@@ -112,7 +112,7 @@ describe("with sending enabled,", () => {
       [`${old.id} skipped too_old`, `${young.id} prepared`].toSorted(),
     );
     const [reply] = await sql`select comment_id, send_before from comment_actions`;
-    const sendBefore = new Date(late.getTime() + 7 * DAY_MS);
+    const sendBefore = new Date(late.getTime() + 7 * DAY_MS - 60_000);
     expect(reply).toEqual({ commentId: young.id, sendBefore });
   });
 
@@ -333,6 +333,20 @@ test("the end of a private reply ends its run once, and a late success is believ
   const foreign = { workspaceId: newId(), id: reply.runId };
   expect(await listAutomationRuns(sql, [foreign])).toEqual([]);
   expect(await listAutomationRuns(sql, [ref])).toMatchObject([{ status: "sent", version: 3n }]);
+});
+
+test("the run of a private reply that the platform refuses as too late is too old, not refused", async () => {
+  const { platform, sql } = automations;
+  const { workspaceId, mediaId } = await createActiveRule(automations);
+  const comment = platform.comment(mediaId, "link");
+  await automations.poll();
+  const [reply] = await sql<EndedPrivateReply[]>`
+    select id, run_id, workspace_id, account_id
+    from comment_actions`;
+  if (reply === undefined) throw new Error("the private reply is missing");
+  const result = { kind: "failed", code: "missed", message: "too late" } as const;
+  await sql.begin((tx) => finishRuns(tx, [{ ...reply, result }]));
+  expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} skipped too_old`]);
 });
 
 test("the list of runs is filtered by rule and status, and its pages are complete", async () => {

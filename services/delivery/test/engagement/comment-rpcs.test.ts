@@ -45,6 +45,7 @@ function client(
     connectors: { comments: { instagram: world.comments("instagram", given.actions) } },
     cursorKeys: deriveCursorKeys("delivery", ["a secret for tests"]),
     readTimeoutMs: given.readTimeoutMs ?? 5_000,
+    onEvents: () => undefined,
     nudgeActions: () => {
       nudges += 1;
     },

@@ -7,12 +7,12 @@ import {
 import type { BusRecord } from "@postrider/shared/bus";
 import { createBatchHandler } from "@postrider/shared/bus/consumer";
 import { newId } from "@postrider/shared/ids";
-import { renderMetrics } from "@postrider/shared/telemetry/metrics";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { createEngagementHandlers } from "#src/engagement/consumers/index.ts";
 import { thinHistories } from "#src/engagement/db/metrics-history.ts";
 import { measureMetrics } from "#src/engagement/jobs/count-metrics.ts";
 import { logger, type TestTarget } from "../fixture.ts";
+import { readSeries } from "../metric-values.ts";
 import { MetricsStage, ScriptedPlatform } from "./metrics-fixture.ts";
 
 let stage: MetricsStage;
@@ -206,28 +206,21 @@ test("the gauges say how many targets are due per platform, since when, and how 
   await stage.sql`update target_metrics set due_at = now() - interval '10 minutes' where platform = 'x'`;
   await stage.sql`update metrics_accounts set due_at = now() - interval '10 minutes' where platform = 'x'`;
   await measureMetrics(stage.deps());
-  const { body } = await renderMetrics();
-  const read = (name: string) =>
-    Number(
-      body
-        .split("\n")
-        .find((line) => line.startsWith(`${name} `))
-        ?.slice(name.length),
-    );
-  expect(read('target_metrics_due{platform="x"}')).toBe(3);
-  expect(read('target_metrics_due{platform="bluesky"}')).toBe(2);
-  expect(read('target_metrics_oldest_due_seconds{platform="x"}')).toBeGreaterThanOrEqual(600);
-  expect(read('target_metrics_budget_used_ratio{platform="x"}')).toBe(0);
-  expect(read('target_metrics_limited_accounts{platform="x"}')).toBe(0);
+  const before = await readSeries();
+  expect(before('target_metrics_due{platform="x"}')).toBe(3);
+  expect(before('target_metrics_due{platform="bluesky"}')).toBe(2);
+  expect(before('target_metrics_oldest_due_seconds{platform="x"}')).toBeGreaterThanOrEqual(600);
+  expect(before('target_metrics_budget_used_ratio{platform="x"}')).toBe(0);
+  expect(before('target_metrics_limited_accounts{platform="x"}')).toBe(0);
 
   const refresher = stage.refresher();
   await refresher.pass();
   await refresher.end();
   await measureMetrics(stage.deps());
-  const later = (await renderMetrics()).body;
-  expect(later).toMatch(/target_metrics_budget_used_ratio\{platform="x"\} (1|0\.99)/);
-  expect(later).toContain(
-    'target_metrics_refreshes_total{platform="x",trigger="schedule",outcome="ready"} 3',
-  );
-  expect(later).toContain('target_metrics_calls_total{platform="x",trigger="schedule"} 1');
+  const after = await readSeries();
+  expect(after('target_metrics_budget_used_ratio{platform="x"}')).toBeCloseTo(1, 1);
+  const gained = (series: string) => after(series) - before(series);
+  const ofSchedule = 'platform="x",trigger="schedule"';
+  expect(gained(`target_metrics_refreshes_total{${ofSchedule},outcome="ready"}`)).toBe(3);
+  expect(gained(`target_metrics_calls_total{${ofSchedule}}`)).toBe(1);
 });

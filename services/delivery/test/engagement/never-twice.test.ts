@@ -4,6 +4,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { markRestored } from "#src/publishing/db/deployment.ts";
 import { openDatabase } from "../fixture.ts";
+import { readSeries } from "../metric-values.ts";
 import {
   addRule,
   CommentWorld,
@@ -137,7 +138,6 @@ test("after a restore from a backup, a reply is searched for before it is sent, 
   const sent = await request(sql(), account, { commentId: "comment-1" });
   await markRestored(sql());
   const repeated = await request(sql(), account, { commentId: "comment-2" });
-  const hide = await request(sql(), account, { commentId: "comment-3", type: "hide" });
   // The backup lacks the call that made this reply visible.
   world.make("comment-1");
   await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 200 } });
@@ -147,13 +147,56 @@ test("after a restore from a backup, a reply is searched for before it is sent, 
   expect(actions).toMatchObject([
     { id: sent, status: "succeeded", externalId: "made-1" },
     { id: repeated, status: "succeeded" },
-    { id: hide, status: "succeeded" },
   ]);
-  expect(world.calls.map(({ commentId }) => commentId).toSorted()).toEqual([
-    "comment-2",
-    "comment-3",
-  ]);
+  expect(world.calls.map(({ commentId }) => commentId)).toEqual(["comment-2"]);
   expect(world.looks).toHaveLength(2);
+});
+
+test("after a restore from a backup, an earlier request to hide a comment is not carried out, because a later one may be lost", async () => {
+  const account = world.addAccount();
+  const hide = await request(sql(), account, { type: "hide" });
+  await markRestored(sql());
+  const unhide = await request(sql(), account, { type: "unhide", commentId: "comment-2" });
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 200 } });
+
+  expect(await untilAllEnded(sql())).toMatchObject([
+    { id: hide, status: "failed", errorCode: "outcome_unknown" },
+    { id: unhide, status: "succeeded" },
+  ]);
+  expect(world.calls.map(({ kind }) => kind)).toEqual(["unhide"]);
+  const events = await sql()<{ action: string }[]>`
+    select payload::jsonb ->> 'actionId' as action from outbox`;
+  expect(events.map(({ action }) => action).toSorted()).toEqual([hide, unhide]);
+});
+
+test("a second success of an action that has succeeded is stored as a further reply, without a second event", async () => {
+  const account = world.addAccount();
+  const { promise: ended, resolve: answer } = Promise.withResolvers<void>();
+  world.reactions = [
+    async (make) => {
+      await ended;
+      return { kind: "published", externalId: make(), permalink: null };
+    },
+  ];
+  world.verdicts = [() => ({ kind: "present", externalId: "another-reply", permalink: null })];
+  const series = 'delivery_comment_actions_total{type="reply",status="succeeded",code=""}';
+  const duplicates = 'delivery_comment_action_duplicates_total{type="reply"}';
+  const before = await readSeries();
+  const id = await request(sql(), account);
+  await using worker = startActionWorker(database, world, { settings: { visibleCallMs: 100 } });
+  await untilStatus(sql(), id, "succeeded");
+  answer();
+  await eventually(async () => {
+    const [row] = await sql()<{ furtherIds: readonly string[] }[]>`
+      select to_json(further_ids) as further_ids from comment_actions`;
+    return row?.furtherIds.length === 1;
+  });
+  await worker[Symbol.asyncDispose]();
+
+  expect(await sql()`select type from outbox`).toHaveLength(1);
+  const after = await readSeries();
+  expect(after(series) - before(series)).toBe(1);
+  expect(after(duplicates) - before(duplicates)).toBe(1);
 });
 
 test("a private reply whose rule was paused before its call is not sent", async () => {

@@ -1,6 +1,7 @@
 import type { MetricsReading } from "@postrider/platforms/metrics/connector";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterEach, expect, test } from "vitest";
+import { resumeAccounts } from "#src/engagement/db/reconnected-accounts.ts";
 import type { MetricsRefresher } from "#src/engagement/operations/metrics-refresher.ts";
 import type { TestTarget } from "../fixture.ts";
 import { externalIdOf, MetricsStage, ScriptedPlatform, viewsOnly } from "./metrics-fixture.ts";
@@ -236,6 +237,46 @@ test("accounts that must be reconnected, are disconnected or lack the permission
     select round(extract(epoch from not_before - now()) / 3600)::int as wait_hours
     from metrics_accounts`;
   expect(rows.map(({ waitHours }) => waitHours)).toEqual([6, 6, 6]);
+});
+
+test("the posts of an account that lacks the permission are refreshed as soon as it is connected again", async () => {
+  const x = await open();
+  const [target] = await stage.publishDue(1);
+  if (target === undefined) throw new Error("no target");
+  x.fail({ kind: "refused", code: "permission_missing", message: "no permission" });
+  await run(stage.refresher());
+  expect((await stage.readRow(target))?.views).toBeNull();
+  await stage.sql.begin((tx) => resumeAccounts(tx, [target]));
+  await run(stage.refresher());
+  expect((await stage.readRow(target))?.views).toBe(2);
+});
+
+test("a post for which the permission is missing does not keep the other posts of the account from being refreshed", async () => {
+  const x = await open();
+  const [refused, other] = await stage.publishDue(2);
+  if (refused === undefined || other === undefined) throw new Error("no targets");
+  x.reactions.push((call) => {
+    const failure = { kind: "refused", code: "permission_missing", message: "no" } as const;
+    return new Map([...x.answer(call), [externalIdOf(refused), failure]]);
+  });
+  await run(stage.refresher());
+  await stage.sql`update target_metrics set due_at = now() where target_id = ${other.targetId}`;
+  await stage.sql`update metrics_accounts set due_at = now()`;
+  await run(stage.refresher());
+  expect((await stage.readRow(other))?.views).toBe(2);
+});
+
+test("an account that is connected again while a call for it runs is not paused by the end of that call", async () => {
+  const x = await open();
+  const [target] = await stage.publishDue(1);
+  if (target === undefined) throw new Error("no target");
+  x.reactions.push(async () => {
+    await stage.sql.begin((tx) => resumeAccounts(tx, [target]));
+    return { kind: "refused", code: "permission_missing", message: "no permission" };
+  });
+  await run(stage.refresher());
+  await run(stage.refresher());
+  expect((await stage.readRow(target))?.views).toBe(2);
 });
 
 test("accounts wait a minute while the accounts service does not answer", async () => {

@@ -298,7 +298,11 @@ export function startMatrixWorker(
       settings: SETTINGS,
       connectors: Object.fromEntries(made),
     }),
-    media: { describe: ({ id }) => LIBRARY.find((one) => one.id === id) ?? fail(id) },
+    media: {
+      describe: ({ id }) => findFile(id),
+      prepare: (items) =>
+        Promise.resolve(items.map(({ media }) => ({ kind: "file", media: findFile(media.id) }))),
+    },
     owner: newId(),
   });
   return {
@@ -307,6 +311,10 @@ export function startMatrixWorker(
       await sql.end({ timeout: 1 });
     },
   };
+}
+
+function findFile(id: string) {
+  return LIBRARY.find((one) => one.id === id) ?? fail(id);
 }
 
 function fail(id: string): never {

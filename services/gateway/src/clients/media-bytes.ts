@@ -4,7 +4,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { codeFromHttpStatus, errorFromJsonBytes } from "@connectrpc/connect/protocol-connect";
 import { toTls } from "@postrider/shared/connect/client";
 import { isConnectionError, isTimeout } from "@postrider/shared/connect/exchange";
-import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
+import { invalidRequest, notFound, ServiceError, unavailable } from "@postrider/shared/errors";
 import { toServiceError } from "@postrider/shared/errors/connect";
 import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { createIdentitySource, type IdentitySource } from "@postrider/shared/identity/token-source";
@@ -44,6 +44,13 @@ export interface ObjectAnswer {
   readonly body: Readable;
 }
 
+/** A file of media, as the headers of the media service describe it. */
+export interface ObjectDescription {
+  readonly contentType: string;
+  readonly bytes: bigint;
+  readonly etag: string;
+}
+
 /** Uploads to and downloads from the media service. The README of the media service describes both routes. */
 export interface MediaBytes extends AsyncDisposable {
   /**
@@ -61,6 +68,8 @@ export interface MediaBytes extends AsyncDisposable {
    *   whole share of the permits.
    */
   open(object: ObjectRequest): Promise<ObjectAnswer>;
+  /** Asks for the type, length and version of a file. @throws ServiceError `not_found`, `unavailable`. */
+  describe(object: Omit<ObjectRequest, "range">): Promise<ObjectDescription>;
 }
 
 export interface MediaBytesOptions {
@@ -112,6 +121,7 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
   return {
     upload: (one) => upload(up, one),
     open: (object) => open(down, object),
+    describe: (object) => describe(down, object),
     [Symbol.asyncDispose]: () => downloads.close(),
   };
 }
@@ -142,20 +152,13 @@ async function upload({ permits, baseUrl, identity, ca }: UploadPeer, one: Uploa
   }
 }
 
-async function open(
-  { baseUrl, identity, dispatcher, permits }: Peer,
-  { workspaceId, mediaId, rendition, requestId, range }: ObjectRequest,
-): Promise<ObjectAnswer> {
-  const path = [workspaceId, mediaId].map(encodeURIComponent).join("/");
-  const query = `rendition=${encodeURIComponent(rendition)}`;
+async function open(peer: Peer, object: ObjectRequest): Promise<ObjectAnswer> {
+  const { permits, dispatcher } = peer;
+  const { workspaceId, mediaId, range } = object;
   const permit = await permits.acquire({ shares: transferShares({ workspaceId, file: mediaId }) });
   try {
-    const headers = {
-      ...outgoingHeaders(),
-      ...(await identity()),
-      "x-request-id": requestId,
-    };
-    const answer = await request(`${baseUrl}/objects/${path}?${query}`, {
+    const headers = await headersOf(peer, object);
+    const answer = await request(addressOf(peer, object), {
       headers: range === undefined ? headers : { ...headers, range },
       dispatcher,
     });
@@ -169,6 +172,37 @@ async function open(
     permit[Symbol.dispose]();
     throw toKnownError(error);
   }
+}
+
+async function describe(
+  peer: Peer,
+  object: Omit<ObjectRequest, "range">,
+): Promise<ObjectDescription> {
+  try {
+    const { statusCode, headers } = await request(addressOf(peer, object), {
+      method: "HEAD",
+      headers: await headersOf(peer, object),
+      dispatcher: peer.dispatcher,
+    });
+    const { etag, "content-type": contentType, "content-length": length } = headers;
+    // The answer to HEAD has no body that says more.
+    if (statusCode === 404) throw notFound();
+    if (statusCode !== 200) throw unavailable();
+    if (typeof etag !== "string" || typeof contentType !== "string" || typeof length !== "string")
+      throw unavailable();
+    return { contentType, etag, bytes: BigInt(length) };
+  } catch (error) {
+    throw toKnownError(error);
+  }
+}
+
+function addressOf({ baseUrl }: Peer, object: Omit<ObjectRequest, "range">): string {
+  const path = [object.workspaceId, object.mediaId].map(encodeURIComponent).join("/");
+  return `${baseUrl}/objects/${path}?rendition=${encodeURIComponent(object.rendition)}`;
+}
+
+async function headersOf({ identity }: Peer, { requestId }: Pick<ObjectRequest, "requestId">) {
+  return { ...outgoingHeaders(), ...(await identity()), "x-request-id": requestId };
 }
 
 /**

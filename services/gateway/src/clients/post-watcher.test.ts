@@ -53,7 +53,7 @@ test("a wait for a post that is deleted or never existed ends", async () => {
   await wait;
 });
 
-test("all waits of a process share one call per round, and no call is made when nobody waits", async () => {
+test("all waits of a process share one call per round, and no call is made when no client waits", async () => {
   const statuses = new Map([["p", "draft"]]);
   const { client, calls } = startPosts(statuses);
   const watcher = createPostWatcher(client);

@@ -12,6 +12,7 @@ export const CONNECT_PAGES = [
   "other_browser",
   "denied",
   "refused",
+  "permission_missing",
   "no_account",
   "unavailable",
 ] as const;
@@ -27,6 +28,10 @@ export interface ConnectText {
 interface Texts extends Readonly<Record<ConnectPage, ConnectText>> {
   /** Label of the button that leads from the connect page to the platform. */
   readonly button: string;
+  /** Says which features the connected accounts lack. The placeholder `{features}` is replaced. */
+  readonly missing: string;
+  /** Names of the features that an account can lack. */
+  readonly features: Readonly<Record<string, string>>;
   /** Last line of every connect page that shows an outcome. */
   readonly close: string;
 }
@@ -69,6 +74,10 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
       title: "Nothing was connected",
       text: `{platform} did not accept the approval. ${ASK_AGAIN_EN}`,
     },
+    permission_missing: {
+      title: "Nothing was connected",
+      text: `Publishing to {platform} needs permissions that were not granted. ${ASK_AGAIN_EN} Leave all of these selected:`,
+    },
     no_account: {
       title: "There is no account to publish to",
       text: `The approval covers no account of {platform} that can publish, for example no Page or no channel. ${ASK_AGAIN_EN}`,
@@ -78,6 +87,14 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
       text: `Something did not answer in time. ${ASK_AGAIN_EN}`,
     },
     button: "Continue to {platform}",
+    missing:
+      "Permission is missing for: {features}. To use this too, connect again and leave all permissions selected.",
+    features: {
+      publishing: "publishing",
+      comments: "comments",
+      messages: "private replies",
+      metrics: "metrics",
+    },
     close: "You can close this page.",
   },
   ko: {
@@ -113,6 +130,10 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
       title: "연결되지 않았습니다",
       text: `{platform}에서 승인을 받아들이지 않았습니다. ${ASK_AGAIN_KO}`,
     },
+    permission_missing: {
+      title: "연결되지 않았습니다",
+      text: `{platform}에 게시하는 데 필요한 권한이 허용되지 않았습니다. ${ASK_AGAIN_KO} 다음 권한을 모두 선택한 상태로 두세요.`,
+    },
     no_account: {
       title: "게시할 수 있는 계정이 없습니다",
       text: `승인한 범위에 게시할 수 있는 {platform} 계정(예: 페이지, 채널)이 없습니다. ${ASK_AGAIN_KO}`,
@@ -122,6 +143,14 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
       text: `제시간에 응답을 받지 못했습니다. ${ASK_AGAIN_KO}`,
     },
     button: "{platform}(으)로 계속",
+    missing:
+      "다음 기능의 권한이 없습니다: {features}. 사용하려면 모든 권한을 선택한 상태로 다시 연결해 주세요.",
+    features: {
+      publishing: "게시",
+      comments: "댓글",
+      messages: "비공개 답장",
+      metrics: "통계",
+    },
     close: "이 페이지를 닫아도 됩니다.",
   },
 };

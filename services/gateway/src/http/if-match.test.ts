@@ -16,6 +16,7 @@ test.each<[string, bigint[]]>([
   [', "3",, ', [3n]],
   ['W/"3", "4"', [4n]],
   ['"3", "abc", "a,b"', [3n]],
+  ['"3.abcdefgh_-1"', [3n]],
   ['"999999999999999999"', [999_999_999_999_999_999n]],
 ])("If-Match %j lists exactly the versions of its strong tags", (header, versions) => {
   expect(parseIfMatch(header)).toEqual(versions);
@@ -31,6 +32,8 @@ test.each([
   '"03"',
   '"-3"',
   '"3.0"',
+  '"3.abcdefgh_-12"',
+  '".abcdefgh_-1"',
   '"3 "',
   '" 3"',
   '"9999999999999999999999"',

@@ -4,8 +4,11 @@ export type IfMatch = "any" | readonly bigint[];
 const ENTITY_TAG = /^(?<weak>W\/)?"(?<value>[\x21\x23-\x7e\x80-\xff]*)"$/;
 /** Matches one tag of an `If-Match` list. A comma inside of quotes belongs to the tag. */
 const LIST_ITEM = /(?:"[^"]*"|[^",])+/g;
-/** Matches a post version in an ETag of this API. 18 digits always fit into 64 bits. */
-const VERSION = /^[1-9]\d{0,17}$/;
+/**
+ * Matches an ETag of a post: its version, and a hash if its media were described after the post was accepted. 18 digits always fit
+ * into 64 bits.
+ */
+const TAG = /^(?<version>[1-9]\d{0,17})(?:\.[\w-]{11})?$/;
 
 /**
  * Parses the header `If-Match` (RFC 9110, 13.1.1). Returns undefined without the header. Tags are compared strongly:
@@ -18,10 +21,11 @@ export function parseIfMatch(header: string | undefined): IfMatch | undefined {
   const tags = splitList(header)?.map((item) => ENTITY_TAG.exec(item)?.groups);
   if (tags === undefined || tags.includes(undefined)) return [];
   const values = tags.flatMap((tag) => (tag?.["weak"] === undefined ? (tag?.["value"] ?? []) : []));
-  return [...new Set(values.filter((value) => VERSION.test(value)))].map(BigInt);
+  const versions = values.flatMap((value) => TAG.exec(value)?.groups?.["version"] ?? []);
+  return [...new Set(versions)].map(BigInt);
 }
 
-/** Whether the header is no list of ETags, for example because the quotes of an ETag are missing. */
+/** Whether the header is not a list of ETags, for example because the quotes of an ETag are missing. */
 export function isMalformedIfMatch(header: string): boolean {
   if (header.trim() === "*") return false;
   return splitList(header)?.every((item) => ENTITY_TAG.test(item)) !== true;

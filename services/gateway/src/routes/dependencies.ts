@@ -1,5 +1,6 @@
 import type { Client } from "@connectrpc/connect";
 import type { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
+import type { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import type { AuthorizationService } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
@@ -23,6 +24,7 @@ import type { UnsentLimits } from "#src/routes/hooks/unsent-answers.ts";
 export interface ServerDeps {
   readonly admission: Admission;
   readonly accounts: Pick<Client<typeof AccountService>, "listAccounts" | "disconnectAccount">;
+  readonly accountSettings: Client<typeof AccountSettingsService>;
   readonly authorizations: Pick<
     Client<typeof AuthorizationService>,
     "findTicket" | "openTicket" | "finishAuthorization"
@@ -33,7 +35,12 @@ export interface ServerDeps {
   readonly queueSlots: Client<typeof QueueSlotService>;
   readonly media: Pick<
     Client<typeof MediaService>,
-    "batchGetMedia" | "createUpload" | "completeUpload" | "importMedia" | "deleteMedia"
+    | "batchGetMedia"
+    | "createUpload"
+    | "completeUpload"
+    | "importMedia"
+    | "updateMedia"
+    | "deleteMedia"
   >;
   readonly webhooks: Client<typeof WebhookService>;
   readonly comments: Client<typeof CommentService>;
@@ -103,6 +110,8 @@ declare module "fastify" {
   interface FastifyContextConfig {
     /** The scope that the API key needs for the operation. Routes without a scope need no API key. */
     readonly scope?: Scope;
+    /** Whether a route without a scope needs an API key. */
+    readonly needsKey?: boolean;
     /** Maximum duration of a request to this route, if it differs from the default of the gateway. */
     readonly timeoutMs?: number;
     /**

@@ -19,6 +19,8 @@ interface Operation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly scope: Scope;
+  /** Whether the operation is an addition to the contract of the REST interface. */
+  readonly isExtension?: boolean;
   /** Maximum duration of a request to the operation, if it differs from the default of the gateway. */
   readonly timeoutMs?: number;
   /** Maximum size, in bytes, of an answer of the operation, if it can be large. */
@@ -86,7 +88,8 @@ const ERRORS = {
  * requires.
  */
 export function operation(options: Operation) {
-  const { scope, timeoutMs, answerBytes, response, tags, headers, errors, ...rest } = options;
+  const { scope, isExtension, timeoutMs, answerBytes, response, tags, headers, errors, ...rest } =
+    options;
   const { description, ...schema } = rest;
   const answers = Object.entries(response).map(([status, answer]) => [
     status,
@@ -97,6 +100,7 @@ export function operation(options: Operation) {
     config: defined({ scope, timeoutMs, answerBytes }),
     schema: {
       ...schema,
+      ...(isExtension === true ? { "x-postrider-extension": true } : {}),
       description: description === undefined ? needs : `${description} ${needs}`,
       headers: Type.Object({ ...WORKSPACE_HEADER, ...headers }),
       tags: [...tags],

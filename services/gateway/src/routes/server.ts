@@ -7,6 +7,7 @@ import { answerClientError } from "#src/http/client-error.ts";
 import { normalizeTarget, requestIdOf } from "#src/http/incoming-request.ts";
 import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
+import { registerAccountSettings } from "#src/routes/accounts/settings-routes.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { registerAutomations } from "#src/routes/automations/routes.ts";
 import { registerComments } from "#src/routes/comments/routes.ts";
@@ -28,6 +29,7 @@ import { addReadingRate } from "#src/routes/hooks/reading-rate.ts";
 import { addRequestContext } from "#src/routes/hooks/request-context.ts";
 import { addUnreadBodies } from "#src/routes/hooks/unread-body.ts";
 import { addUnsentAnswerLimit } from "#src/routes/hooks/unsent-answers.ts";
+import { registerMcp } from "#src/routes/mcp/routes.ts";
 import { registerDownload } from "#src/routes/media/download.ts";
 import { registerMedia } from "#src/routes/media/routes.ts";
 import { registerPlatforms } from "#src/routes/platforms/routes.ts";
@@ -69,6 +71,7 @@ function addApi(app: FastifyInstance, deps: ServerDeps): void {
     async (api) => {
       await addCompression(api);
       registerAccounts(api, deps);
+      registerAccountSettings(api, deps);
       registerAutomations(api, deps);
       registerComments(api, deps);
       registerMedia(api, deps);
@@ -153,5 +156,6 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   registerDownload(app, { ...deps, transferRate: patience.transferRate });
   registerConnect(app, deps);
   addApi(app, deps);
+  registerMcp(app, deps);
   return app;
 }

@@ -95,7 +95,7 @@ export async function claimRemovable(
 }
 
 /**
- * Deletes the rows of deleted media after their objects were deleted from the object store. The rows of rejected media
+ * Deletes the rows of deleted media and of their renditions after their objects were deleted from the object store. The rows of rejected media
  * are kept with the reason of the rejection.
  *
  * If a file may still arrive at the signed URL of the object store, the row is kept, hidden from clients, so that the bytes of
@@ -121,6 +121,10 @@ export async function forgetObjects(
       and ${hasUploadUrls}
       and ${lastArrival(sql)} > now()
       returning media.id
+    ),
+    without_renditions as (
+      delete from media_renditions
+      where media_id in (select id from awaited)
     ),
     gone as (
       delete from media

@@ -17,6 +17,7 @@ export const COLUMNS = [
   "width",
   "height",
   "duration_ms",
+  "frames",
   "sha256",
   "file_name",
   "version",
@@ -27,6 +28,8 @@ export const COLUMNS = [
   "delivery_sha256",
   "delivery_content_type",
   "rejection",
+  "alt_text",
+  "cover_ms",
   "ready_at",
   "created_at",
 ] as const;
@@ -93,6 +96,11 @@ function toDeliveryColumns(media: InspectedMedia) {
   };
 }
 
+/** Returns the number of frames to store: null when the inspector of an older release did not report it. */
+function toFrames({ kind, frames }: InspectedMedia): number | null {
+  return kind === "image" && frames === 0 ? null : frames;
+}
+
 /** Inserts imported media, which are ready at once. */
 export async function insertReadyMedia(
   tx: TransactionSql,
@@ -103,12 +111,13 @@ export async function insertReadyMedia(
   const delivery = toDeliveryColumns(media);
   const [row] = await tx<StoredMedia[]>`
     insert into media (
-      id, workspace_id, status, kind, content_type, bytes, width, height, duration_ms, sha256, file_name,
+      id, workspace_id, status, kind, content_type, bytes, width, height, duration_ms, frames, sha256, file_name,
       object_key, delivery_key, delivery_patches, delivery_bytes, delivery_sha256, delivery_content_type, ready_at
     )
     values (
       ${id}, ${workspaceId}, 'ready', ${media.kind}, ${media.contentType}, ${media.bytes}, ${media.width},
-      ${media.height}, ${media.durationMs}, ${media.sha256}, ${fileName}, ${keys.objectKey}, ${keys.deliveryKey},
+      ${media.height}, ${media.durationMs}, ${toFrames(media)}, ${media.sha256}, ${fileName}, ${keys.objectKey},
+      ${keys.deliveryKey},
       ${delivery.patches === null ? null : tx.json([...delivery.patches] as never)}, ${delivery.bytes},
       ${delivery.sha256}, ${delivery.contentType}, now()
     )
@@ -139,6 +148,7 @@ export async function markReady(
       width = ${media.width},
       height = ${media.height},
       duration_ms = ${media.durationMs},
+      frames = ${toFrames(media)},
       sha256 = ${media.sha256},
       object_key = ${keys.objectKey},
       delivery_key = ${keys.deliveryKey},
@@ -181,35 +191,6 @@ export async function markRejected(
   return row;
 }
 
-/** Returns those of the given object store keys that a row of media contains. */
-export async function listNamedObjects(
-  sql: ISql,
-  keys: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await sql<{ key: string }[]>`
-    select object_key as key
-    from media
-    where object_key = any(${keys as string[]}::text[])
-    union all
-    select delivery_key
-    from media
-    where delivery_key = any(${keys as string[]}::text[])`;
-  return rows.map(({ key }) => key);
-}
-
-/** Returns those of the given ids whose media are pending. Their direct upload may exist before a row names it. */
-export async function listPendingIds(
-  sql: ISql,
-  ids: readonly string[],
-): Promise<readonly string[]> {
-  const rows = await sql<{ id: string }[]>`
-    select id
-    from media
-    where id = any(${ids as string[]}::uuid[])
-    and status = 'pending'`;
-  return rows.map(({ id }) => id);
-}
-
 export interface ForgottenUploads {
   /** Time after the issue of its upload grant from which a pending upload counts as forgotten. */
   readonly pendingMs: number;
@@ -219,9 +200,8 @@ export interface ForgottenUploads {
 }
 
 /**
- * Deletes up to `limit` forgotten media, with their upload grants, in all workspaces. Media are forgotten when they
- * have been pending for `pendingMs`, no check of them runs, and their upload must have ended. The maximum duration of
- * an upload depends on its declared number of bytes.
+ * Deletes up to `limit` forgotten media, with their upload grants, in all workspaces. Media are forgotten when they have been
+ * pending for `pendingMs`, no check of them runs, and their upload must have ended, which depends on its declared bytes.
  */
 export async function deleteForgottenUploads(
   sql: ISql,

@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 /** The bytes of a workspace in the object store. */
 export interface StoredBytes {
-  /** Bytes of stored files, also of media that are being deleted. */
+  /** Bytes of stored files and of their renditions, also of media that are being deleted. */
   readonly usedBytes: number;
   /** Declared bytes of uploads that are not complete. */
   readonly reservedBytes: number;
@@ -23,7 +23,12 @@ export async function lockStorage(tx: TransactionSql, workspaceId: string): Prom
 export async function readStorage(sql: ISql, workspaceId: string): Promise<StoredBytes> {
   const [row] = await sql<StoredBytes[]>`
     select
-      coalesce(sum(stored) filter (where status <> 'pending'), 0)::bigint as used_bytes,
+      (coalesce(sum(stored) filter (where status <> 'pending'), 0) + (
+        select coalesce(sum(bytes), 0)
+        from media_renditions
+        where workspace_id = ${workspaceId}
+        and bytes is not null
+      ))::bigint as used_bytes,
       coalesce(sum(stored) filter (where status = 'pending'), 0)::bigint as reserved_bytes,
       count(*) filter (where status <> 'rejected' and delivery_bytes is null)::int as upload_count,
       (select bytes from storage_limits where workspace_id = ${workspaceId}) as limit_bytes

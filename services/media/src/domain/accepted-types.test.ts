@@ -6,6 +6,9 @@ const limits = { maxImageBytes: 20, maxVideoBytes: 1000 };
 test.each([
   ["image/jpeg", "image"],
   ["image/tiff", "image"],
+  ["image/heic", "image"],
+  ["image/heif", "image"],
+  ["image/avif", undefined],
   ["video/quicktime", "video"],
   ["image/svg+xml", undefined],
   ["image/jpg", undefined],

@@ -8,6 +8,8 @@ const KINDS: ReadonlyMap<string, "image" | "video"> = new Map([
   ["image/webp", "image"],
   ["image/bmp", "image"],
   ["image/tiff", "image"],
+  ["image/heic", "image"],
+  ["image/heif", "image"],
   ["video/mp4", "video"],
   ["video/quicktime", "video"],
   ["video/webm", "video"],

@@ -11,6 +11,8 @@ export interface InspectedMedia {
   readonly height: number;
   /** Duration of a video in milliseconds; null for images. */
   readonly durationMs: number | null;
+  /** Number of frames of an image, or of pages of a TIFF; 0 for a video, and when an older inspector does not say it. */
+  readonly frames: number;
   readonly delivery: Delivery;
 }
 

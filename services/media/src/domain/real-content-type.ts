@@ -11,11 +11,37 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ["video/matroska", "video/x-matroska"],
 ]);
 
+/** Brands of a HEIC: one image, or a grid of them, that HEVC compresses (ISO/IEC 23008-12, annex B.4). */
+const HEIC_BRANDS = new Set(["heic", "heix", "heim", "heis"]);
+const HEIF_BRANDS = new Set(["mif1", "mif2"]);
+/** Brands of an AVIF, which may also have those of a HEIF. */
+const AVIF_BRANDS = new Set(["avif", "avis"]);
+
+/** Whether a media type is that of a picture in the container of HEIF. Files of both types have both file names. */
+export function isHeif(contentType: string): boolean {
+  return contentType === "image/heic" || contentType === "image/heif";
+}
+
+/** Returns the media type of a HEIF by the brands in its first box; undefined for a file that is not one. */
+function heifType(start: Uint8Array): string | undefined {
+  const text = Buffer.from(start).toString("latin1");
+  if (start.length < 16 || text.slice(4, 8) !== "ftyp") return undefined;
+  const length = Math.min(Buffer.from(start).readUInt32BE(0), start.length);
+  const major = text.slice(8, 12);
+  if (!HEIC_BRANDS.has(major) && !HEIF_BRANDS.has(major)) return undefined;
+  const brands = new Set([major]);
+  for (let at = 16; at + 4 <= length; at += 4) brands.add(text.slice(at, at + 4));
+  if (!brands.isDisjointFrom(AVIF_BRANDS)) return "image/avif";
+  return brands.isDisjointFrom(HEIC_BRANDS) ? "image/heif" : "image/heic";
+}
+
 /**
  * Returns the media type of a file by its first bytes. `guess` is the type that the library `file-type` finds. Only the
- * brand in the bytes decides between MP4 and QuickTime.
+ * brand in the bytes decides between MP4 and QuickTime, and between HEIC, HEIF and AVIF.
  */
 export function realContentType(start: Uint8Array, guess: string | undefined): string {
+  const heif = heifType(start);
+  if (heif !== undefined) return heif;
   const type = guess === undefined ? UNKNOWN : (ALIASES.get(guess) ?? guess);
   if (type !== "video/mp4" && type !== "video/quicktime") return type;
   const text = Buffer.from(start).toString("latin1", 4, 12);

@@ -19,6 +19,8 @@ export interface StoredMedia {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** Number of frames of an image, or of pages of a TIFF; 0 for a video, null when it was not counted. */
+  readonly frames: number | null;
   readonly sha256: string | null;
   readonly fileName: string;
   readonly version: number;
@@ -32,6 +34,10 @@ export interface StoredMedia {
   readonly deliverySha256: string | null;
   readonly deliveryContentType: string | null;
   readonly rejection: Rejection | null;
+  /** Description for people who do not see the picture or video. */
+  readonly altText: string | null;
+  /** Time in the video, in milliseconds, of the picture that stands for it. */
+  readonly coverMs: number | null;
   readonly readyAt: Date | null;
   readonly createdAt: Date;
 }

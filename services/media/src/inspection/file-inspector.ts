@@ -3,9 +3,11 @@ import { rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
+import type { RenderImages } from "#src/domain/rendition-plan.ts";
 import { InspectionPool } from "./inspection-pool.ts";
 import type { InspectionEnd, InspectionLimits } from "./inspection-protocol.ts";
 import { RemoteInspections } from "./remote-inspections.ts";
+import { renderImages } from "./render-images.ts";
 
 const MAX_WAITING = 100;
 const DEFAULT_MEMORY_BYTES = 256_000_000;
@@ -23,13 +25,13 @@ export interface FileInspectorOptions {
 }
 
 /**
- * Creates the function that inspects media files, each in a process of its own. A file that exceeds a limit is
+ * Creates the functions that inspect media files and make renditions, each in a process of its own. A file that exceeds a limit is
  * rejected. The result is `unavailable` when too many files wait, when the inspector cannot be reached, and after
  * disposal.
  */
 export function createFileInspector(
   options: FileInspectorOptions,
-): { readonly inspect: InspectFile } & AsyncDisposable {
+): { readonly inspect: InspectFile; readonly render: RenderImages } & AsyncDisposable {
   const { logger, inspectorUrl, maxWaiting = MAX_WAITING } = options;
   const limits: InspectionLimits = {
     memoryBytes: DEFAULT_MEMORY_BYTES,
@@ -52,6 +54,7 @@ export function createFileInspector(
       if (end.kind !== "done") await rm(target, { force: true });
       return toResult(end, { target, limits, logger });
     },
+    render: async (job) => await renderImages(runner, job, { limits, logger }),
     [Symbol.asyncDispose]: () => runner[Symbol.asyncDispose](),
   };
 }
@@ -67,7 +70,7 @@ function toResult(
   if (end.kind === "full") return { kind: "unavailable" };
   if (end.kind === "done") return withPath(end.result, target);
   if (end.kind !== "exhausted") {
-    const reason = end.kind === "failed" ? end.message : "the inspection process ended";
+    const reason = reasonOf(end);
     logger.warn(
       { reason, step: "inspect" },
       "a file could not be inspected; its upload stays pending, or its import fails",
@@ -81,6 +84,13 @@ function toResult(
   const message = `The file cannot be read within the limits of ${end.what === "time" ? "time" : "memory"}.`;
   const limit = end.what === "memory" ? { limit: limits.memoryBytes } : {};
   return { kind: "rejected", violation: { code: "media_unreadable", message, ...limit } };
+}
+
+function reasonOf(end: InspectionEnd): string {
+  if (end.kind === "failed") return end.message;
+  return end.kind === "rendered"
+    ? "the inspector answered another question"
+    : "the inspection process ended";
 }
 
 /**

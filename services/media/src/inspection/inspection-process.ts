@@ -190,7 +190,8 @@ function nodeOptions(): readonly string[] {
           `--allow-fs-write=${dirname(COMPILE_CACHE)}`,
         ]),
   ];
-  return ["--max-semi-space-size=1", "--max-old-space-size=96", ...permissions];
+  // The process frees the memory of large images itself, because V8 counts it too late.
+  return ["--max-semi-space-size=1", "--max-old-space-size=96", "--expose-gc", ...permissions];
 }
 
 function isProgress(message: unknown): boolean {

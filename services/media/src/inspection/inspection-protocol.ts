@@ -1,4 +1,5 @@
 import type { DeclaredFile, InspectionResult } from "#src/domain/inspected-media.ts";
+import type { RenderEnd, RenditionOutcome, RenditionPlan } from "#src/domain/rendition-plan.ts";
 
 /** Descriptor of the file under inspection in the inspection process. The file has no name there. */
 export const INPUT_FD = 4;
@@ -16,18 +17,34 @@ export interface InspectionLimits {
 }
 
 /** Tells the inspection process to inspect its file. */
-export interface InspectionRequest {
+export interface InspectRequest {
   readonly declared: DeclaredFile | undefined;
   readonly limits: InspectionLimits;
 }
 
+/** Tells the inspection process to make renditions of its file, an image that an inspection has accepted. */
+export interface RenderRequest {
+  readonly kind: "render";
+  /** The media type that the inspection found in the bytes of the file. */
+  readonly contentType: string;
+  readonly plans: readonly RenditionPlan[];
+  readonly limits: InspectionLimits;
+}
+
+/** What an inspection process does with its file. A request without `kind` asks for an inspection. */
+export type InspectionRequest = InspectRequest | RenderRequest;
+
+/** The renditions of an image. Their files follow each other in `OUTPUT_FD`. */
+export type RenderResult = Omit<Extract<RenderEnd, { kind: "rendered" }>, "kind">;
+
 /**
- * A message of the inspection process. The message `progress` restarts the time limit; the other two end the
+ * A message of the inspection process. The message `progress` restarts the time limit; the others end the
  * inspection.
  */
 export type InspectionReply =
   | { readonly kind: "progress" }
   | { readonly kind: "done"; readonly result: InspectionResult }
+  | ({ readonly kind: "rendered" } & RenderResult)
   /** The inspection could not be carried out, for example because the file cannot be read. */
   | { readonly kind: "failed"; readonly message: string };
 
@@ -38,7 +55,7 @@ export type InspectionReply =
  * - `full`: the inspection did not start, because too many files wait or the inspector stops.
  */
 export type InspectionEnd =
-  | Extract<InspectionReply, { kind: "done" | "failed" }>
+  | Extract<InspectionReply, { kind: "done" | "rendered" | "failed" }>
   | { readonly kind: "exhausted"; readonly what: "time" | "memory" | "crash" }
   | { readonly kind: "gone" }
   | { readonly kind: "full" };
@@ -47,12 +64,15 @@ export type InspectionEnd =
 export interface Inspection {
   readonly request: InspectionRequest;
   /** Opens the bytes of the media file. It is called once. */
-  readonly open: () => AsyncIterable<Buffer>;
-  /** Receives the file that platforms receive. It is called once if that file differs from the inspected file. */
+  readonly open: () => AsyncIterable<Uint8Array>;
+  /**
+   * Receives the file that platforms receive, or the files of the renditions one after the other. It is called once if
+   * there is such a file and it differs from the inspected file.
+   */
   readonly receive: (end: InspectionEnd, delivery: DeliveryFile) => Promise<void>;
 }
 
-/** The file that platforms receive, as the inspection process wrote it. */
+/** What the inspection process wrote: the file that platforms receive, or the files of renditions. */
 export interface DeliveryFile {
   readonly bytes: number;
   readonly content: AsyncIterable<Buffer>;
@@ -63,9 +83,15 @@ export interface InspectionRunner extends AsyncDisposable {
   readonly run: (inspection: Inspection) => Promise<InspectionEnd>;
 }
 
-/** Returns the bytes of the file that platforms receive; undefined when it does not differ from the inspected file. */
+/** Returns the number of bytes that an inspection process wrote to `OUTPUT_FD`; undefined when it wrote no file. */
 export function deliveryBytesOf(end: InspectionEnd): number | undefined {
+  if (end.kind === "rendered") return sumBytes(end.outcomes);
   if (end.kind !== "done" || end.result.kind !== "accepted") return undefined;
   const { delivery } = end.result.media;
   return delivery.kind === "rewritten" ? delivery.bytes : undefined;
+}
+
+function sumBytes(outcomes: readonly RenditionOutcome[]): number | undefined {
+  const lengths = outcomes.flatMap((outcome) => (outcome.kind === "made" ? [outcome.bytes] : []));
+  return lengths.length === 0 ? undefined : lengths.reduce((sum, bytes) => sum + bytes, 0);
 }

@@ -10,6 +10,7 @@ const MEDIA = {
   width: 4,
   height: 3,
   durationMs: null,
+  frames: 1,
   delivery: { kind: "same" },
 };
 const REWRITTEN = { kind: "rewritten", bytes: 900, sha256: SHA256, contentType: "image/png" };
@@ -69,5 +70,34 @@ test.each([undefined, null, "done", {}, { kind: "done" }, { kind: "done", result
   "the value %j is not a valid result of an inspection",
   (said) => {
     expect(parseEnd(said, 1000)).toBeUndefined();
+  },
+);
+
+const MADE = { kind: "made", contentType: "image/jpeg", width: 4, height: 3, bytes: 900 };
+const REFUSED = { kind: "refused", refusal: "animated" };
+
+test("valid results of renditions are copied without their unexpected fields", () => {
+  const said = { kind: "rendered", frames: 2, outcomes: [{ ...MADE, path: "/etc" }, REFUSED] };
+
+  expect(parseEnd(said, 1000)).toEqual({ kind: "rendered", frames: 2, outcomes: [MADE, REFUSED] });
+});
+
+test.each([
+  ["a media type that browsers execute", { ...MADE, contentType: "text/html" }],
+  ["a file that fills the disk", { ...MADE, bytes: 10 ** 12 }],
+  ["a width that the database cannot store", { ...MADE, width: 2 ** 40 }],
+  ["an unknown reason", { kind: "refused", refusal: "<script>" }],
+  ["an unknown result", { kind: "linked" }],
+  ["nothing", null],
+])("a result of a rendition that reports %s is not valid", (_, outcome) => {
+  expect(parseEnd({ kind: "rendered", frames: 1, outcomes: [outcome] }, 1000)).toBeUndefined();
+});
+
+test.each([{ frames: -1 }, { frames: 2 ** 40 }, { outcomes: "all" }])(
+  "results of renditions with %j are not valid",
+  (change) => {
+    expect(
+      parseEnd({ kind: "rendered", frames: 1, outcomes: [MADE], ...change }, 1000),
+    ).toBeUndefined();
   },
 );

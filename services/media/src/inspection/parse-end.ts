@@ -5,6 +5,7 @@ import type {
   MediaViolation,
   Patch,
 } from "#src/domain/inspected-media.ts";
+import { isRefusal, type RenditionOutcome } from "#src/domain/rendition-plan.ts";
 import type { InspectionEnd } from "./inspection-protocol.ts";
 
 /** Longest message of a violation, which clients see. */
@@ -13,6 +14,10 @@ const MAX_MESSAGE_CHARACTERS = 500;
 const MAX_DELIVERY_BYTES = 256_000_000;
 const MAX_SIDE = 1_000_000;
 const MAX_PATCHES = 200;
+/** Maximum number of frames of an image; the largest whole number of its column in the database. */
+const MAX_FRAMES = 2_147_483_647;
+/** Maximum number of renditions of one request. */
+const MAX_OUTCOMES = 500;
 const SHA256 = /^[0-9a-f]{64}$/;
 const CODES: ReadonlySet<unknown> = new Set<MediaViolation["code"]>([
   "media_type_unsupported",
@@ -42,6 +47,8 @@ export function parseEnd(said: unknown, fileBytes: number): InspectionEnd | unde
       return { kind: "failed", message: toText(end["message"]) };
     case "exhausted":
       return parseExhausted(end["what"]);
+    case "rendered":
+      return parseRendered(end);
     case "done":
       return parseDone(toFields(end["result"]), fileBytes);
     default:
@@ -81,8 +88,9 @@ function parseMedia(media: Fields, fileBytes: number): InspectedMedia | undefine
   if (kind === undefined || kind !== media["kind"]) return undefined;
   const extent = parseExtent(media);
   const delivery = parseDelivery(toFields(media["delivery"]), fileBytes);
-  if (extent === undefined || delivery === undefined) return undefined;
-  return { kind, contentType, bytes, sha256, ...extent, delivery };
+  const frames = parseFrames(media["frames"]);
+  if (extent === undefined || delivery === undefined || frames === undefined) return undefined;
+  return { kind, contentType, bytes, sha256, ...extent, frames, delivery };
 }
 
 function parseExtent({
@@ -92,6 +100,28 @@ function parseExtent({
 }: Fields): Pick<InspectedMedia, "width" | "height" | "durationMs"> | undefined {
   if (!isSide(width) || !isSide(height)) return undefined;
   return durationMs === null || isCount(durationMs) ? { width, height, durationMs } : undefined;
+}
+
+/** Returns the number of frames, which the inspector of an older release does not report. */
+function parseFrames(frames: unknown = 0): number | undefined {
+  return isCount(frames) && frames <= MAX_FRAMES ? frames : undefined;
+}
+
+function parseRendered({ frames, outcomes }: Fields): InspectionEnd | undefined {
+  const counted = parseFrames(frames);
+  if (counted === undefined || !Array.isArray(outcomes)) return undefined;
+  const parsed = outcomes.map(toFields).map(parseOutcome);
+  const known = parsed.filter((outcome) => outcome !== undefined);
+  if (known.length !== parsed.length || known.length > MAX_OUTCOMES) return undefined;
+  return { kind: "rendered", frames: counted, outcomes: known };
+}
+
+function parseOutcome(outcome: Fields): RenditionOutcome | undefined {
+  const { kind, refusal, contentType, width, height, bytes } = outcome;
+  if (kind === "refused") return isRefusal(refusal) ? { kind, refusal } : undefined;
+  if (kind !== "made" || !isSide(width) || !isSide(height) || !isCount(bytes)) return undefined;
+  if (contentType !== "image/jpeg" && contentType !== "image/png") return undefined;
+  return bytes > MAX_DELIVERY_BYTES ? undefined : { kind, contentType, width, height, bytes };
 }
 
 function parseDelivery(delivery: Fields, fileBytes: number): Delivery | undefined {

@@ -59,7 +59,7 @@ export class RemoteInspections implements InspectionRunner {
     // Each file has a connection of its own, so that files are spread over all replicas of the inspector.
     const request = sendRequest(this.#url, { method: "POST", agent: false, headers, signal });
     let fileBytes = 0;
-    const count = async function* (chunks: AsyncIterable<Buffer>) {
+    const count = async function* (chunks: AsyncIterable<Uint8Array>) {
       for await (const chunk of chunks) {
         fileBytes += chunk.length;
         yield chunk;

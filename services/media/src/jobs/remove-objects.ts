@@ -1,6 +1,7 @@
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import { claimRemovable, forgetObjects, type RemovableMedia } from "#src/db/media-leases.ts";
+import { listRenditionObjects } from "#src/db/renditions.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import type { JobDependencies } from "#src/operations/dependencies.ts";
 
@@ -16,16 +17,22 @@ export interface RemoveObjectsOptions extends JobDependencies {
 }
 
 /**
- * Deletes the objects of deleted and rejected media from the object store, and afterwards the rows of the deleted
- * media, so that a row names every object that may still exist. A failed deletion is retried when its claim has
- * expired.
+ * Deletes the objects of deleted and rejected media and of their renditions from the object store, and afterwards the
+ * rows of the deleted media, so that a row names every object that may still exist. A failed deletion is retried when
+ * its claim has expired.
  *
  * @returns The number of claimed media.
  */
 export async function removeObjects(deps: RemoveObjectsOptions): Promise<number> {
   const { sql, leaseMs } = deps;
   const page = await claimRemovable(sql, { leaseMs, limit: PAGE_SIZE });
-  const removed = await Promise.all(page.map((media) => removeObjectsOf(deps, media)));
+  const renditions = await listRenditionObjects(
+    sql,
+    page.map(({ id }) => id),
+  );
+  const removed = await Promise.all(
+    page.map((media) => removeObjectsOf(deps, media, renditions.get(media.id) ?? [])),
+  );
   failpoint("media.objects-removed");
   const ids = page.filter((_, index) => removed[index]).map(({ id }) => id);
   if (ids.length > 0) await forgetObjects(sql, ids, deps.store);
@@ -35,8 +42,10 @@ export async function removeObjects(deps: RemoveObjectsOptions): Promise<number>
 async function removeObjectsOf(
   { store, logger }: RemoveObjectsOptions,
   { id, objectKey, deliveryKey }: RemovableMedia,
+  renditionKeys: readonly string[],
 ): Promise<boolean> {
-  const keys = [objectKey, deliveryKey, directUploadKey(id)].filter((key) => key !== null);
+  const ownKeys = [objectKey, deliveryKey, directUploadKey(id)].filter((key) => key !== null);
+  const keys = [...ownKeys, ...renditionKeys];
   try {
     for (const key of keys) await store.delete(key);
     return true;

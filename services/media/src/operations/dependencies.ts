@@ -4,6 +4,7 @@ import type { PostsClient } from "#src/clients/posts.ts";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { Imports } from "./imports.ts";
+import type { Renditions } from "./renditions.ts";
 import type { StorageTurns } from "./storage-limit.ts";
 import type { UploadChecks } from "./upload-checks.ts";
 
@@ -14,6 +15,7 @@ export interface MediaDependencies {
   readonly posts: PostsClient;
   readonly checks: UploadChecks;
   readonly imports: Imports;
+  readonly renditions: Renditions;
   readonly logger: Logger;
   readonly limits: SizeLimits;
   /** Maximum number of bytes that a workspace without a limit of its own may store. */
@@ -24,6 +26,8 @@ export interface MediaDependencies {
   readonly grantMs: number;
   /** How long CompleteUpload waits for the check of an upload. */
   readonly completeMs: number;
+  /** How long PrepareMedia waits for renditions. */
+  readonly prepareMs: number;
   /** Refuses new uploads and imports while the outbox of events is full. @throws `unavailable` */
   readonly assertRoom: () => Promise<void>;
   /** Makes the outbox relay publish at once; called after a commit that appended events. */

@@ -24,6 +24,7 @@ import { mediaReady } from "#src/events.ts";
 import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { TempSpace } from "#src/storage/temp-space.ts";
+import { holdLease } from "./hold-lease.ts";
 import { locateUpload } from "./locate-upload.ts";
 
 /** Limits on the number of upload checks of one process. */
@@ -106,7 +107,11 @@ export class UploadChecks implements AsyncDisposable {
     const lease = { workspaceId, id, token: newId() };
     try {
       if (!(await claimPending(sql, lease, leaseMs))) return "busy";
-      await using held = holdLease(sql, lease, leaseMs);
+      await using held = holdLease({
+        leaseMs,
+        renew: () => renewLease(sql, lease, leaseMs),
+        release: () => releaseLease(sql, lease),
+      });
       const signal = AbortSignal.any([this.#stopping.signal, held.signal]);
       const media = await findMedia(sql, workspaceId, id);
       return media === undefined ? "settled" : await this.#check(media, lease, signal);
@@ -176,32 +181,6 @@ export class UploadChecks implements AsyncDisposable {
     nudgeRelay();
     return "settled";
   }
-}
-
-/**
- * Renews the lease of an upload check until disposal. The returned `signal` aborts when the check has lost the lease.
- */
-function holdLease(
-  sql: Sql,
-  lease: MediaLease,
-  leaseMs: number,
-): AsyncDisposable & { readonly signal: AbortSignal } {
-  const lost = new AbortController();
-  const timer = setInterval(() => {
-    renewLease(sql, lease, leaseMs).then(
-      (isHeld) => isHeld || lost.abort(new Error("another check has taken over the lease")),
-      // A failed renewal of the lease is harmless: the update that stores the result checks again whether this check
-      // holds the lease.
-      () => undefined,
-    );
-  }, leaseMs / 3);
-  return {
-    signal: lost.signal,
-    [Symbol.asyncDispose]: async () => {
-      clearInterval(timer);
-      await releaseLease(sql, lease);
-    },
-  };
 }
 
 /** Copies a stored object to a local file, because the inspection needs random access. */

@@ -9,9 +9,16 @@ import type { Semaphore } from "@postrider/shared/limits/semaphore";
 import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { findMedia } from "#src/db/media.ts";
+import { findRendition } from "#src/db/renditions.ts";
 import { patchBytes } from "#src/domain/patched-bytes.ts";
 import { parseRangeHeader, type ByteRange } from "#src/domain/range-header.ts";
-import { isRendition, toRendition, type Rendition } from "#src/domain/rendition.ts";
+import {
+  isFileName,
+  toStoredFile,
+  type FileName,
+  type StoredFile,
+} from "#src/domain/stored-file.ts";
+import { toStoredRendition } from "#src/domain/stored-rendition.ts";
 import type { RouteDependencies } from "#src/operations/dependencies.ts";
 
 /**
@@ -26,8 +33,8 @@ interface ObjectRequest {
 }
 
 /**
- * `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery`: serves the file of ready media, as a whole
- * or one range of it.
+ * `GET|HEAD /objects/{workspaceId}/{mediaId}?rendition=original|delivery|<id of a rendition>`: serves a file of ready
+ * media, as a whole or one range of it.
  */
 export function createObjectRoutes(
   deps: RouteDependencies & { readonly permitsOf: (caller: string) => Semaphore },
@@ -38,20 +45,17 @@ export function createObjectRoutes(
       url: "/objects/:workspaceId/:mediaId",
       config: { callers: ["delivery", "gateway"] },
       handler: async (request, reply) => {
-        const rendition = await findRendition(deps.sql, request.params, request.query.rendition);
-        const range = requestedRange(request.raw, rendition);
-        reply.headers({ "accept-ranges": "bytes", etag: `"${rendition.sha256}"` });
+        const file = await findFile(deps.sql, request.params, request.query.rendition);
+        const range = requestedRange(request.raw, file);
+        reply.headers({ "accept-ranges": "bytes", etag: `"${file.sha256}"` });
         if (range === "unsatisfiable")
-          return await reply
-            .status(416)
-            .header("content-range", `bytes */${rendition.bytes}`)
-            .send();
-        const { start, length } = range ?? { start: 0, length: rendition.bytes };
+          return await reply.status(416).header("content-range", `bytes */${file.bytes}`).send();
+        const { start, length } = range ?? { start: 0, length: file.bytes };
         if (range !== undefined) {
           const last = start + length - 1;
-          reply.status(206).header("content-range", `bytes ${start}-${last}/${rendition.bytes}`);
+          reply.status(206).header("content-range", `bytes ${start}-${last}/${file.bytes}`);
         }
-        reply.headers({ "content-type": rendition.contentType, "content-length": length });
+        reply.headers({ "content-type": file.contentType, "content-length": length });
         if (request.method === "HEAD") return await reply.send();
         const { workspaceId, mediaId } = request.params;
         const shares = transferShares({ workspaceId, file: mediaId });
@@ -59,7 +63,7 @@ export function createObjectRoutes(
         // Frees the permit of the download when the connection is closed. `finished` also reports a connection that has
         // been closed before.
         finished(reply.raw, () => permit[Symbol.dispose]());
-        const content = await openRange(deps, rendition, { start, length });
+        const content = await openRange(deps, file, { start, length });
         watchDownload(reply.raw, RATE);
         return await reply.send(content);
       },
@@ -67,24 +71,47 @@ export function createObjectRoutes(
   };
 }
 
-async function findRendition(
+async function findFile(
   sql: Sql,
   { workspaceId, mediaId }: ObjectRequest["Params"],
   name: unknown = "original",
-): Promise<Rendition> {
-  if (!isRendition(name)) throw invalidRequest([{ code: "invalid", path: "/rendition" }]);
+): Promise<StoredFile> {
+  const isRendition = typeof name === "string" && isId(name);
+  if (!isFileName(name) && !isRendition)
+    throw invalidRequest([{ code: "invalid", path: "/rendition" }]);
   if (!isId(workspaceId) || !isId(mediaId)) throw notFound();
+  const file = isFileName(name)
+    ? await findOwnFile(sql, { workspaceId, mediaId }, name)
+    : await findRenditionFile(sql, { workspaceId, mediaId, id: name });
+  if (file === undefined) throw notFound();
+  return file;
+}
+
+async function findOwnFile(
+  sql: Sql,
+  { workspaceId, mediaId }: ObjectRequest["Params"],
+  name: FileName,
+): Promise<StoredFile | undefined> {
   const media = await findMedia(sql, workspaceId, mediaId);
-  const rendition = media === undefined ? undefined : toRendition(media, name);
-  if (rendition === undefined) throw notFound();
-  return rendition;
+  return media === undefined ? undefined : toStoredFile(media, name);
+}
+
+async function findRenditionFile(
+  sql: Sql,
+  wanted: ObjectRequest["Params"] & { readonly id: string },
+): Promise<StoredFile | undefined> {
+  const row = await findRendition(sql, wanted);
+  const rendition = row === undefined ? undefined : toStoredRendition(row);
+  if (rendition?.kind !== "made") return undefined;
+  const { objectKey: key, bytes, sha256, contentType } = rendition;
+  return { key, bytes, sha256, contentType, patches: [] };
 }
 
 /**
  * Parses the requested range of a file; undefined for the whole file, also when `If-Range` names another version (RFC
  * 9110).
  */
-function requestedRange({ headers }: IncomingMessage, { sha256, bytes }: Rendition) {
+function requestedRange({ headers }: IncomingMessage, { sha256, bytes }: StoredFile) {
   const ifRange = headers["if-range"];
   if (ifRange !== undefined && ifRange !== `"${sha256}"`) return undefined;
   return parseRangeHeader(headers.range, bytes);
@@ -92,7 +119,7 @@ function requestedRange({ headers }: IncomingMessage, { sha256, bytes }: Renditi
 
 async function openRange(
   { store, logger, stopping }: RouteDependencies,
-  { key, bytes, patches }: Rendition,
+  { key, bytes, patches }: StoredFile,
   { start, length }: ByteRange,
 ): Promise<Readable> {
   const object = await store.open(key, { start, length }, stopping).catch((error: unknown) => {

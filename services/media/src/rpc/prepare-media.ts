@@ -1,39 +1,119 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type {
+  MediaPreparation,
   PrepareMediaRequest,
   PrepareMediaResponseSchema,
   PreparedMediaSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
 import { invalidRequest } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
+import { markPrepared } from "#src/db/media-preparation.ts";
 import { listMediaByIds } from "#src/db/media.ts";
+import {
+  describePlan,
+  parseRenditionPlan,
+  toRefusalSentence,
+  type RenditionPlan,
+} from "#src/domain/rendition-plan.ts";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
+import type { StoredRendition } from "#src/domain/stored-rendition.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
+import type { RenditionsByPlan } from "#src/operations/renditions.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
 const MAX_ITEMS = 500;
+/** Maximum number of media of which one request makes renditions at the same time. */
+const MAX_AT_ONCE = 4;
 
-/** Returns the files that platforms receive. Media that are not ready have none. */
-export async function prepareMedia(
-  { sql }: Pick<RpcDependencies, "sql">,
-  { items }: PrepareMediaRequest,
-): Promise<MessageInitShape<typeof PrepareMediaResponseSchema>> {
-  if (items.length > MAX_ITEMS) throw invalidRequest([{ code: "invalid", path: "/items" }]);
-  const byWorkspace = Map.groupBy(items, ({ workspaceId }) => workspaceId);
-  const rows = new Map<string, StoredMedia>();
-  for (const [workspaceId, own] of byWorkspace) {
-    const ids = own.map(({ mediaId }) => mediaId).filter(isId);
-    if (ids.length === 0) continue;
-    for (const row of await listMediaByIds(sql, workspaceId, ids))
-      rows.set(`${workspaceId}/${row.id}`, row);
-  }
-  return {
-    files: items.map(({ workspaceId, mediaId }) => toFile(rows.get(`${workspaceId}/${mediaId}`))),
-  };
+type Deps = Pick<RpcDependencies, "sql" | "renditions" | "prepareMs">;
+type PreparedFile = MessageInitShape<typeof PreparedMediaSchema>;
+
+/** One file for one platform. Without a plan it is the file that is delivered to all. */
+interface Item {
+  readonly key: string;
+  readonly workspaceId: string;
+  readonly mediaId: string;
+  readonly plan: RenditionPlan | undefined;
 }
 
-function toFile(media: StoredMedia | undefined): MessageInitShape<typeof PreparedMediaSchema> {
-  if (media?.status !== "ready") return {};
+/**
+ * Returns the files that platforms receive, after making the renditions that do not exist. Media that are not ready have
+ * none. The description and the cover of the media do not change any more.
+ */
+export async function prepareMedia(
+  deps: Deps,
+  { items: requested }: PrepareMediaRequest,
+): Promise<MessageInitShape<typeof PrepareMediaResponseSchema>> {
+  const endsAt = performance.now() + deps.prepareMs;
+  if (requested.length > MAX_ITEMS) throw invalidRequest([{ code: "invalid", path: "/items" }]);
+  const items = requested.map(toItem);
+  const rows = await fetchPrepared(deps, items);
+  const made = await makeAll(deps, { items, rows, endsAt });
+  return { files: items.map((item) => toFile(item, rows.get(item.key), made.get(item.key))) };
+}
+
+function toItem({ workspaceId, mediaId, rendition }: MediaPreparation, index: number): Item {
+  const plan = rendition && parseRenditionPlan(rendition);
+  if (rendition !== undefined && plan === undefined)
+    throw invalidRequest([{ code: "invalid", path: `/items/${index}/rendition` }]);
+  return { key: `${workspaceId}/${mediaId}`, workspaceId, mediaId, plan };
+}
+
+/** Records that platforms are about to receive the media, and then reads their rows. */
+async function fetchPrepared(
+  { sql }: Deps,
+  items: readonly Item[],
+): Promise<ReadonlyMap<string, StoredMedia>> {
+  const rows = new Map<string, StoredMedia>();
+  for (const [workspaceId, own] of Map.groupBy(items, (item) => item.workspaceId)) {
+    const ids = own.map(({ mediaId }) => mediaId).filter(isId);
+    if (ids.length === 0 || !isId(workspaceId)) continue;
+    await markPrepared(sql, workspaceId, ids);
+    for (const row of await listMediaByIds(sql, workspaceId, ids))
+      if (row.status === "ready") rows.set(`${workspaceId}/${row.id}`, row);
+  }
+  return rows;
+}
+
+/** Makes the renditions of all media. @throws `unavailable` when one cannot be made now. */
+async function makeAll(
+  { renditions }: Deps,
+  options: {
+    readonly items: readonly Item[];
+    readonly rows: ReadonlyMap<string, StoredMedia>;
+    readonly endsAt: number;
+  },
+): Promise<ReadonlyMap<string, RenditionsByPlan>> {
+  const made = new Map<string, RenditionsByPlan>();
+  const left = Map.groupBy(options.items, ({ key }) => key).entries();
+  // All workers take from the same iterator.
+  const work = async () => {
+    for (const [key, items] of left) {
+      const media = options.rows.get(key);
+      const plans = items.flatMap(({ plan }) => plan ?? []);
+      if (media?.kind !== "image" || plans.length === 0) continue;
+      made.set(key, await renditions.prepare(media, plans, options.endsAt));
+    }
+  };
+  await Promise.all(Array.from({ length: MAX_AT_ONCE }, work));
+  return made;
+}
+
+function toFile(
+  { plan }: Item,
+  media: StoredMedia | undefined,
+  made: RenditionsByPlan | undefined,
+): PreparedFile {
+  if (media === undefined) return {};
+  if (plan === undefined) return toDelivery(media);
+  if (media.kind !== "image")
+    return { media: toMedia(media), refusal: toRefusalSentence("not_an_image") };
+  const rendition = made?.get(describePlan(plan));
+  // The media were deleted while the rendition was made.
+  return rendition === undefined ? {} : toRendition(media, rendition);
+}
+
+function toDelivery(media: StoredMedia): PreparedFile {
   return {
     media: toMedia(media),
     renditionId: "delivery",
@@ -43,4 +123,12 @@ function toFile(media: StoredMedia | undefined): MessageInitShape<typeof Prepare
     width: media.width ?? 0,
     height: media.height ?? 0,
   };
+}
+
+function toRendition(row: StoredMedia, rendition: StoredRendition): PreparedFile {
+  const media = toMedia(row);
+  if (rendition.kind === "refused") return { media, refusal: toRefusalSentence(rendition.refusal) };
+  const { id: renditionId, contentType, sha256, width, height } = rendition;
+  const bytes = BigInt(rendition.bytes);
+  return { media, renditionId, contentType, bytes, sha256, width, height };
 }

@@ -14,6 +14,7 @@ import { importMedia } from "#src/rpc/import-media.ts";
 import { prepareMedia } from "#src/rpc/prepare-media.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
 import { createStorageService } from "#src/rpc/storage-service.ts";
+import { updateMedia } from "#src/rpc/update-media.ts";
 import { useMedia } from "#src/rpc/use-media.ts";
 
 export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => void {
@@ -26,6 +27,7 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
       completeUpload: (request) => completeUpload(deps, request),
       importMedia: (request) => importMedia(deps, request),
       prepareMedia: (request) => prepareMedia(deps, request),
+      updateMedia: (request) => updateMedia(deps, request),
       deleteMedia: (request) => deleteMedia(deps, request),
     } satisfies ServiceImpl<typeof MediaService>);
     router.service(StorageService, createStorageService(deps));

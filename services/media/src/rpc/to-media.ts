@@ -17,10 +17,13 @@ export function toMedia(media: StoredMedia): MessageInitShape<typeof MediaSchema
     bytes: BigInt(media.bytes),
     fileName: media.fileName,
     createdAt: timestampFromDate(media.createdAt),
+    frames: media.frames ?? 0,
     ...(media.width === null ? {} : { width: media.width }),
     ...(media.height === null ? {} : { height: media.height }),
     ...(media.durationMs === null ? {} : { durationMs: BigInt(media.durationMs) }),
     ...(media.sha256 === null ? {} : { sha256: media.sha256 }),
+    ...(media.altText === null ? {} : { altText: media.altText }),
+    ...(media.coverMs === null ? {} : { coverMs: BigInt(media.coverMs) }),
     ...toDelivery(media),
   };
 }

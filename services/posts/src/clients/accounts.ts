@@ -4,6 +4,7 @@ import type { AccountService } from "@postrider/contracts/accounts/v1/account_se
 import type { PlatformService } from "@postrider/contracts/accounts/v1/platform_service_pb";
 import type { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { isPlatformId } from "@postrider/platforms/registry";
+import type { SettingValues } from "@postrider/platforms/settings/patch";
 import { newId } from "@postrider/shared/ids";
 import { Batcher } from "@postrider/shared/process/batcher";
 import {
@@ -81,9 +82,13 @@ async function getAccounts(
 
 function toPostAccount(account: Account | undefined): PostAccount | undefined {
   if (account === undefined || !isPlatformId(account.platform)) return undefined;
-  const { id, platform, username, status } = account;
+  const { id, platform, username, status, traits } = account;
   if (status !== "active" && status !== "reconnect_required") return undefined;
-  return { id, platform, username, status };
+  return { id, platform, username, status, traits, settings: toSettings(account.settings) };
+}
+
+function toSettings(text: string): SettingValues | undefined {
+  return text === "" ? undefined : (JSON.parse(text) as SettingValues);
 }
 
 /** Looks up the platforms that this installation can publish to. */

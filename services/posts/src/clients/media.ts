@@ -91,8 +91,8 @@ function toMap(media: readonly Media[]): ReadonlyMap<string, Media> {
 }
 
 /**
- * Describes a media item by the file that platforms receive, because the limits of platforms apply to that file. It may
- * be a file that the media service has converted.
+ * Describes a media item by the file that platforms receive unless it is converted for them, because the limits of platforms
+ * apply to that file.
  */
 export function toPostMedia(media: Media): PostMedia {
   const isReady = media.status === "ready";
@@ -105,5 +105,7 @@ export function toPostMedia(media: Media): PostMedia {
     width: media.width === 0 ? null : media.width,
     height: media.height === 0 ? null : media.height,
     durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
+    frames: media.frames,
+    altText: media.altText ?? null,
   };
 }

@@ -135,14 +135,14 @@ function targetInsert(sql: ISql, { due, targets }: NewPost) {
   return sql`
     insert into targets (
       id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before, due_day,
-      content_hash, last_news_at, updated_at
+      content_hash, settings, last_news_at, updated_at
     )
     select
       target.id, post.workspace_id, post.id, ordinal, account_id, platform, username, 1, ${due?.dueAt ?? null}::timestamptz,
-      ${due?.publishBefore ?? null}::timestamptz, due_day, decode(content_hash, 'hex'),
+      ${due?.publishBefore ?? null}::timestamptz, due_day, decode(content_hash, 'hex'), settings,
       coalesce(${due?.dueAt ?? null}::timestamptz, post.created_at), post.created_at
     from post, jsonb_to_recordset(${sql.json(toTargetRecords(targets))}) as target (
-      id uuid, ordinal int, account_id uuid, platform text, username text, due_day text, content_hash text
+      id uuid, ordinal int, account_id uuid, platform text, username text, due_day text, content_hash text, settings jsonb
     )
     returning id`;
 }
@@ -206,6 +206,7 @@ export function toTargetRecords(targets: readonly PlannedTarget[]) {
     username: target.username,
     due_day: target.dueDay,
     content_hash: target.contentHash,
+    settings: target.settings as Record<string, never> | null,
   }));
 }
 

@@ -26,14 +26,14 @@ export async function replaceTargets(
   await tx`
     insert into targets (
       id, workspace_id, post_id, ordinal, account_id, platform, username, generation, due_at, publish_before, due_day,
-      content_hash, last_news_at, updated_at
+      content_hash, settings, last_news_at, updated_at
     )
     select
       id, ${workspaceId}::uuid, ${postId}::uuid, ordinal, account_id, platform, username, 1,
       ${due?.dueAt ?? null}::timestamptz, ${due?.publishBefore ?? null}::timestamptz, due_day,
-      decode(content_hash, 'hex'), coalesce(${due?.dueAt ?? null}::timestamptz, now()), now()
+      decode(content_hash, 'hex'), settings, coalesce(${due?.dueAt ?? null}::timestamptz, now()), now()
     from jsonb_to_recordset(${tx.json(toTargetRecords(targets))}) as target (
-      id uuid, ordinal int, account_id uuid, platform text, username text, due_day text, content_hash text
+      id uuid, ordinal int, account_id uuid, platform text, username text, due_day text, content_hash text, settings jsonb
     )
     on conflict (id) do update
     set ordinal = excluded.ordinal,
@@ -42,6 +42,7 @@ export async function replaceTargets(
       publish_before = excluded.publish_before,
       due_day = excluded.due_day,
       content_hash = excluded.content_hash,
+      settings = excluded.settings,
       last_news_at = excluded.last_news_at,
       updated_at = excluded.updated_at`;
 }

@@ -12,6 +12,8 @@ export interface WantedTarget extends TargetKey {
   /** The options for the account and for the platform of the target. */
   readonly options: PostOptions;
   readonly media: readonly JsonValue[];
+  /** The settings of the account when the post was accepted; null = the defaults. */
+  readonly settings: JsonValue | null;
 }
 
 /**
@@ -30,10 +32,10 @@ export async function listWantedTargets(
       case when own.options -> target.account_id ? 'content' or own.options -> target.platform ? 'content' then ''
         else post.content
       end as content,
-      own.options, post.media
+      own.options, post.media, target.settings
     from jsonb_to_recordset(${sql.json(toRecords(keys))}) as key (workspace_id uuid, id uuid, generation int),
     lateral (
-      select post_id, account_id::text, platform, status
+      select post_id, account_id::text, platform, status, settings
       from targets
       where id = key.id
       and workspace_id = key.workspace_id

@@ -18,7 +18,7 @@ const ACCOUNTS = new Map(
   Array.from({ length: MAX_ACCOUNTS }, (_, index): readonly [string, PostAccount] => {
     const id = `0198c2f0-0000-7000-8000-${String(index).padStart(12, "0")}`;
     const platform = PLATFORM_IDS[index % PLATFORM_IDS.length] ?? "x";
-    return [id, { id, platform, username: "ada", status: "active" }];
+    return [id, { id, platform, username: "ada", status: "active", traits: {} }];
   }),
 );
 const KNOWN = { accounts: ACCOUNTS, media: new Map(), available: new Set(PLATFORM_IDS) };

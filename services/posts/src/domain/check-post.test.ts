@@ -13,6 +13,7 @@ const account = (id: string, platform: PostAccount["platform"]): PostAccount => 
   platform,
   username: "ada",
   status: "active",
+  traits: {},
 });
 
 const image: PostMedia = {
@@ -24,6 +25,8 @@ const image: PostMedia = {
   width: 100,
   height: 100,
   durationMs: null,
+  frames: 1,
+  altText: null,
 };
 
 const known: PostReferences = {
@@ -122,5 +125,23 @@ test("checkPost reports a post option for a platform on which the post has no ac
   expect(checkPost(input({ options: { bluesky: {}, constructor: {} } }), known)).toEqual([
     { code: "unknown_option_key", path: "/options/bluesky" },
     { code: "unknown_option_key", path: "/options/constructor" },
+  ]);
+});
+
+test("the violation of a media item says what the platform would take instead", () => {
+  const animation = { ...image, contentType: "image/webp", frames: 2 };
+  const media = new Map([[image.id, animation]]);
+  const violations = checkPost(
+    { content: "", accountIds: ["x-1"], mediaIds: [image.id], options: {} },
+    { ...known, accounts: new Map([["x-1", account("x-1", "x")]]), media },
+  );
+  expect(violations).toEqual([
+    {
+      code: "media_type_unsupported",
+      path: "/mediaIds/0",
+      accountId: "x-1",
+      platform: "x",
+      allowed: ["image/gif; image/jpeg, image/png, image/webp (1 frame)"],
+    },
   ]);
 });

@@ -110,7 +110,8 @@ function checkTarget(
 ): TargetViolation[] {
   const keys = { accountId: account.id, platform: account.platform };
   const content = effectiveContent(input.content, input.options, keys);
-  return validateTarget({ ...content, platform: account.platform, media }, counter);
+  const { platform, settings, traits } = account;
+  return validateTarget({ ...content, platform, traits, media, settings }, counter);
 }
 
 function dependsOnMedia(field: string, code: string): boolean {
@@ -118,7 +119,7 @@ function dependsOnMedia(field: string, code: string): boolean {
 }
 
 function toViolation(
-  { code, limit, actual, ...where }: TargetViolation,
+  { code, limit, actual, fits, ...where }: TargetViolation,
   options: PostOptions,
   account: PostAccount,
 ): Violation {
@@ -129,6 +130,7 @@ function toViolation(
     platform: account.platform,
     ...(limit === undefined ? {} : { limit }),
     ...(actual === undefined ? {} : { actual }),
+    ...(fits === undefined ? {} : { allowed: [fits] }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import type { SettingValues } from "@postrider/platforms/settings/patch";
 import { composeText } from "@postrider/platforms/text/compose-text";
 import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent } from "./effective-content.ts";
@@ -41,6 +42,8 @@ export interface PlannedTarget {
   readonly dueDay: string | null;
   /** Hash of the target's content that the duplicate guard compares, in hex; null for a draft. */
   readonly contentHash: string | null;
+  /** The settings of the account, with which the target is published; null = the defaults, or a draft. */
+  readonly settings: SettingValues | null;
 }
 
 /**
@@ -150,13 +153,13 @@ export function planTargets(
   return post.accountIds.flatMap((accountId): PlannedTarget[] => {
     const account = accounts.get(accountId);
     if (account === undefined) return [];
-    const { platform, username } = account;
+    const { platform, username, settings = null } = account;
     const target = { id: idOf(accountId), accountId, platform, username };
-    if (due === null) return [{ ...target, dueDay: null, contentHash: null }];
+    if (due === null) return [{ ...target, dueDay: null, contentHash: null, settings: null }];
     const { text } = effectiveContent(post.content, post.options, target);
     const hash = hashes.get(text) ?? contentHash(text, post.mediaIds);
     hashes.set(text, hash);
-    return [{ ...target, dueDay: dayOf(due.dueAt), contentHash: hash }];
+    return [{ ...target, dueDay: dayOf(due.dueAt), contentHash: hash, settings }];
   });
 }
 

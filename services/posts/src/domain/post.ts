@@ -1,4 +1,5 @@
 import type { PlatformId } from "@postrider/platforms/registry";
+import type { SettingValues } from "@postrider/platforms/settings/patch";
 
 /**
  * The fields of a post that an option can override for one platform or one account. An absent field is not overridden.
@@ -28,6 +29,10 @@ export interface PostAccount {
   readonly platform: PlatformId;
   readonly username: string;
   readonly status: "active" | "reconnect_required";
+  /** The settings that the workspace chose for the account; absent = all have their defaults. */
+  readonly settings?: SettingValues | undefined;
+  /** What the platform says about the account and what changes its limits, for example `verified_type` of X. */
+  readonly traits: Readonly<Record<string, string>>;
 }
 
 /** The part of a post that breaks a platform's rule. */
@@ -47,6 +52,7 @@ export type TargetViolationCode =
   | "media_too_large"
   | "media_dimensions"
   | "media_duration"
+  | "alt_text_too_long"
   | "title_required"
   | "title_too_long"
   | "title_unsupported"
@@ -54,7 +60,9 @@ export type TargetViolationCode =
   | "privacy_unsupported"
   | "tags_unsupported"
   | "tags_too_long"
-  | "forbidden_characters";
+  | "forbidden_characters"
+  | "markup_invalid"
+  | "disclosure_not_private";
 
 /**
  * One reason why a platform would refuse a post. `limit` and `actual` share a unit: the platform's text unit, bytes,
@@ -66,6 +74,8 @@ export interface TargetViolation {
   readonly limit?: number;
   readonly actual?: number;
   readonly index?: number;
+  /** What the platform would take instead, in symbols that need no translation. */
+  readonly fits?: string;
 }
 
 /**
@@ -79,6 +89,10 @@ export interface TargetMedia {
   readonly width: number | null;
   readonly height: number | null;
   readonly durationMs: number | null;
+  /** Number of frames of an image, more than 1 for an animation; 0 when it is not known. */
+  readonly frames: number;
+  /** Description of the media item; null when it has none. */
+  readonly altText: string | null;
 }
 
 /** A media item, with the data that the posts service needs. */
@@ -98,4 +112,8 @@ export interface TargetInput {
   readonly privacy?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly media: readonly TargetMedia[];
+  /** The settings that the workspace chose for the account; absent = all have their defaults. */
+  readonly settings?: SettingValues | undefined;
+  /** What the platform says about the account; absent = nothing that changes its limits. */
+  readonly traits?: Readonly<Record<string, string>>;
 }

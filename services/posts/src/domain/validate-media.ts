@@ -1,18 +1,28 @@
-import type { ImageRules, PlatformRules, VideoRules } from "@postrider/platforms/rules";
+import { readImageFit } from "@postrider/platforms/renditions/image-fit";
+import { isAnimation, planImage } from "@postrider/platforms/renditions/plan-image";
+import type { PlatformRules, VideoRules } from "@postrider/platforms/rules";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
 /**
- * Checks the media of a post against the rules of one platform: their number, their combination and each media item.
+ * Checks the media of a post against the rules of one platform: their number, their combination and each media item. An image
+ * that the media service can convert to what the platform takes has no violation.
  */
-export function validateMedia({ media }: TargetInput, rules: PlatformRules): TargetViolation[] {
+export function validateMedia(
+  { media, settings = {} }: TargetInput,
+  rules: PlatformRules,
+): TargetViolation[] {
+  const imageFit = readImageFit(settings);
   return [
     ...validateCount(media, rules),
     ...validateMix(media, rules),
-    ...media.flatMap((item, index) =>
-      item.kind === "image"
-        ? validateImage(item, index, rules.image)
-        : validateVideo(item, index, rules.video),
-    ),
+    ...media.flatMap((item, index) => {
+      if (item.kind === "video") return validateVideo(item, index, rules.video);
+      // If a platform uses images only as thumbnails of videos, a post needs a video instead.
+      if (rules.image.role === "thumbnail") return validateType(item, index, rules.video.types);
+      const plan = planImage(item, rules.image, imageFit);
+      if (plan.kind !== "refused") return [];
+      return plan.faults.map((fault) => ({ ...fault, field: "media" as const, index }));
+    }),
   ];
 }
 
@@ -24,49 +34,25 @@ function validateCount(media: readonly TargetMedia[], rules: PlatformRules): Tar
   const tooMany = { code: "too_many_media", field: "media" } as const;
   if (media.length > max) return [{ ...tooMany, limit: max, actual: media.length }];
   const videos = media.filter(({ kind }) => kind === "video").length;
+  const animations = media.filter((item) => isShownAnimation(item, rules)).length;
   return [
     ...below({ code: "too_few_media", field: "media" }, media.length, min),
     ...above(tooMany, videos, maxVideos),
-    ...above(tooMany, media.filter(isGif).length, rules.image.maxGifs),
+    ...above(tooMany, animations, rules.image.animation?.maxPerPost),
   ];
 }
 
-/**
- * Checks which kinds of media a post combines. Where a platform limits GIFs, a GIF excludes all other media.
- */
+/** Checks which kinds of media a post combines. Where a platform shows animations, one excludes all other media. */
 function validateMix(media: readonly TargetMedia[], rules: PlatformRules): TargetViolation[] {
   const slots = new Set(
-    media.map((item) => (rules.image.maxGifs !== undefined && isGif(item) ? "gif" : item.kind)),
+    media.map((item) => (isShownAnimation(item, rules) ? "animation" : item.kind)),
   );
-  const mixed = slots.size > 1 && (slots.has("gif") || !rules.media.mixImageVideo);
+  const mixed = slots.size > 1 && (slots.has("animation") || !rules.media.mixImageVideo);
   return mixed ? [{ code: "media_mix_unsupported", field: "media" }] : [];
 }
 
-function validateImage(item: TargetMedia, index: number, rules: ImageRules): TargetViolation[] {
-  // If a platform accepts images only as thumbnails of videos, a post with an image is refused.
-  const types = rules.role === "thumbnail" ? [] : rules.types;
-  const maxBytes = isGif(item) ? (rules.gifMaxBytes ?? rules.maxBytes) : rules.maxBytes;
-  return [
-    ...validateType(item, index, types),
-    ...above({ code: "media_too_large", field: "media", index }, item.bytes, maxBytes),
-    ...validateImageSize(item, index, rules),
-  ];
-}
-
-function validateImageSize(
-  { width, height }: TargetMedia,
-  index: number,
-  rules: ImageRules,
-): TargetViolation[] {
-  if (width === null || height === null) return [];
-  const violation = { code: "media_dimensions", field: "media", index } as const;
-  return [
-    ...below(violation, width, rules.minWidth),
-    ...below(violation, width / height, rules.minRatio),
-    ...above(violation, width / height, rules.maxRatio),
-    ...above(violation, width + height, rules.maxWidthPlusHeight),
-    ...above(violation, Math.max(width / height, height / width), rules.maxAspect),
-  ];
+function isShownAnimation(item: TargetMedia, { image }: PlatformRules): boolean {
+  return image.animation !== undefined && item.kind === "image" && isAnimation(item, image);
 }
 
 function validateVideo(item: TargetMedia, index: number, rules: VideoRules): TargetViolation[] {
@@ -81,26 +67,28 @@ function validateVideo(item: TargetMedia, index: number, rules: VideoRules): Tar
 function validateVideoSize(
   { width, height }: TargetMedia,
   index: number,
-  rules: VideoRules,
+  { minPixels, maxPixels }: VideoRules,
 ): TargetViolation[] {
   if (width === null || height === null) return [];
-  const violation = { code: "media_dimensions", field: "media", index } as const;
+  const fits = `width, height ${minPixels ?? 1}–${maxPixels ?? "∞"} px`;
+  const violation = { code: "media_dimensions", field: "media", index, fits } as const;
   return [
-    ...below(violation, Math.min(width, height), rules.minPixels),
-    ...above(violation, Math.max(width, height), rules.maxPixels),
+    ...below(violation, Math.min(width, height), minPixels),
+    ...above(violation, Math.max(width, height), maxPixels),
   ];
 }
 
 function validateDuration(
   { durationMs }: TargetMedia,
   index: number,
-  rules: VideoRules,
+  { minSeconds, maxSeconds }: VideoRules,
 ): TargetViolation[] {
   if (durationMs === null) return [];
-  const violation = { code: "media_duration", field: "media", index } as const;
+  const fits = `${minSeconds ?? 0}–${maxSeconds ?? "∞"} s`;
+  const violation = { code: "media_duration", field: "media", index, fits } as const;
   return [
-    ...below(violation, durationMs / 1000, rules.minSeconds),
-    ...above(violation, durationMs / 1000, rules.maxSeconds),
+    ...below(violation, durationMs / 1000, minSeconds),
+    ...above(violation, durationMs / 1000, maxSeconds),
   ];
 }
 
@@ -113,16 +101,13 @@ function validateType(
     (type) =>
       type === contentType || (type.endsWith("/*") && contentType.startsWith(type.slice(0, -1))),
   );
-  return taken ? [] : [{ code: "media_type_unsupported", field: "media", index }];
-}
-
-function isGif({ contentType }: TargetMedia): boolean {
-  return contentType === "image/gif";
+  const fits = types.join(", ");
+  return taken ? [] : [{ code: "media_type_unsupported", field: "media", index, fits }];
 }
 
 /** Returns a violation of a platform's rule if `actual` is above `limit`. An undefined limit allows every value. */
 export function above(
-  violation: Pick<TargetViolation, "code" | "field" | "index">,
+  violation: Pick<TargetViolation, "code" | "field" | "index" | "fits">,
   actual: number,
   limit: number | undefined,
 ): TargetViolation[] {
@@ -131,7 +116,7 @@ export function above(
 
 /** Returns a violation of a platform's rule if `actual` is below `limit`. An undefined limit allows every value. */
 function below(
-  violation: Pick<TargetViolation, "code" | "field" | "index">,
+  violation: Pick<TargetViolation, "code" | "field" | "index" | "fits">,
   actual: number,
   limit: number | undefined,
 ): TargetViolation[] {

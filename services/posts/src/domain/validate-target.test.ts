@@ -12,6 +12,8 @@ const image = (change: Partial<TargetMedia> = {}): TargetMedia => ({
   width: 1080,
   height: 1080,
   durationMs: null,
+  frames: 1,
+  altText: null,
   ...change,
 });
 
@@ -22,8 +24,13 @@ const video = (change: Partial<TargetMedia> = {}): TargetMedia => ({
   width: 720,
   height: 1280,
   durationMs: 30_000,
+  frames: 0,
+  altText: null,
   ...change,
 });
+
+const animation = (change: Partial<TargetMedia> = {}): TargetMedia =>
+  image({ contentType: "image/gif", width: 400, height: 400, frames: 12, ...change });
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
@@ -171,7 +178,7 @@ test.each<[PlatformId, string[]]>([
   ["instagram", ["public"]],
   ["x", ["public"]],
   ["facebook", ["public"]],
-  ["tiktok", ["public", "private"]],
+  ["tiktok", ["public", "unlisted", "private"]],
   ["youtube", ["public", "unlisted", "private"]],
   ["telegram", ["public"]],
   ["bluesky", ["public"]],
@@ -212,15 +219,13 @@ test.each<[PlatformId, TargetMedia[], object[]]>([
   ["x", times(5, image()), [media("too_many_media", { limit: 4, actual: 5 })]],
   ["x", times(2, video()), [media("too_many_media", { limit: 1, actual: 2 })]],
   ["x", [image(), video()], [media("media_mix_unsupported")]],
-  ["x", [image({ contentType: "image/gif" })], []],
-  [
-    "x",
-    times(2, image({ contentType: "image/gif" })),
-    [media("too_many_media", { limit: 1, actual: 2 })],
-  ],
-  ["x", [image(), image({ contentType: "image/gif" })], [media("media_mix_unsupported")]],
-  ["telegram", [image({ contentType: "image/gif" })], []],
-  ["telegram", [image(), image({ contentType: "image/gif" })], [media("media_mix_unsupported")]],
+  ["x", [animation()], []],
+  ["x", times(2, animation()), [media("too_many_media", { limit: 1, actual: 2 })]],
+  ["x", [image(), animation()], [media("media_mix_unsupported")]],
+  ["x", times(4, animation({ frames: 1 })), []],
+  ["telegram", [animation()], []],
+  ["telegram", [image(), animation()], [media("media_mix_unsupported")]],
+  ["telegram", [image(), animation({ frames: 1 }), video()], []],
   ["facebook", times(10, image()), []],
   ["facebook", times(11, image()), [media("too_many_media", { limit: 10, actual: 11 })]],
   ["facebook", [image(), video()], [media("media_mix_unsupported")]],
@@ -230,7 +235,16 @@ test.each<[PlatformId, TargetMedia[], object[]]>([
   ["tiktok", times(2, video()), [media("too_many_media", { limit: 1, actual: 2 })]],
   ["youtube", [], [media("media_required", { limit: 1, actual: 0 })]],
   ["youtube", times(2, video()), [media("too_many_media", { limit: 1, actual: 2 })]],
-  ["youtube", [image()], [media("media_type_unsupported", { index: 0 })]],
+  [
+    "youtube",
+    [image()],
+    [
+      media("media_type_unsupported", {
+        index: 0,
+        fits: "video/*, application/octet-stream",
+      }),
+    ],
+  ],
   ["telegram", [image(), video(), image()], []],
   ["telegram", times(11, image()), [media("too_many_media", { limit: 10, actual: 11 })]],
   ["bluesky", times(4, image()), []],
@@ -243,77 +257,99 @@ test.each<[PlatformId, TargetMedia[], object[]]>([
   },
 );
 
+const RATIO = "width / height 0.8–1.91";
+const MP4_MOV = "video/mp4, video/quicktime";
+
 test.each<[PlatformId, TargetMedia, object]>([
-  ["instagram", image({ contentType: "image/png" }), media("media_type_unsupported")],
-  ["instagram", video({ contentType: "video/webm" }), media("media_type_unsupported")],
+  ["instagram", animation(), media("media_type_unsupported", { fits: "image/jpeg (1 frame)" })],
   [
     "instagram",
-    image({ bytes: 8_000_001 }),
-    media("media_too_large", { limit: 8_000_000, actual: 8_000_001 }),
-  ],
-  [
-    "instagram",
-    image({ width: 319, height: 319 }),
-    media("media_dimensions", { limit: 320, actual: 319 }),
+    video({ contentType: "video/webm" }),
+    media("media_type_unsupported", { fits: MP4_MOV }),
   ],
   [
     "instagram",
     image({ width: 700, height: 1000 }),
-    media("media_dimensions", { limit: 0.8, actual: 0.7 }),
+    media("media_dimensions", { limit: 0.8, actual: 0.7, fits: RATIO }),
   ],
   [
     "instagram",
     image({ width: 2000, height: 1000 }),
-    media("media_dimensions", { limit: 1.91, actual: 2 }),
+    media("media_dimensions", { limit: 1.91, actual: 2, fits: RATIO }),
   ],
-  ["instagram", video({ durationMs: 2_999 }), media("media_duration", { limit: 3, actual: 2.999 })],
+  [
+    "instagram",
+    video({ durationMs: 2_999 }),
+    media("media_duration", { limit: 3, actual: 2.999, fits: "3–900 s" }),
+  ],
   [
     "instagram",
     video({ durationMs: 900_001 }),
-    media("media_duration", { limit: 900, actual: 900.001 }),
-  ],
-  ["x", image({ contentType: "image/bmp" }), media("media_type_unsupported")],
-  [
-    "x",
-    image({ bytes: 5_000_001 }),
-    media("media_too_large", { limit: 5_000_000, actual: 5_000_001 }),
+    media("media_duration", { limit: 900, actual: 900.001, fits: "3–900 s" }),
   ],
   [
     "x",
-    image({ contentType: "image/gif", bytes: 15_000_001 }),
+    animation({ contentType: "image/webp" }),
+    media("media_type_unsupported", {
+      fits: "image/gif; image/jpeg, image/png, image/webp (1 frame)",
+    }),
+  ],
+  [
+    "x",
+    animation({ bytes: 15_000_001 }),
     media("media_too_large", { limit: 15_000_000, actual: 15_000_001 }),
   ],
-  ["x", video({ durationMs: 499 }), media("media_duration", { limit: 0.5, actual: 0.499 })],
-  ["x", video({ durationMs: 140_001 }), media("media_duration", { limit: 140, actual: 140.001 })],
-  ["facebook", image({ contentType: "image/webp" }), media("media_type_unsupported")],
+  [
+    "x",
+    animation({ width: 1281 }),
+    media("media_dimensions", { limit: 1280, actual: 1281, fits: "width ≤ 1280 px" }),
+  ],
+  [
+    "x",
+    video({ durationMs: 499 }),
+    media("media_duration", { limit: 0.5, actual: 0.499, fits: "0.5–140 s" }),
+  ],
+  [
+    "x",
+    video({ durationMs: 140_001 }),
+    media("media_duration", { limit: 140, actual: 140.001, fits: "0.5–140 s" }),
+  ],
+  [
+    "facebook",
+    image({ contentType: "image/avif" }),
+    media("media_type_unsupported", {
+      fits: "image/jpeg, image/png, image/gif, image/bmp, image/tiff, image/webp (1 frame)",
+    }),
+  ],
   [
     "facebook",
     video({ bytes: 1_000_000_001 }),
     media("media_too_large", { limit: 1_000_000_000, actual: 1_000_000_001 }),
   ],
-  ["tiktok", image({ contentType: "image/png" }), media("media_type_unsupported")],
-  ["tiktok", video({ width: 359 }), media("media_dimensions", { limit: 360, actual: 359 })],
-  ["tiktok", video({ height: 4097 }), media("media_dimensions", { limit: 4096, actual: 4097 })],
+  [
+    "tiktok",
+    video({ width: 359 }),
+    media("media_dimensions", { limit: 360, actual: 359, fits: "width, height 360–4096 px" }),
+  ],
+  [
+    "tiktok",
+    video({ height: 4097 }),
+    media("media_dimensions", { limit: 4096, actual: 4097, fits: "width, height 360–4096 px" }),
+  ],
   [
     "tiktok",
     video({ durationMs: 600_001 }),
-    media("media_duration", { limit: 600, actual: 600.001 }),
+    media("media_duration", { limit: 600, actual: 600.001, fits: "0–600 s" }),
   ],
   [
     "youtube",
     video({ durationMs: 43_200_001 }),
-    media("media_duration", { limit: 43_200, actual: 43_200.001 }),
-  ],
-  ["telegram", image({ contentType: "image/bmp" }), media("media_type_unsupported")],
-  [
-    "telegram",
-    image({ width: 5001, height: 5000 }),
-    media("media_dimensions", { limit: 10_000, actual: 10_001 }),
+    media("media_duration", { limit: 43_200, actual: 43_200.001, fits: "0–43200 s" }),
   ],
   [
     "telegram",
     image({ width: 100, height: 2100 }),
-    media("media_dimensions", { limit: 20, actual: 21 }),
+    media("media_dimensions", { limit: 20, actual: 21, fits: "long side / short side ≤ 20" }),
   ],
   [
     "telegram",
@@ -322,22 +358,47 @@ test.each<[PlatformId, TargetMedia, object]>([
   ],
   [
     "bluesky",
-    image({ bytes: 2_000_001 }),
-    media("media_too_large", { limit: 2_000_000, actual: 2_000_001 }),
+    video({ contentType: "video/quicktime" }),
+    media("media_type_unsupported", { fits: "video/mp4" }),
   ],
-  ["bluesky", video({ contentType: "video/quicktime" }), media("media_type_unsupported")],
   [
     "bluesky",
     video({ durationMs: 180_001 }),
-    media("media_duration", { limit: 180, actual: 180.001 }),
+    media("media_duration", { limit: 180, actual: 180.001, fits: "0–180 s" }),
   ],
-])("a media item is checked against the limits of %s (case %#)", (platform, item, expected) => {
-  expect(check(platform, { media: [item] })).toEqual([{ ...expected, index: 0 }]);
+])(
+  "the violation of a media item on %s says which limit it breaks and what would fit (case %#)",
+  (platform, item, expected) => {
+    expect(check(platform, { media: [item] })).toEqual([{ ...expected, index: 0 }]);
+  },
+);
+
+test.each<[PlatformId, TargetMedia]>([
+  ["instagram", image({ contentType: "image/png" })],
+  ["instagram", image({ contentType: "image/heic", bytes: 8_000_001 })],
+  ["instagram", image({ width: 200, height: 200 })],
+  ["x", image({ contentType: "image/tiff" })],
+  ["x", image({ bytes: 5_000_001 })],
+  ["facebook", image({ contentType: "image/heic" })],
+  ["tiktok", image({ contentType: "image/png", width: 4032, height: 3024 })],
+  ["telegram", image({ contentType: "image/tiff", width: 9000, height: 6000 })],
+  ["bluesky", image({ bytes: 20_000_000, width: 9000, height: 6000 })],
+])("an image that is converted for %s has no violation (case %#)", (platform, item) => {
+  expect(check(platform, { media: [item] })).toEqual([]);
+});
+
+test("an image outside the ratios of the platform has no violation where the account pads or crops it", () => {
+  const tall = [image({ width: 700, height: 1000 })];
+  expect(check("instagram", { media: tall, settings: {} })).toHaveLength(1);
+  expect(check("instagram", { media: tall, settings: { imageFit: "pad" } })).toEqual([]);
+  expect(check("instagram", { media: tall, settings: { imageFit: "crop" } })).toEqual([]);
 });
 
 test("the violation of an item of media contains its index in the list of media", () => {
-  const found = check("instagram", { media: [image(), image({ contentType: "image/png" })] });
-  expect(found).toEqual([media("media_type_unsupported", { index: 1 })]);
+  const found = check("instagram", { media: [image(), animation()] });
+  expect(found).toEqual([
+    media("media_type_unsupported", { index: 1, fits: "image/jpeg (1 frame)" }),
+  ]);
 });
 
 test("an item of media with unknown dimensions is not checked for its dimensions", () => {
@@ -346,6 +407,48 @@ test("an item of media with unknown dimensions is not checked for its dimensions
   expect(check("youtube", { media: [video({ ...unknown, contentType: "video/x-flv" })] })).toEqual(
     [],
   );
+});
+
+test.each([
+  ["private", {}, true],
+  ["unlisted", {}, true],
+  ["unlisted", { unlistedAs: "friends" }, false],
+  ["public", {}, false],
+  ["private", { disclosure: "own_brand" }, false],
+])(
+  "a paid TikTok post with the privacy %s and the settings %j is refused only if its creator alone sees it",
+  (privacy, settings, isRefused) => {
+    expect(check("tiktok", { privacy, settings: { disclosure: "paid", ...settings } })).toEqual(
+      isRefused ? [{ code: "disclosure_not_private", field: "privacy" }] : [],
+    );
+  },
+);
+
+const HTML = { format: "html" };
+
+test("a Telegram text in HTML is counted as readers see it", () => {
+  const text = `<b>${"a".repeat(4095)}</b>&amp;`;
+  expect(check("telegram", { text, settings: HTML })).toEqual([]);
+  expect(check("telegram", { text: `${text}a`, settings: HTML })).toEqual([
+    { code: "content_too_long", field: "content", limit: 4096, actual: 4097 },
+  ]);
+  expect(check("telegram", { text })).toMatchObject([{ code: "content_too_long" }]);
+});
+
+test.each([
+  ["<b>a", [], "markup_invalid"],
+  ["1 < 2", [image()], "markup_invalid"],
+  ["<b></b>", [], "content_required"],
+  ["&amp;".repeat(6554), [], "content_too_long"],
+])("a Telegram text in HTML like %j is refused", (text, files, code) => {
+  expect(check("telegram", { text, media: files, settings: HTML })).toMatchObject([
+    { code, field: "content" },
+  ]);
+});
+
+test("HTML is text like any other for Telegram accounts without the setting and for other platforms", () => {
+  expect(check("telegram", { text: "1 < 2" })).toEqual([]);
+  expect(check("bluesky", { text: "1 < 2", settings: HTML })).toEqual([]);
 });
 
 test("all violations of a target are reported at once", () => {
@@ -365,7 +468,6 @@ test("all violations of a target are reported at once", () => {
     "too_many_media",
     "media_type_unsupported",
     "media_type_unsupported",
-    "media_too_large",
   ]);
 });
 
@@ -396,4 +498,51 @@ test("a violation that is reported for a target contains the limit that the plat
       actual: max + 1,
     });
   }
+});
+
+test.each(["blue", "business", "government"])(
+  "an account of X with the verified type %s may write 25,000 weighted characters",
+  (verifiedType) => {
+    const traits = { verified_type: verifiedType };
+    const tooLong = { code: "content_too_long", field: "content" };
+    expect(check("x", { text: "한".repeat(12_500), traits })).toEqual([]);
+    expect(check("x", { text: "한".repeat(12_501), traits })).toEqual([
+      { ...tooLong, limit: 25_000, actual: 25_002 },
+    ]);
+    expect(check("bluesky", { text: "a".repeat(301), traits })).toEqual([
+      { ...tooLong, limit: 300, actual: 301 },
+    ]);
+  },
+);
+
+test("an account of X without a verified type that we know may write 280 weighted characters", () => {
+  const tooLong = { code: "content_too_long", field: "content", limit: 280, actual: 281 };
+  for (const traits of [{}, { verified_type: "none" }, { verified_type: "new" }, { other: "blue" }])
+    expect(check("x", { text: "a".repeat(281), traits })).toEqual([tooLong]);
+});
+
+test.each<[PlatformId, TargetMedia, number]>([
+  ["instagram", image(), 1000],
+  ["x", image(), 1000],
+  ["bluesky", video(), 1000],
+])(
+  "a description of more than 1,000 characters is refused for %s, which takes at most as many",
+  (platform, item, limit) => {
+    const described = (length: number) => ({ ...item, altText: "a".repeat(length) });
+    expect(check(platform, { media: [described(limit)] })).toEqual([]);
+    expect(check(platform, { media: [described(limit + 1)] })).toEqual([
+      media("alt_text_too_long", { index: 0, limit, actual: limit + 1 }),
+    ]);
+  },
+);
+
+test.each<[PlatformId, TargetMedia]>([
+  ["facebook", image()],
+  ["telegram", image()],
+  ["bluesky", image()],
+  ["instagram", video()],
+  ["x", video({ width: 1280, height: 720 })],
+  ["youtube", video()],
+])("a description of 1,500 characters is accepted for %s", (platform, item) => {
+  expect(check(platform, { media: [{ ...item, altText: "a".repeat(1500) }] })).toEqual([]);
 });

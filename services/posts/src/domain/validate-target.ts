@@ -1,13 +1,17 @@
 import { PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformRules, TagRules, TitleRules } from "@postrider/platforms/rules";
+import { readSettings } from "@postrider/platforms/settings/read-settings";
 import { MAX_MARKS } from "@postrider/platforms/text/compose-text";
 import {
   countText,
   effectiveLimits,
+  INVALID_MARKUP,
   type AttachedMedia,
   type TextCounter,
+  type TextMeasure,
 } from "@postrider/platforms/text/text";
 import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./post.ts";
+import { validateAltTexts } from "./validate-alt-texts.ts";
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
@@ -24,17 +28,20 @@ export function validateTarget(
     ...validateText(input, rules, count),
     ...validateTitle(input, rules, count),
     ...validatePrivacy(input, rules),
+    ...validateDisclosure(input),
     ...validateTags(input, rules.tags),
     ...validateMedia(input, rules),
+    ...validateAltTexts(input, rules),
   ];
 }
 
 /** Checks the text of a post against the rules of one platform. White space alone counts as no text. */
 function validateText(
-  { text, media }: TargetInput,
+  input: TargetInput,
   rules: PlatformRules,
   count: TextCounter,
 ): TargetViolation[] {
+  const { text, media, traits } = input;
   if (text.trim() === "" && media.length === 0) {
     return [{ code: "content_required", field: "content" }];
   }
@@ -42,10 +49,14 @@ function validateText(
   // which takes quadratic time.
   const marks = longMarkRun("content", text, count);
   if (marks.length > 0) return marks;
+  const isHtml = usesHtml(input);
+  const markup = isHtml ? validateHtml(input, count) : [];
+  if (markup.length > 0) return markup;
+  const measureOf = (unit: TextMeasure) => (isHtml && unit === "utf16" ? "telegram_html" : unit);
   const { maxHashtags, maxMentions, forbidden } = rules.text;
   return [
-    ...effectiveLimits(rules.text, attachedMedia(media)).flatMap(({ unit, max }) =>
-      above({ code: "content_too_long", field: "content" }, count(text, unit), max),
+    ...effectiveLimits(rules.text, attachedMedia(media), traits).flatMap(({ unit, max }) =>
+      above({ code: "content_too_long", field: "content" }, count(text, measureOf(unit)), max),
     ),
     ...above(
       { code: "too_many_hashtags", field: "content" },
@@ -59,6 +70,22 @@ function validateText(
     ),
     ...forbiddenCharacters("content", text, forbidden),
   ];
+}
+
+/** Whether Telegram reads the text of a post as HTML. */
+function usesHtml({ platform, settings }: TargetInput): boolean {
+  return platform === "telegram" && readSettings("telegram", settings).format === "html";
+}
+
+/** Maximum number of bytes of a Telegram message before its markup is parsed. */
+const MAX_HTML_BYTES = 32_768;
+
+function validateHtml({ text, media }: TargetInput, count: TextCounter): TargetViolation[] {
+  const field = "content";
+  if (count(text, "utf8_bytes") > MAX_HTML_BYTES) return [{ code: "content_too_long", field }];
+  const length = count(text, "telegram_html");
+  if (length === INVALID_MARKUP) return [{ code: "markup_invalid", field }];
+  return length === 0 && media.length === 0 ? [{ code: "content_required", field }] : [];
 }
 
 /**
@@ -121,6 +148,19 @@ function validatePrivacy({ privacy }: TargetInput, rules: PlatformRules): Target
     return rules.privacyNoDefault === true ? [{ code: "privacy_required", field: "privacy" }] : [];
   }
   return rules.privacy.includes(privacy) ? [] : [{ code: "privacy_unsupported", field: "privacy" }];
+}
+
+/**
+ * Refuses a TikTok post that advertises a brand that paid for it, but that only its creator sees. Source: content sharing guidelines,
+ * 2026-09-11.
+ */
+function validateDisclosure({ platform, privacy, settings }: TargetInput): TargetViolation[] {
+  if (platform !== "tiktok" || privacy === undefined) return [];
+  const { disclosure, unlistedAs } = readSettings("tiktok", settings);
+  const isPrivate = privacy === "private" || (privacy === "unlisted" && unlistedAs === "only_me");
+  return disclosure === "paid" && isPrivate
+    ? [{ code: "disclosure_not_private", field: "privacy" }]
+    : [];
 }
 
 function validateTags({ tags = [] }: TargetInput, rules: TagRules): TargetViolation[] {

@@ -44,6 +44,7 @@ function toContent(ref: TargetRef, target: WantedTarget | undefined): Content {
     wanted: true,
     ...content,
     tags: [...(tags ?? [])],
+    settings: target.settings === null ? "" : JSON.stringify(target.settings),
     media: target.media.map((json) => fromJson(MediaSchema, json, { ignoreUnknownFields: true })),
   };
 }

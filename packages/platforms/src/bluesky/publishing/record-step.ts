@@ -1,8 +1,11 @@
+import { bluesky } from "#src/bluesky/rules.ts";
 import type { JsonObject } from "#src/http/platform-answer.ts";
+import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
 import { readBlob } from "./blob-state.ts";
 import { createCard, hasStaleThumb, withoutThumb } from "./card-embed.ts";
 import { createFacets } from "./facets.ts";
@@ -30,11 +33,12 @@ function toEmbed({ media }: Publication, handles: Handles): JsonObject {
   if (first === undefined) return {};
   if (first.kind === "video") {
     const video = readBlob(handles, 0);
-    return { embed: { $type: "app.bsky.embed.video", video, ...aspectRatioOf(first) } };
+    const alt = first.altText === null ? {} : { alt: first.altText };
+    return { embed: { $type: "app.bsky.embed.video", video, ...alt, ...aspectRatioOf(first) } };
   }
   const images = media.map((one, index) => ({
     image: readBlob(handles, index),
-    alt: "",
+    alt: one.altText ?? "",
     ...aspectRatioOf(one),
   }));
   return { embed: { $type: "app.bsky.embed.images", images } };
@@ -61,9 +65,11 @@ async function createRecord(
   if ("kind" in dids) return dids;
   const { embed, handles } = await createCard(options, publication, signal);
   const facets = createFacets(publication.text, dids);
+  const { languages } = readSettings("bluesky", publication.settings);
   const record = {
     $type: COLLECTION,
     text: publication.text,
+    ...(languages.length === 0 ? {} : { langs: languages }),
     createdAt: now.toISOString(),
     ...(facets.length === 0 ? {} : { facets }),
     ...embed,
@@ -99,6 +105,9 @@ export function createRecordStep(options: RecordOptions, post: Publication): Pre
         readPrepared(handles) ?? (await createRecord(options, publication, now, signal));
       if ("kind" in prepared) return prepared;
       const { record, handles: added } = prepared;
+      const tooLong = publication.media.map((media) => refuseLongAltText(bluesky, media));
+      const refusal = tooLong.find((failure) => failure !== undefined);
+      if (refusal !== undefined) return refusal;
       return {
         ...added,
         rkey: handles.rkey ?? createTid(now, Math.random()),

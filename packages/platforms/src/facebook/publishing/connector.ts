@@ -14,6 +14,8 @@ import { createReelStep } from "./reel-step.ts";
 import { createVideoStep } from "./video-step.ts";
 
 export interface FacebookSettings extends GraphApi {
+  /** URL of the host to which videos are uploaded, without the API version; absent = that of all other calls. */
+  readonly videoBaseUrl?: string;
   /**
    * Whether a Facebook post is created unpublished first (default). It is not verified that every Page accepts the flag
    * that later publishes such a post. With `false`, a post is visible as soon as it is created; when Facebook's answer
@@ -29,7 +31,7 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
       return api.isTwoPhase === false ? photos : [...photos, createPostStep(api)];
     }
     case "video":
-      return [createVideoStep(api)];
+      return [createVideoStep(api, { ...api, baseUrl: api.videoBaseUrl ?? api.baseUrl })];
     case "reel":
       return [createReelStep(api)];
   }

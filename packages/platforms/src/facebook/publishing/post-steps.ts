@@ -41,9 +41,10 @@ export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
     run: async (publication, _handles, signal) => {
       const photo = publication.media[index];
       if (photo === undefined) throw new Error(`the post has no photo at index ${index}`);
-      const { fileName, contentType } = photo;
+      const { fileName, contentType, altText } = photo;
       const body = multipartBody([
         { name: "published", value: "false" },
+        ...(altText === null ? [] : [{ name: "alt_text_custom", value: altText }]),
         { name: "source", fileName, contentType, source: mediaBytes(photo) },
       ]);
       const call = { method: "POST", path: pagePath(publication, "photos"), body } as const;

@@ -62,9 +62,14 @@ function next(video: Video): StepWait {
   return runAgain(toHandle(video));
 }
 
-function post({ api, publication, signal }: FacebookContext, body: RequestBody) {
+/** The parameters of the calls in the upload step, and the host that takes the calls with the video. */
+interface VideoContext extends FacebookContext {
+  readonly videoApi: GraphApi;
+}
+
+function post({ videoApi, publication, signal }: VideoContext, body: RequestBody) {
   const call = { method: "POST", path: pagePath(publication, "videos"), body } as const;
-  return callGraph(api, publication, call, signal);
+  return callGraph(videoApi, publication, call, signal);
 }
 
 /**
@@ -80,7 +85,7 @@ function offsetsIn(source: unknown): Pick<Video, "start" | "end"> | undefined {
     : undefined;
 }
 
-async function start(context: FacebookContext, restarts: number): Promise<StepResult> {
+async function start(context: VideoContext, restarts: number): Promise<StepResult> {
   const { bytes } = videoOf(context.publication);
   const body = formBody({ upload_phase: "start", file_size: String(bytes) });
   const answer = await post(context, body);
@@ -104,7 +109,7 @@ function restart(video: Video, answer: PlatformAnswer | NoAnswer): StepResult {
     : toStepFailure(answer, MEANINGS);
 }
 
-async function sendChunk(context: FacebookContext, video: Video): Promise<StepResult> {
+async function sendChunk(context: VideoContext, video: Video): Promise<StepResult> {
   const media = videoOf(context.publication);
   const { session, start, end } = video;
   const length = Math.min(end, media.bytes, start + MAX_CHUNK_BYTES) - start;
@@ -133,7 +138,7 @@ function toCorrection(answer: PlatformAnswer): Pick<Video, "start" | "end"> | un
 }
 
 /** Tells Facebook that the upload of the video is complete. The video stays unpublished. */
-async function finish(context: FacebookContext, video: Video): Promise<StepResult> {
+async function finish(context: VideoContext, video: Video): Promise<StepResult> {
   const body = formBody({
     upload_phase: "finish",
     upload_session_id: video.session,
@@ -157,7 +162,7 @@ async function look(context: FacebookContext, video: Video): Promise<StepResult>
     : waitForProcessing(video.waitingSince, toHandle(video));
 }
 
-async function run(context: FacebookContext, video: Video | undefined): Promise<StepResult> {
+async function run(context: VideoContext, video: Video | undefined): Promise<StepResult> {
   if (video === undefined || video.stage === "lost")
     return await start(context, video?.restarts ?? 0);
   if (video.stage === "processing") return await look(context, video);
@@ -167,11 +172,15 @@ async function run(context: FacebookContext, video: Video | undefined): Promise<
 /**
  * Creates the step that uploads an unpublished video to Facebook in chunks and waits until Facebook has processed it.
  * Each answer is stored before the next call.
+ *
+ * @param videoApi The host that takes the calls with the video. Source: Meta's page "Uploading Videos with the Graph API": videos
+ *   must be published to graph-video.facebook.com.
  */
-export function createVideoStep(api: GraphApi): PrepareStep {
+export function createVideoStep(api: GraphApi, videoApi: GraphApi): PrepareStep {
   return {
     name: "video",
     isDone: (handles) => videoId(handles) !== undefined,
-    run: (publication, handles, signal) => run({ api, publication, signal }, readState(handles)),
+    run: (publication, handles, signal) =>
+      run({ api, videoApi, publication, signal }, readState(handles)),
   };
 }

@@ -1,3 +1,4 @@
+import { isMissing } from "#src/graph-api/failures.ts";
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
@@ -91,5 +92,22 @@ export async function findPermalink(
   const signal = AbortSignal.timeout(limitMs);
   const answer = await callPlatform(toGraphRequest(api, account, call), signal);
   if (answer.kind === "no_answer") return null;
+  if (isMissing(answer)) return await findListedPermalink(api, account, id, signal);
   return answer.status === 200 ? (text(answer.json, "permalink") ?? null) : null;
+}
+
+/** Reads the link of a new post from the list of the account's posts, which Instagram also shows to Page tokens whose reads it refuses. */
+async function findListedPermalink(
+  api: GraphApi,
+  account: AccountAccess,
+  id: string,
+  signal: AbortSignal,
+): Promise<string | null> {
+  const path = `${encodeURIComponent(account.externalId)}/media`;
+  const query = { fields: "id,permalink", limit: String(PAGE_SIZE) };
+  const call = toGraphRequest(api, account, { method: "GET", path, query });
+  const answer = await callPlatform(call, signal);
+  if (answer.kind === "no_answer" || answer.status !== 200) return null;
+  const listed = list(answer.json, "data").map(toAccountMedia);
+  return listed.find((entry) => entry.id === id)?.permalink ?? null;
 }

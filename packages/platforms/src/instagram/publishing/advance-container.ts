@@ -1,20 +1,16 @@
-import type { GraphMeaning } from "#src/graph-api/failures.ts";
+import { isMissing, type GraphMeaning } from "#src/graph-api/failures.ts";
 import { readGraphError } from "#src/graph-api/graph-error.ts";
-import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import { isUploadUrl, pushBytes } from "#src/graph-api/push-bytes.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
+import { instagram } from "#src/instagram/rules.ts";
+import { refuseLongAltText } from "#src/publishing/alt-text.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Failure, TargetErrorCode } from "#src/publishing/outcome.ts";
 import { MAX_PROCESSING_MS, STILL_PROCESSING } from "#src/publishing/processing-wait.ts";
-import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
 import { runAgain, type StepResult, type StepWait } from "#src/publishing/steps.ts";
-import {
-  createContainer,
-  describeCarousel,
-  describeFile,
-  isUploaded,
-  readState,
-} from "./container-calls.ts";
+import { createContainer, isUploaded, readState } from "./container-calls.ts";
+import { describeContainer, fileAt, NO_FILE, type ContainerContext } from "./container-context.ts";
 import {
   isUsable,
   listChildren,
@@ -22,9 +18,9 @@ import {
   readContainer,
   toHandle,
   type Container,
-  type ContainerPlace,
 } from "./container-state.ts";
 import { meaningOfStatus, toInstagramFailure } from "./error-meanings.ts";
+import { isReadyUnread, toUnread } from "./unread-container.ts";
 
 const MAX_CHECK_MS = 60_000;
 /**
@@ -33,18 +29,8 @@ const MAX_CHECK_MS = 60_000;
  */
 const RESTARTS_AFTER_MS = [5000, 30_000, 120_000, 600_000, 1_800_000, 3_600_000];
 
-/** The place of a media container in the Instagram post, and the values with which the container is created. */
-export interface ContainerContext {
-  readonly api: GraphApi;
-  readonly publication: Publication;
-  readonly place: ContainerPlace;
-  readonly handles: Handles;
-  readonly signal: AbortSignal;
-}
-
 /** Instagram's error code for a media container that it does not find. */
 const NOT_FOUND = 24;
-const NO_FILE = "the post has no file for this container";
 
 /** Stores the progress of the Instagram media container and runs the preparation step again. */
 function next({ place }: ContainerContext, container: Container, afterMs = 0): StepWait {
@@ -65,22 +51,6 @@ function restart(
   if (afterMs === undefined) return { kind: "refused", code, message };
   const restarts = container.restarts + 1;
   return next(context, { ...container, stage: "lost", restarts }, afterMs);
-}
-
-function fileAt({ media }: Publication, place: ContainerPlace): PublicationMedia | undefined {
-  return place === "carousel" ? undefined : media[place];
-}
-
-function describe({
-  publication,
-  place,
-  handles,
-}: ContainerContext): Readonly<Record<string, string>> {
-  if (place === "carousel")
-    return describeCarousel(publication, listChildren(handles, publication.media.length));
-  const media = fileAt(publication, place);
-  if (media === undefined) throw new Error(NO_FILE);
-  return describeFile(publication, media);
 }
 
 /**
@@ -105,10 +75,13 @@ function dropParts(context: ContainerContext, answer: PlatformAnswer): StepWait 
 }
 
 async function create(context: ContainerContext, restarts: number): Promise<StepResult> {
+  const file = fileAt(context.publication, context.place);
+  const refusal = file === undefined ? undefined : refuseLongAltText(instagram, file);
+  if (refusal !== undefined) return refusal;
   const answer = await createContainer(
     context.api,
     context.publication,
-    describe(context),
+    describeContainer(context),
     context.signal,
   );
   if (answer.kind === "no_answer") return toInstagramFailure(answer);
@@ -205,15 +178,32 @@ function goOnWaiting(context: ContainerContext, container: Container): StepWait 
   return next(context, { ...container, checks }, Math.min(1000 * 2 ** (checks - 1), MAX_CHECK_MS));
 }
 
+/** Decides how the preparation continues when Instagram does not show a container. */
+function onMissing(context: ContainerContext, container: Container): StepResult {
+  const { publication, place, handles } = context;
+  const misses = (container.misses ?? 0) + 1;
+  return isReadyUnread(publication, place, handles, misses)
+    ? toHandle(place, toUnread(container, misses))
+    : goOnWaiting(context, { ...container, misses });
+}
+
+/** Decides how the preparation continues when the status of a container could not be read. */
+function onUnread(
+  context: ContainerContext,
+  container: Container,
+  answer: PlatformAnswer | NoAnswer,
+): StepResult {
+  if (answer.kind === "no_answer") return goOnWaiting(context, container);
+  if (isMissing(answer)) return onMissing(context, container);
+  const failure = toInstagramFailure(answer);
+  const isTemporary = failure.kind === "retryable" && failure.isLimit !== true;
+  return isTemporary ? goOnWaiting(context, container) : failure;
+}
+
 async function look(context: ContainerContext, container: Container): Promise<StepResult> {
   const { api, publication, signal } = context;
   const state = await readState(api, publication, container.id, signal);
-  if (state.kind === "no_answer") return goOnWaiting(context, container);
-  if (state.kind === "answer") {
-    const failure = toInstagramFailure(state);
-    const isTemporary = failure.kind === "retryable" && failure.isLimit !== true;
-    return isTemporary ? goOnWaiting(context, container) : failure;
-  }
+  if (state.kind !== "state") return onUnread(context, container, state);
   switch (state.code) {
     case "FINISHED":
     // Instagram has already published this container in an earlier publishing call. The preparation steps run again

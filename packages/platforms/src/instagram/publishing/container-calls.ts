@@ -4,6 +4,7 @@ import { type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import { usesInstagramLogin } from "#src/instagram/login.ts";
 import type { AccountAccess, Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
@@ -18,15 +19,23 @@ export function isUploaded(publication: Publication, { kind }: PublicationMedia)
 
 /**
  * Returns the media parameters of an Instagram container: the URL of a file that Instagram fetches, or the announcement
- * of an upload.
+ * of an upload, with the description of an image (Instagram takes none of a video) and the time of a video's cover.
  */
 function describeMedia(publication: Publication, media: PublicationMedia): Fields {
-  if (isUploaded(publication, media)) return { upload_type: "resumable" };
-  return media.kind === "image" ? { image_url: media.url } : { video_url: media.url };
+  if (media.kind === "image") {
+    const { url, altText } = media;
+    return { image_url: url, ...(altText === null ? {} : { alt_text: altText }) };
+  }
+  const cover = media.coverMs === null ? {} : { thumb_offset: String(media.coverMs) };
+  return isUploaded(publication, media)
+    ? { upload_type: "resumable", ...cover }
+    : { video_url: media.url, ...cover };
 }
 
 function describeSingle(publication: Publication, media: PublicationMedia): Fields {
-  const type = media.kind === "video" ? { media_type: "REELS", share_to_feed: "true" } : {};
+  const { shareToFeed } = readSettings("instagram", publication.settings);
+  const reel = { media_type: "REELS", share_to_feed: String(shareToFeed) };
+  const type = media.kind === "video" ? reel : {};
   return { ...type, ...describeMedia(publication, media), caption: publication.text };
 }
 

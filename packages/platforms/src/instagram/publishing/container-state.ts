@@ -28,6 +28,10 @@ export interface Container {
   readonly restarts: number;
   /** The ids of the containers that an Instagram carousel contains, in order. */
   readonly children: readonly string[];
+  /** Number of times that Instagram answered that it does not find the container or does not show it; absent = none. */
+  readonly misses?: number;
+  /** Whether the container counts as ready although its status could not be read. */
+  readonly isUnread?: boolean;
 }
 
 /**
@@ -64,7 +68,7 @@ function hasCurrentParts({ children }: Container, handles: Handles): boolean {
 /** Whether an Instagram media container can still be published. */
 export function isUsable(container: Container, handles: Handles, now: number): boolean {
   if (container.stage === "lost") return false;
-  if (SENT in handles) return true;
+  if (wasSent(handles)) return true;
   return now - container.madeAt < MAX_AGE_MS && hasCurrentParts(container, handles);
 }
 
@@ -89,6 +93,16 @@ export function listChildren(handles: Handles, files: number): readonly string[]
   return Array.from({ length: files }, (_none, index) => readContainer(handles, index)).flatMap(
     (child) => child?.id ?? [],
   );
+}
+
+/** Whether the status of a container of the post could not be read, so that it counted as ready after a while. */
+export function hasUnread(handles: Handles, files: number): boolean {
+  return listPlaces(files).some((place) => readContainer(handles, place)?.isUnread === true);
+}
+
+/** Whether a publishing call for the stored containers may have been made before. */
+export function wasSent(handles: Handles): boolean {
+  return SENT in handles;
 }
 
 /** Marks the stored Instagram containers as sent, so that a repeated publishing call uses the same containers. */

@@ -9,7 +9,7 @@ import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { findPermalink } from "./account-media.ts";
-import { findFinal } from "./container-state.ts";
+import { findFinal, wasSent } from "./container-state.ts";
 import { findQuotaFailure, MEANINGS } from "./error-meanings.ts";
 
 const NOT_READY = 9007;
@@ -19,13 +19,21 @@ const NOT_READY = 9007;
  */
 const NOT_READY_WAIT_MS = 30_000;
 
-function toFailedOutcome(answer: PlatformAnswer): Outcome {
+const NOT_READY_YET: Outcome = {
+  kind: "retryable",
+  code: "platform_unavailable",
+  message: "Instagram is still processing the media",
+};
+
+function toFailedOutcome(answer: PlatformAnswer, isFirstCall: boolean): Outcome {
   const quota = answer.status < 500 ? findQuotaFailure(answer) : undefined;
   if (quota !== undefined && answer.status !== 429) return quota;
   // Instagram may return the error "not ready" also for a container that is already published. The outcome is therefore
   // `pending`, and the container's status decides it later.
+  // The status cannot be read if it could not be read before; then the first call is made again, because the container
+  // cannot have been published before it.
   if (readGraphError(answer)?.code === NOT_READY && answer.status < 500)
-    return { kind: "pending", afterMs: NOT_READY_WAIT_MS };
+    return isFirstCall ? NOT_READY_YET : { kind: "pending", afterMs: NOT_READY_WAIT_MS };
   return toVisibleFailure(answer, MEANINGS);
 }
 
@@ -49,7 +57,8 @@ export async function publishContainer(
   const sent = await sendOnce(request, guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = text(sent.json, "id");
-  if (sent.status !== 200 || id === undefined) return toFailedOutcome(sent);
+  if (sent.status !== 200 || id === undefined)
+    return toFailedOutcome(sent, container.isUnread === true && !wasSent(handles));
   // The permalink must be read before the deadline of the publishing call. After the deadline, another worker
   // determines the outcome of the call.
   const remainingMs = guard.timeoutMs - (performance.now() - startedAt);

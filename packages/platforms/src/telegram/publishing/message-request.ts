@@ -2,6 +2,7 @@ import { multipartBody, type FormPart } from "#src/http/multipart.ts";
 import { jsonBody, type RequestBody } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
 import { toChatFields } from "#src/telegram/chat-address.ts";
 
 /** The publishing call to Telegram, which sends the whole post. */
@@ -47,8 +48,20 @@ function videoFields(media: PublicationMedia): Fields {
   };
 }
 
-function captionFields(text: string): Fields {
-  return text === "" ? {} : { caption: text };
+/** Returns how Telegram is to read the text of the post; Telegram reads a text without this as it is. */
+function formatFields({ settings }: Publication): Fields {
+  return readSettings("telegram", settings).format === "html" ? { parse_mode: "HTML" } : {};
+}
+
+function captionFields(publication: Publication): Fields {
+  const { text } = publication;
+  return text === "" ? {} : { caption: text, ...formatFields(publication) };
+}
+
+/** Returns the chat, and whether its members get the post without a sound. */
+function deliveryFields({ externalId, settings }: Publication): Fields {
+  const { silent } = readSettings("telegram", settings);
+  return { ...toChatFields(externalId), ...(silent ? { disable_notification: true } : {}) };
 }
 
 function toParts(fields: Fields): readonly FormPart[] {
@@ -61,9 +74,13 @@ function toFile(name: string, media: PublicationMedia): FormPart {
   return { name, fileName, contentType, source: mediaBytes(media) };
 }
 
-function toSingle({ externalId, text }: Publication, media: PublicationMedia): MessageRequest {
+function toSingle(publication: Publication, media: PublicationMedia): MessageRequest {
   const kind = kindOf(media);
-  const fields = { ...toChatFields(externalId), ...captionFields(text), ...videoFields(media) };
+  const fields = {
+    ...deliveryFields(publication),
+    ...captionFields(publication),
+    ...videoFields(media),
+  };
   return {
     method: METHODS[kind],
     body: multipartBody([...toParts(fields), toFile(kind, media)]),
@@ -73,16 +90,28 @@ function toSingle({ externalId, text }: Publication, media: PublicationMedia): M
 /**
  * Creates the request for a Telegram album. Telegram shows the caption of the first file as the caption of the album.
  */
-function toAlbum({ externalId, text, media }: Publication): MessageRequest {
+function toAlbum(publication: Publication): MessageRequest {
+  const { media } = publication;
   const entries = media.map((one, index) => ({
     type: kindOf(one),
     media: `attach://file${index}`,
-    ...(index === 0 ? captionFields(text) : {}),
+    ...(index === 0 ? captionFields(publication) : {}),
     ...videoFields(one),
   }));
-  const fields = { ...toChatFields(externalId), media: JSON.stringify(entries) };
+  const fields = { ...deliveryFields(publication), media: JSON.stringify(entries) };
   const files = media.map((one, index) => toFile(`file${index}`, one));
   return { method: "sendMediaGroup", body: multipartBody([...toParts(fields), ...files]) };
+}
+
+function toText(publication: Publication): MessageRequest {
+  const { linkPreview } = readSettings("telegram", publication.settings);
+  const content = {
+    ...deliveryFields(publication),
+    text: publication.text,
+    ...formatFields(publication),
+    ...(linkPreview ? {} : { link_preview_options: { is_disabled: true } }),
+  };
+  return { method: "sendMessage", body: jsonBody(content) };
 }
 
 /**
@@ -90,9 +119,7 @@ function toAlbum({ externalId, text, media }: Publication): MessageRequest {
  * reference 6.1). Files are never sent as documents.
  */
 export function toMessageRequest(publication: Publication): MessageRequest {
-  const { externalId, text, media } = publication;
-  const [first, second] = media;
-  if (first === undefined)
-    return { method: "sendMessage", body: jsonBody({ ...toChatFields(externalId), text }) };
+  const [first, second] = publication.media;
+  if (first === undefined) return toText(publication);
   return second === undefined ? toSingle(publication, first) : toAlbum(publication);
 }

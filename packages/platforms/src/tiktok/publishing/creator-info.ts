@@ -1,8 +1,8 @@
-import type { NoAnswer } from "#src/http/call-platform.ts";
-import { type JsonObject, list, number, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import { type JsonObject, list, number } from "#src/http/platform-answer.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { toStepFailure } from "./failures.ts";
 
@@ -29,10 +29,15 @@ const LEVELS: Readonly<Record<string, string>> = {
   friends: "MUTUAL_FOLLOW_FRIENDS",
   followers: "FOLLOWER_OF_CREATOR",
   private: "SELF_ONLY",
+  only_me: "SELF_ONLY",
 };
 
-/** Returns TikTok's privacy level for the privacy of the post. TikTok has no default privacy level. */
-export function privacyLevelOf({ privacy }: Publication): string | undefined {
+/**
+ * Returns TikTok's privacy level for the privacy of the post. TikTok has no default privacy level, and none for unlisted
+ * posts: a setting of the account says who sees those.
+ */
+export function privacyLevelOf({ privacy, settings }: Publication): string | undefined {
+  if (privacy === "unlisted") return LEVELS[readSettings("tiktok", settings).unlistedAs];
   return privacy === undefined ? undefined : LEVELS[privacy];
 }
 
@@ -78,11 +83,14 @@ function findRefusal(publication: Publication, creator: CreatorInfo): Failure | 
   return { kind: "refused", code: "media_rejected", message };
 }
 
-function toHandles(publication: Publication, answer: PlatformAnswer | NoAnswer): Handles | Failure {
+/** Reads TikTok's creator info (platforms reference 4.1). */
+export async function fetchCreatorInfo(
+  access: TiktokAccess,
+  signal: AbortSignal,
+): Promise<CreatorInfo | Failure> {
+  const answer = await ask(access, "post/publish/creator_info/query/", {}, signal);
   const data = dataOf(answer);
-  if (data === undefined) return toStepFailure(answer);
-  const creator = toCreatorInfo(data);
-  return findRefusal(publication, creator) ?? toJsonHandle(NAME, creator);
+  return data === undefined ? toStepFailure(answer) : toCreatorInfo(data);
 }
 
 /** Reads TikTok's creator info, and checks that the creator may publish this post. */
@@ -91,6 +99,7 @@ export async function askForCreatorInfo(
   publication: Publication,
   signal: AbortSignal,
 ): Promise<Handles | Failure> {
-  const answer = await ask(access, "post/publish/creator_info/query/", {}, signal);
-  return toHandles(publication, answer);
+  const creator = await fetchCreatorInfo(access, signal);
+  if ("kind" in creator) return creator;
+  return findRefusal(publication, creator) ?? toJsonHandle(NAME, creator);
 }

@@ -13,6 +13,7 @@ import {
   type CreatorInfo,
 } from "./creator-info.ts";
 import { toFailure } from "./failures.ts";
+import { toPhotoFlags } from "./post-flags.ts";
 
 /**
  * Wait in milliseconds before the first status check of a TikTok photo post; TikTok needs about this long to fetch the
@@ -29,8 +30,7 @@ function toBody(publication: Publication, creator: CreatorInfo) {
       ...(title === undefined ? {} : { title }),
       description,
       privacy_level: privacyLevelOf(publication),
-      disable_comment: creator.isCommentDisabled,
-      auto_add_music: false,
+      ...toPhotoFlags(publication, creator),
     },
     source_info: {
       source: "PULL_FROM_URL",

@@ -22,6 +22,7 @@ import {
   type CreatorInfo,
 } from "./creator-info.ts";
 import { toStepFailure } from "./failures.ts";
+import { toVideoFlags } from "./post-flags.ts";
 import { fetchStatus } from "./publish-status.ts";
 import { chunkOf, chunksIn, isReady, readUpload, toHandle, type Upload } from "./upload-state.ts";
 
@@ -66,12 +67,12 @@ export function toChunkRequest(upload: Upload, part: MediaPart): PlatformRequest
 }
 
 function toPostInfo(publication: Publication, creator: CreatorInfo) {
+  const coverMs = publication.media[0]?.coverMs;
   return {
     title: publication.text,
     privacy_level: privacyLevelOf(publication),
-    disable_comment: creator.isCommentDisabled,
-    disable_duet: creator.isDuetDisabled,
-    disable_stitch: creator.isStitchDisabled,
+    ...toVideoFlags(publication, creator),
+    ...(coverMs === null || coverMs === undefined ? {} : { video_cover_timestamp_ms: coverMs }),
   };
 }
 

@@ -3,7 +3,11 @@ import type { SendGuard } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
-import type { Publication } from "#src/publishing/publication.ts";
+import type { Publication, PublicationMedia } from "#src/publishing/publication.ts";
+import type { PrepareStep } from "#src/publishing/steps.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
+import type { AccountSettings } from "#src/settings/registry.ts";
+import { createAltTextStep, isDescribed } from "./alt-text-step.ts";
 import { createPost } from "./create-post.ts";
 import { deletePost } from "./delete-post.ts";
 import { findMatchingPost } from "./find-matching-post.ts";
@@ -23,9 +27,22 @@ function listUploads(publication: Publication, handles: Handles): readonly Uploa
   return publication.media.flatMap((_media, index) => readUpload(handles, index) ?? []);
 }
 
-function toBody({ text: content }: Publication, uploads: readonly Upload[]): JsonObject {
+function toSteps(baseUrl: string, file: PublicationMedia, index: number): readonly PrepareStep[] {
+  const upload = createUploadStep(baseUrl, index);
+  return isDescribed(file) ? [upload, createAltTextStep(baseUrl, index)] : [upload];
+}
+
+/** X's names of who may reply to a post; X takes no value for everyone. */
+const REPLY_SETTINGS = {
+  everyone: {},
+  following: { reply_settings: "following" },
+  mentioned: { reply_settings: "mentionedUsers" },
+} satisfies Record<AccountSettings<"x">["replySettings"], JsonObject>;
+
+function toBody({ text: content, settings }: Publication, uploads: readonly Upload[]): JsonObject {
   const media = { media_ids: uploads.map(({ id }) => id) };
   return {
+    ...REPLY_SETTINGS[readSettings("x", settings).replySettings],
     ...(content === "" ? {} : { text: content }),
     ...(uploads.length === 0 ? {} : { media }),
   };
@@ -55,7 +72,7 @@ export function createXPublishingConnector({ baseUrl, mayResend }: XSettings): P
   return {
     platform: "x",
     maxResends: mayResend ? 1 : 0,
-    steps: ({ media }) => media.map((_media, index) => createUploadStep(baseUrl, index)),
+    steps: ({ media }) => media.flatMap((file, index) => toSteps(baseUrl, file, index)),
     publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
     comparableText: (text) => JSON.stringify(compareSent(text)),
     reconcile: (publication, handles, call, signal) =>

@@ -5,6 +5,7 @@ import type { Handles } from "#src/publishing/handles.ts";
 import { type Outcome, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
+import { addToPlaylist } from "./add-to-playlist.ts";
 import { deletePost } from "./delete-post.ts";
 import { limitedForMs, toFailure } from "./failures.ts";
 import { createFindMatchingPost } from "./find-matching-post.ts";
@@ -97,6 +98,7 @@ export function createYoutubePublishingConnector({
     publish,
     reconcile: createReconcile(baseUrl),
     findMatchingPost: createFindMatchingPost(baseUrl),
+    findDetails: (account, handles, signal) => addToPlaylist(baseUrl, account, handles, signal),
     canDelete: true,
     delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
   };

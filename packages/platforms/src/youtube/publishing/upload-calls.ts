@@ -3,24 +3,30 @@ import { header, type PlatformAnswer, text } from "#src/http/platform-answer.ts"
 import { bearer, bytesBody, jsonBody, type PlatformRequest } from "#src/http/platform-request.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import type { AccountAccess, MediaPart, Publication } from "#src/publishing/publication.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
 import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
-/** Id of YouTube's category "People & Blogs", which YouTube's own upload page preselects. */
-const CATEGORY_ID = "22";
 const PARTS = "snippet,status";
 
 type Answer = Promise<PlatformAnswer | NoAnswer>;
 
-/** Returns YouTube's video resource: the title, description, tags and privacy, without the bytes of the video. */
-function toVideo({ title, text: description, tags, privacy }: Publication) {
+const LICENSES = { youtube: "youtube", creative_commons: "creativeCommon" } as const;
+
+/** Returns YouTube's video resource: everything that describes the video, without its bytes. */
+function toVideo({ title, text: description, tags, privacy, settings }: Publication) {
+  const { categoryId, madeForKids, license } = readSettings("youtube", settings);
   return {
     snippet: {
       title,
       description,
       ...(tags.length === 0 ? {} : { tags }),
-      categoryId: CATEGORY_ID,
+      categoryId,
     },
-    status: { privacyStatus: privacy ?? "public", selfDeclaredMadeForKids: false },
+    status: {
+      privacyStatus: privacy ?? "public",
+      selfDeclaredMadeForKids: madeForKids,
+      license: LICENSES[license],
+    },
   };
 }
 
@@ -31,10 +37,11 @@ export function beginSession(
   media: Publication["media"][number],
   signal: AbortSignal,
 ): Answer {
+  const { notifySubscribers } = readSettings("youtube", publication.settings);
   const query = new URLSearchParams({
     uploadType: "resumable",
     part: PARTS,
-    notifySubscribers: "true",
+    notifySubscribers: String(notifySubscribers),
   });
   const url = `${baseUrl}/upload/youtube/v3/videos?${query.toString()}`;
   const headers = {

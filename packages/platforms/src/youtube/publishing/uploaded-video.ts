@@ -1,6 +1,8 @@
 import { object, text } from "#src/http/platform-answer.ts";
 import type { Published } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
+import { toPlaylistHandles } from "./add-to-playlist.ts";
 
 /** A YouTube video that an upload created. */
 export interface UploadedVideo {
@@ -41,14 +43,17 @@ function toIds(
 /**
  * Returns the ids with which a YouTube video counts as published. YouTube locks every upload of an API project that it
  * has not audited as private (platforms reference 5.2). The video then exists, and uploading it again would only make
- * another locked video and spend quota, so it counts as published with a caveat.
+ * another locked video and spend quota, so it counts as published with a caveat. If the settings of the account name a
+ * playlist, the video is added to it later.
  */
 export function toPublished(
   publication: Publication,
   video: UploadedVideo,
-): Pick<Published, "externalId" | "permalink" | "caveat"> {
+): Pick<Published, "externalId" | "permalink" | "caveat" | "askLater"> {
   const wanted = publication.privacy ?? "public";
-  const ids = toIds(publication, video);
+  const { playlistId } = readSettings("youtube", publication.settings);
+  const askLater = playlistId === null ? undefined : toPlaylistHandles(video.id, playlistId);
+  const ids = { ...toIds(publication, video), ...(askLater === undefined ? {} : { askLater }) };
   if (video.privacy !== "private" || wanted === "private") return ids;
   const message =
     "YouTube keeps the video private, because it has not audited the API project of this installation";

@@ -2,7 +2,7 @@ import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 import { actionColumns } from "./comment-actions.ts";
-import { isPaused, scheduleQueues } from "./queue-schedule.ts";
+import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isDoubtful } from "./restore-doubts.ts";
 
 /** A claimed action, with the database's time at its claim. */
@@ -95,22 +95,29 @@ async function lockDueQueues(
 
 /**
  * SQL condition: action `a`, whose call has not begun, has to wait for another action on its comment: for an open call that cannot
- * be told apart from its own, or for an earlier action that hides or shows the comment.
+ * be told apart from its own, or for an earlier action that hides or shows the comment. The database's time of the request orders
+ * them, because the clocks of the processes that make the ids differ.
  */
 function isBehind(sql: ISql) {
   return sql`
-    exists (
+    (exists (
       select 1
       from comment_actions e
       where e.account_id = a.account_id
       and e.comment_id = a.comment_id
       and e.call_key = a.call_key
       and e.id <> a.id
-      and (
-        e.status in ('calling', 'unknown', 'reconciling')
-        or (e.type in ('hide', 'unhide') and e.status in ('queued', 'working') and e.id < a.id)
-      )
-    )`;
+      and e.status in ('calling', 'unknown', 'reconciling')
+    )
+    or (a.type in ('hide', 'unhide') and exists (
+      select 1
+      from comment_actions e
+      where e.account_id = a.account_id
+      and e.comment_id = a.comment_id
+      and e.type in ('hide', 'unhide')
+      and e.status in ('queued', 'working')
+      and (e.created_at, e.id) < (a.created_at, a.id)
+    )))`;
 }
 
 /**
@@ -165,7 +172,7 @@ async function claimOf(
         )) as free
       from comment_action_queues q
       where q.account_id in ${tx(accountIds)}
-      and coalesce(q.not_before <= now(), true)
+      and coalesce(greatest(q.not_before, ${heldUntil(tx)}) <= now(), true)
     ),
     heads as (${firstReady(tx)}),
     taken as (

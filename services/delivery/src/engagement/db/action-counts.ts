@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { ActionType } from "#src/engagement/domain/comment-action.ts";
-import { isPaused } from "./queue-schedule.ts";
+import { heldUntil, isPaused } from "./queue-schedule.ts";
 
 /**
  * The states in which operators see unfinished actions: ready (`due`), stopped by an operator's pause (`paused`), waiting for a
@@ -19,21 +19,26 @@ export interface ActionCount {
 
 /** Counts the unfinished actions that do not wait for a retry. */
 export async function countActions(sql: ISql): Promise<readonly ActionCount[]> {
+  // Each part names the statuses of a partial index, so that no part reads ended actions.
   return await sql<ActionCount[]>`
     select type, state, count(*)::int as count, min(wake_at) as since
     from (
       select a.type, a.wake_at,
         case
-          when a.status in ('working', 'calling') then 'working'
-          when a.status in ('unknown', 'reconciling') then 'unknown'
+          when a.status = 'unknown' then 'unknown'
           when exists (select 1 from pauses where ${isPaused(sql)}) then 'paused'
-          when q.not_before > now() then 'limited'
+          when greatest(q.not_before, ${heldUntil(sql)}) > now() then 'limited'
           else 'due'
         end as state
-      from comment_actions a
-      join comment_action_queues q on q.account_id = a.account_id
-      where a.status in ('queued', 'working', 'calling', 'unknown', 'reconciling')
-      and (a.status <> 'queued' or a.wake_at <= now())
+      from comment_action_queues q
+      join comment_actions a on a.account_id = q.account_id
+      where q.wake_at is not null
+      and a.status in ('queued', 'working', 'unknown', 'reconciling')
+      and (a.status = 'unknown' or (a.status = 'queued' and a.wake_at <= now()))
+      union all
+      select type, wake_at, case when status = 'reconciling' then 'unknown' else 'working' end as state
+      from comment_actions
+      where status in ('working', 'calling', 'reconciling')
     ) as t
     group by type, state`;
 }

@@ -75,7 +75,12 @@ export async function updateActions(
  */
 export async function findOwnedReplies(
   sql: ISql,
-  { id, accountId, commentId }: Pick<CommentAction, "id" | "accountId" | "commentId">,
+  {
+    id,
+    workspaceId,
+    accountId,
+    commentId,
+  }: Pick<CommentAction, "id" | "workspaceId" | "accountId" | "commentId">,
   externalIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (externalIds.length === 0) return new Set();
@@ -83,12 +88,14 @@ export async function findOwnedReplies(
     select external_id
     from comment_actions
     where account_id = ${accountId}
+    and workspace_id = ${workspaceId}
     and external_id in ${sql(externalIds)}
     and id <> ${id}
     union
     select unnest(further_ids) as external_id
     from comment_actions
     where account_id = ${accountId}
+    and workspace_id = ${workspaceId}
     and comment_id = ${commentId}
     and id <> ${id}`;
   const owned = new Set(rows.map(({ externalId }) => externalId));

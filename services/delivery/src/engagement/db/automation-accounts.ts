@@ -1,5 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
+import { isUnheld } from "./queue-schedule.ts";
 
 interface AccountRef {
   readonly workspaceId: string;
@@ -80,6 +81,7 @@ export async function claimAccounts(
       where platform = ${platform}
       and poll_at <= now()
       and lease_until <= now()
+      and ${isUnheld(sql)}
       order by poll_at
       limit ${limit}
       for no key update skip locked

@@ -1,4 +1,5 @@
 import type { ISql } from "@postrider/shared/postgres";
+import { isUnheld } from "./queue-schedule.ts";
 
 const MAX_COUNT = 100_000;
 /** Number of failed polls in a row from which an account counts as failing. */
@@ -30,6 +31,7 @@ export async function countAutomations(sql: ISql): Promise<AutomationCounts> {
       from automation_accounts
       where poll_at <= now()
       and lease_until <= now()
+      and ${isUnheld(sql)}
     ),
     failing as (
       select platform, count(*)::int as accounts

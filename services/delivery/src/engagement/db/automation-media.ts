@@ -4,13 +4,14 @@ import type { WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 /** Lists what is known of the comments on these media of an account. */
 export async function listWatchedMedia(
   sql: ISql,
-  accountId: string,
+  { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
   mediaIds: readonly string[],
 ): Promise<readonly WatchedMedia[]> {
   return await sql<WatchedMedia[]>`
     select media_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at, failures, last_error
     from automation_media
     where account_id = ${accountId}
+    and workspace_id = ${workspaceId}
     and media_id = any(${[...mediaIds]}::text[])`;
 }
 

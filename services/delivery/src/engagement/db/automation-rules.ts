@@ -42,7 +42,8 @@ export async function updateRule(
       activated_at = ${rule.activatedAt},
       skip_before = case when ${isStopped} then clock_timestamp() else skip_before end,
       updated_at = ${rule.updatedAt}
-    where id = ${rule.id}`;
+    where id = ${rule.id}
+    and workspace_id = ${rule.workspaceId}`;
 }
 
 /** Finds a rule of a workspace, also a revoked one. */
@@ -92,13 +93,14 @@ export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Pr
 /** Lists the active rules of an account, and the given other ones, oldest first. */
 export async function listRulesOfAccount(
   sql: ISql,
-  accountId: string,
+  { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
   otherIds: readonly string[] = [],
 ): Promise<readonly AutomationRule[]> {
   return await sql<AutomationRule[]>`
     select ${columns(sql)}
     from automation_rules
     where account_id = ${accountId}
+    and workspace_id = ${workspaceId}
     and (status = 'active' or id = any(${[...otherIds]}::uuid[]))
     order by id`;
 }

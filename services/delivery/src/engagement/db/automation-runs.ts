@@ -113,14 +113,22 @@ export async function endRuns(
 /** Lists those runs that exist, of these rules and comments. */
 export async function listKnownRuns(
   sql: ISql,
-  ruleIds: readonly string[],
-  commentIds: readonly string[],
+  {
+    workspaceId,
+    ruleIds,
+    commentIds,
+  }: {
+    readonly workspaceId: string;
+    readonly ruleIds: readonly string[];
+    readonly commentIds: readonly string[];
+  },
 ): Promise<readonly Pick<AutomationRun, "ruleId" | "commentId">[]> {
   return await sql<Pick<AutomationRun, "ruleId" | "commentId">[]>`
     select rule_id, comment_id
     from automation_runs
     where rule_id = any(${[...ruleIds]}::uuid[])
-    and comment_id = any(${[...commentIds]}::text[])`;
+    and comment_id = any(${[...commentIds]}::text[])
+    and workspace_id = ${workspaceId}`;
 }
 
 interface RunPage {
@@ -134,14 +142,22 @@ interface RunPage {
 export async function listRunPage(
   sql: ISql,
   workspaceId: string,
-  { ruleId, status, limit, before }: RunPage,
+  page: RunPage,
 ): Promise<readonly AutomationRun[]> {
-  const owner =
-    ruleId === undefined ? sql`workspace_id = ${workspaceId}` : sql`rule_id = ${ruleId}`;
-  return await sql<AutomationRun[]>`
+  return await runPage(sql, workspaceId, page);
+}
+
+/** SQL query of `listRunPage`. */
+export function runPage(
+  sql: ISql,
+  workspaceId: string,
+  { ruleId, status, limit, before }: RunPage,
+) {
+  return sql<AutomationRun[]>`
     select ${columns(sql)}
     from automation_runs
-    where ${owner}
+    where workspace_id = ${workspaceId}
+    ${ruleId === undefined ? sql`` : sql`and rule_id = ${ruleId}`}
     ${status === undefined ? sql`` : sql`and status = ${status}`}
     ${before === undefined ? sql`` : sql`and id < ${before}`}
     order by id desc

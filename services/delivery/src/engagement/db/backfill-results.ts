@@ -31,6 +31,7 @@ export async function insertResults(
     select comment_id
     from backfill_results
     where backfill_id = ${id}
+    and workspace_id = ${workspaceId}
     and comment_id = any(${results.map(({ commentId }) => commentId)}::text[])`;
   const knownIds = new Set(known.map(({ commentId }) => commentId));
   const rows = results
@@ -61,13 +62,14 @@ export async function insertResults(
 /** Lists results of a job, newest comment first, and one more, which shows that another page follows. */
 export async function listResults(
   sql: ISql,
-  backfillId: string,
+  { id, workspaceId }: { readonly id: string; readonly workspaceId: string },
   { limit, after }: { readonly limit: number; readonly after: number },
 ): Promise<readonly StoredResult[]> {
   return await sql<StoredResult[]>`
     select position, comment_id, comment, outcome, reason
     from backfill_results
-    where backfill_id = ${backfillId}
+    where backfill_id = ${id}
+    and workspace_id = ${workspaceId}
     and position > ${after}
     order by position
     limit ${limit + 1}`;

@@ -83,10 +83,12 @@ export async function listBackfillPage(
     limit ${limit + 1}`;
 }
 
+type JobRef = Pick<BackfillRow, "id" | "workspaceId">;
+
 /** Changes the status of a job. `preparingMs` is the time after which a page that was not stored can be prepared again. */
 export async function setBackfillStatus(
   tx: TransactionSql,
-  id: string,
+  { id, workspaceId }: JobRef,
   status: BackfillStatus,
   preparingMs = 0,
 ): Promise<BackfillRow> {
@@ -96,6 +98,7 @@ export async function setBackfillStatus(
       preparing_until = now() + ${preparingMs} * interval '1 millisecond',
       updated_at = now()
     where id = ${id}
+    and workspace_id = ${workspaceId}
     returning ${columns(tx)}`;
   if (row === undefined) throw new Error("the preparation job is missing");
   return row;
@@ -111,7 +114,7 @@ export interface OutcomeCounts {
 /** Adds a stored page to a job. */
 export async function addBackfillPage(
   tx: TransactionSql,
-  id: string,
+  { id, workspaceId }: JobRef,
   {
     status,
     pageCursor,
@@ -133,6 +136,7 @@ export async function addBackfillPage(
       unmatched = unmatched + ${counts.unmatched},
       updated_at = now()
     where id = ${id}
+    and workspace_id = ${workspaceId}
     returning ${columns(tx)}`;
   if (row === undefined) throw new Error("the preparation job is missing");
   return row;

@@ -18,6 +18,8 @@ export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly runId: NewPrivateReply["runId"] | null;
   /** No call starts after this instant; null = 24 hours after the request. */
   readonly sendBefore: Date | null;
+  /** No call starts before this instant; null = it may start at once. */
+  readonly notBefore: Date | null;
 }
 
 /** The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias `a`. */
@@ -44,6 +46,7 @@ function toRow(action: ActionRow) {
     rule_id: action.ruleId,
     run_id: action.runId,
     send_before: action.sendBefore?.toISOString() ?? null,
+    not_before: action.notBefore?.toISOString() ?? null,
   };
 }
 
@@ -65,10 +68,12 @@ export async function insertActions(
       rule_id, run_id, send_before, status, wake_at, cause
     )
     select id, workspace_id, account_id, platform, media_id, comment_id, comment_created_at, type, text, call_key,
-      rule_id, run_id, coalesce(send_before, now() + interval '24 hours'), 'queued', now(), ${tx.json(currentCause())}
+      rule_id, run_id, coalesce(send_before, now() + interval '24 hours'), 'queued',
+      greatest(not_before, now()), ${tx.json(currentCause())}
     from jsonb_to_recordset(${tx.json(actions.map(toRow))}) as r(
       id uuid, workspace_id uuid, account_id uuid, platform text, media_id text, comment_id text,
-      comment_created_at timestamptz, type text, text text, call_key text, rule_id uuid, run_id uuid, send_before timestamptz
+      comment_created_at timestamptz, type text, text text, call_key text, rule_id uuid, run_id uuid, send_before timestamptz,
+      not_before timestamptz
     )
     order by account_id, comment_id, id
     on conflict (account_id, comment_id) where type = 'private_reply' do nothing

@@ -2,6 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { CommentPosition, HiddenRange } from "#src/engagement/domain/merge-hidden-comments.ts";
 
 interface MediaRef {
+  readonly workspaceId: string;
   readonly accountId: string;
   readonly mediaId: string;
 }
@@ -19,7 +20,7 @@ function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older
 /** Lists the comments in a part of a list that Postrider hid and has not shown again, newest first. */
 export async function listHiddenComments(
   sql: ISql,
-  { accountId, mediaId }: MediaRef,
+  { workspaceId, accountId, mediaId }: MediaRef,
   { range, limit }: { readonly range: HiddenRange; readonly limit: number },
 ): Promise<readonly CommentPosition[]> {
   return await sql<CommentPosition[]>`
@@ -29,6 +30,7 @@ export async function listHiddenComments(
         a.comment_id as id, a.comment_created_at as created_at, a.type
       from comment_actions a
       where a.account_id = ${accountId}
+      and a.workspace_id = ${workspaceId}
       and a.media_id = ${mediaId}
       and a.type in ('hide', 'unhide')
       and a.status = 'succeeded'
@@ -45,7 +47,7 @@ export async function listHiddenComments(
 /** Returns which of the comments Postrider hid and has not shown again. */
 export async function findHiddenComments(
   sql: ISql,
-  { accountId, mediaId }: MediaRef,
+  { workspaceId, accountId, mediaId }: MediaRef,
   commentIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await sql<{ id: string }[]>`
@@ -54,6 +56,7 @@ export async function findHiddenComments(
       select distinct on (a.comment_id) a.comment_id as id, a.type
       from comment_actions a
       where a.account_id = ${accountId}
+      and a.workspace_id = ${workspaceId}
       and a.media_id = ${mediaId}
       and a.comment_id = any(${commentIds as string[]})
       and a.type in ('hide', 'unhide')

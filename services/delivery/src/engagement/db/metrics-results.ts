@@ -136,7 +136,9 @@ export interface AccountEnd {
   readonly bucket: Bucket;
   /** Whether the call was a scheduled one, for which this process took the account. */
   readonly isScheduled: boolean;
-  /** Milliseconds for which the account gets no scheduled call. */
+  /** When the call began. */
+  readonly askedAt: Date;
+  /** Milliseconds for which the account gets no scheduled call, unless it was connected again since the call began. */
   readonly pauseMs: number;
   /** Milliseconds for which the platform wants no call of the account, or of the whole app. */
   readonly limitedForMs: number;
@@ -152,6 +154,7 @@ export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]):
   const rows = ends.map(({ bucket, ...end }) => ({
     account_id: end.accountId,
     is_scheduled: end.isScheduled,
+    asked_at: end.askedAt.toISOString(),
     pause_ms: end.pauseMs,
     limited_for_ms: bucket.scope === "account" ? end.limitedForMs : 0,
     further_ms: end.furtherUnits * bucket.intervalMs,
@@ -168,14 +171,14 @@ export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]):
       not_before = case
         when not r.is_scheduled then a.not_before
         else greatest(
-          now() + r.pause_ms * interval '1 millisecond',
+          now() + case when a.connected_at >= r.asked_at then 0 else r.pause_ms end * interval '1 millisecond',
           a.budget_until + (r.further_ms - r.ahead_ms) * interval '1 millisecond'
         )
       end,
       budget_until = a.budget_until + r.further_ms * interval '1 millisecond',
       limited_until = greatest(a.limited_until, now() + nullif(r.limited_for_ms, 0) * interval '1 millisecond')
     from jsonb_to_recordset(${tx.json(rows)}) as r (
-      account_id uuid, is_scheduled boolean, pause_ms float8, limited_for_ms float8, further_ms float8,
+      account_id uuid, is_scheduled boolean, asked_at timestamptz, pause_ms float8, limited_for_ms float8, further_ms float8,
       ahead_ms float8
     )
     where a.account_id = r.account_id`;

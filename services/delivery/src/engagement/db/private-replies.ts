@@ -5,13 +5,14 @@ import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts
 /** Returns those comments of an account that have a private reply, or will have one. */
 export async function listAnswered(
   sql: ISql,
-  accountId: string,
+  { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
   commentIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const rows = await sql<{ commentId: string }[]>`
     select comment_id
     from comment_actions
     where account_id = ${accountId}
+    and workspace_id = ${workspaceId}
     and comment_id = any(${[...commentIds]}::text[])
     and type = 'private_reply'`;
   return new Set(rows.map(({ commentId }) => commentId));

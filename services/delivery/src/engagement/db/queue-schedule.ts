@@ -13,6 +13,30 @@ export function isPaused(sql: ISql) {
       or (kind = 'workspace' and key = q.workspace_id::text))`;
 }
 
+/** SQL subquery: until when the platform limits the polls of the account of queue `q`, and so the account as a whole. */
+export function heldUntil(sql: ISql) {
+  return sql`
+    (
+      select h.held_until
+      from automation_accounts h
+      where h.account_id = q.account_id
+    )`;
+}
+
+/**
+ * SQL condition on an account (`automation_accounts`): a limit of the platform for its actions does not hold it. The platform limits
+ * the account as a whole.
+ */
+export function isUnheld(sql: ISql) {
+  return sql`
+    not exists (
+      select 1
+      from comment_action_queues q
+      where q.account_id = automation_accounts.account_id
+      and q.not_before > now()
+    )`;
+}
+
 /** SQL subquery: when the first action of queue `q` in one of these statuses is ready; null if there is none. */
 function firstWake(sql: ISql, statuses: readonly string[]) {
   return sql`
@@ -51,18 +75,19 @@ export async function scheduleQueues(
   await tx`
     update comment_action_queues q
     set wake_at = case
-        when n.wake_at is not null then greatest(n.wake_at, q.not_before)
+        when n.wake_at is not null then greatest(n.wake_at, q.not_before, n.held_until)
       end
     from (
       select w.account_id, least(${nextLook(tx, tx`w.look_at`, RECHECK_SECONDS)}, case
           when w.is_paused then case when w.call_at is not null then greatest(w.call_at, now() + ${PAUSED_RECHECK_SECONDS}::float8 * interval '1 second') end
           else ${nextLook(tx, tx`w.call_at`, RECHECK_SECONDS)}
-        end) as wake_at
+        end) as wake_at, w.held_until
       from (
         select q.account_id,
           ${firstWake(tx, ["queued", "working"])} as call_at,
           ${firstWake(tx, ["unknown", "reconciling"])} as look_at,
-          exists (select 1 from pauses where ${isPaused(tx)}) as is_paused
+          exists (select 1 from pauses where ${isPaused(tx)}) as is_paused,
+          ${heldUntil(tx)} as held_until
         from comment_action_queues q
         where q.account_id in ${tx(accountIds)}
       ) as w

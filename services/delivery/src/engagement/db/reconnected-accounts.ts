@@ -5,8 +5,8 @@ import { lockMetricsAccounts } from "./metrics-results.ts";
 const MAX_LEASE_MS = 90_000;
 
 /**
- * Ends the pauses that accounts have because their access was refused. Leases, budgets and rate limits stay. Polls for comments
- * that failed are made now.
+ * Ends the pauses that accounts have because their access was refused, and keeps calls that began before from pausing them. Leases,
+ * budgets and rate limits stay. Polls for comments that failed are made now, or again after the poll that runs.
  */
 export async function resumeAccounts(
   tx: TransactionSql,
@@ -24,24 +24,31 @@ export async function resumeAccounts(
   );
   await tx`
     update metrics_accounts a
-    set not_before = now()
+    set connected_at = clock_timestamp(),
+      not_before = case
+        when a.not_before > now() + ${MAX_LEASE_MS}::float8 * interval '1 millisecond' then now()
+        else a.not_before
+      end
     from jsonb_to_recordset(${rows}) as r (workspace_id uuid, account_id uuid)
     where a.account_id = r.account_id
-    and a.workspace_id = r.workspace_id
-    and a.not_before > now() + ${MAX_LEASE_MS}::float8 * interval '1 millisecond'`;
+    and a.workspace_id = r.workspace_id`;
   await tx`
     with failed as materialized (
       select a.account_id
       from automation_accounts a
       join jsonb_to_recordset(${rows}) as r (workspace_id uuid, account_id uuid)
         on r.account_id = a.account_id and r.workspace_id = a.workspace_id
-      where a.failures > 0
+      where (a.failures > 0 or a.lease_until > now())
       and a.poll_at < 'infinity'
       order by a.account_id
       for no key update of a
     )
     update automation_accounts a
-    set poll_at = least(a.poll_at, now()),
+    set poll_at = case
+        -- A poll that runs keeps a time of the next poll that is later than its claim.
+        when a.lease_until > now() then clock_timestamp()
+        else least(a.poll_at, now())
+      end,
       failures = 0
     from failed
     where a.account_id = failed.account_id`;

@@ -1,4 +1,6 @@
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
+import { actionColumns } from "./comment-actions.ts";
 
 /**
  * How long after a restore from a backup a new action may repeat one that the restore lost, in minutes: a client repeats a
@@ -15,14 +17,17 @@ const MESSAGE =
 
 /**
  * SQL condition: a restore from a backup made it uncertain whether action `a` was carried out, and the platform has not been
- * searched since then. The table `deployment` has the alias `d`. Hiding can be repeated, so it is never uncertain.
+ * searched since then. The table `deployment` has the alias `d`. Hiding or showing a comment can be repeated, but not after a later
+ * request for the comment that the restore may have lost.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
     (d.restored_at is not null
-      and a.type in ('reply', 'private_reply')
-      and a.created_at < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
-      and (a.doubted_at is null or a.doubted_at < d.restored_at))`;
+      and case
+        when a.type in ('hide', 'unhide') then a.created_at < d.restored_at
+        else a.created_at < d.restored_at + ${REPEATS_MINUTES} * interval '1 minute'
+          and (a.doubted_at is null or a.doubted_at < d.restored_at)
+      end)`;
 }
 
 /** SQL condition: another action with the call key of action `a` has, or may have, an open call. */
@@ -50,6 +55,7 @@ function readyDoubtful(sql: ISql, isThorough: boolean) {
     cross join deployment d
     where a.status in ('queued', 'working', 'unknown', 'reconciling')
     and a.wake_at <= now()
+    and a.type in ('reply', 'private_reply')
     and ${isDoubtful(sql)}
     and not ${isBehindOpenCall(sql)}
     -- Postgres evaluates this once, before it reads an action.
@@ -104,4 +110,36 @@ export async function doubtActions(sql: ISql, callMs: number, isThorough: boolea
       version = a.version + 1
     from locked k, deployment d
     where a.id = k.id`;
+}
+
+/**
+ * Ends the actions from before a restore from a backup that hide or show a comment and wait, and returns them. The restored data may
+ * lack a later request for the same comment that was carried out, and a repeated call would undo it.
+ */
+export async function endOldVisibility(tx: TransactionSql): Promise<readonly CommentAction[]> {
+  return await tx<CommentAction[]>`
+    with old as materialized (
+      select a.id
+      from comment_actions a
+      cross join deployment d
+      where a.type in ('hide', 'unhide')
+      and a.status in ('queued', 'working')
+      and a.created_at < d.restored_at
+      -- Postgres evaluates this once, before it reads an action.
+      and (select r.restored_at is not null from deployment r)
+      order by a.id
+      limit ${BATCH}
+      for update of a skip locked
+    )
+    update comment_actions a
+    set status = 'failed',
+      error_code = 'outcome_unknown',
+      error_message = ${MESSAGE},
+      finished_at = now(),
+      fence = a.fence + 1,
+      lease_owner = null,
+      version = a.version + 1
+    from old
+    where a.id = old.id
+    returning ${actionColumns(tx)}`;
 }

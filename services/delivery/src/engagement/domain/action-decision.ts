@@ -78,6 +78,16 @@ export function change(action: CommentAction): ActionDecision {
   return { action: { ...action, version: action.version + 1, crashCount: 0 } };
 }
 
+/**
+ * Returns the action with one call less whose outcome is unknown. After the last one, a later call with an unknown outcome is searched
+ * for from its own time.
+ */
+export function withoutUnknown(action: CommentAction): CommentAction {
+  const openUnknowns = Math.max(0, action.openUnknowns - 1);
+  const firstUnknownAt = openUnknowns === 0 ? null : action.firstUnknownAt;
+  return { ...action, openUnknowns, firstUnknownAt };
+}
+
 interface Fault {
   readonly code: ActionErrorCode;
   readonly message: string;

@@ -411,13 +411,25 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     "a late answer that the call was not sent ends the search",
     LOOKING,
     called({ kind: "not_sent" }),
-    { status: "queued", openUnknowns: 0, errorCode: null, errorMessage: null },
+    {
+      status: "queued",
+      openUnknowns: 0,
+      firstUnknownAt: null,
+      errorCode: null,
+      errorMessage: null,
+    },
   ],
   [
     "a late refusal ends the search",
     LOOKING,
     called({ kind: "refused", code: "content_rejected", message: "too long" }),
-    { ...FAILED, openUnknowns: 0, errorCode: "content_rejected", errorMessage: "too long" },
+    {
+      ...FAILED,
+      openUnknowns: 0,
+      firstUnknownAt: null,
+      errorCode: "content_rejected",
+      errorMessage: "too long",
+    },
   ],
   [
     "a late refusal of an earlier call changes nothing",

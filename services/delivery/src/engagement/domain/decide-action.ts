@@ -4,6 +4,7 @@ import {
   fail,
   requeue,
   succeed,
+  withoutUnknown,
   type ActionDecision,
   type ActionOutcome,
   type ActionPolicy,
@@ -136,7 +137,7 @@ function onLate(
   policy: ActionPolicy,
 ): ActionDecision | undefined {
   const { now } = snapshot;
-  const action = { ...snapshot.action, openUnknowns: snapshot.action.openUnknowns - 1 };
+  const action = withoutUnknown(snapshot.action);
   switch (outcome.kind) {
     case "unknown":
       return undefined;

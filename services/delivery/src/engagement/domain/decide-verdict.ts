@@ -5,6 +5,7 @@ import {
   fail,
   requeue,
   succeed,
+  withoutUnknown,
   type ActionDecision,
   type ActionPolicy,
   type ActionSnapshot,
@@ -67,9 +68,7 @@ export function onVerdict(
     case "absent":
       return onAbsent(snapshot);
     case "refused": {
-      const { action } = snapshot;
-      const openUnknowns = Math.max(0, action.openUnknowns - 1);
-      return fail({ ...snapshot, action: { ...action, openUnknowns } }, verdict);
+      return fail({ ...snapshot, action: withoutUnknown(snapshot.action) }, verdict);
     }
     case "repeat":
       return onRepeat(snapshot, policy);

@@ -1,6 +1,6 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { readsMedia, type AutomationRule } from "./automation-rule.ts";
-import { createRuleMatcher } from "./plan-runs.ts";
+import { answerableUntil, createRuleMatcher } from "./plan-runs.ts";
 
 /** What a rule would do with a past comment. */
 export type BackfillPlan =
@@ -45,8 +45,7 @@ function planItem(
 ): BackfillPlan {
   if (match === "no_match") return { outcome: "no_match", reason: null };
   if (match === "excluded") return { outcome: "skipped", reason: "excluded" };
-  if (createdAt.getTime() + windowMs <= now.getTime())
-    return { outcome: "skipped", reason: "too_old" };
+  if (answerableUntil(createdAt, windowMs) <= now) return { outcome: "skipped", reason: "too_old" };
   if (answeredIds.has(id)) return { outcome: "skipped", reason: "already_replied" };
   return { outcome: "prepared", reason: null };
 }

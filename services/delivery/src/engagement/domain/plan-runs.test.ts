@@ -35,6 +35,9 @@ function comment(id: string, text = "link", createdAt = daysAgo(1)) {
   return { id, text, ...author, createdAt, likeCount: null, replyCount: null, hidden: false };
 }
 
+/** The last instant for a private reply to the comment of `planOne`. */
+const A_MINUTE_BEFORE_THE_END = new Date(daysAgo(-6).getTime() - 60_000);
+
 const CONTEXT: PlanContext = {
   mediaId: "m",
   now: NOW,
@@ -55,10 +58,10 @@ function planOne(
 
 test.each([
   [
-    "waits until the window of the platform ends",
+    "waits until a minute before the window of the platform ends",
     {},
     {},
-    { kind: "send", sendBefore: daysAgo(-6) },
+    { kind: "send", sendBefore: A_MINUTE_BEFORE_THE_END },
   ],
   ["has no run without a keyword", {}, { text: "nice" }, undefined],
   ["has no run on media that the rule does not name", { mediaIds: ["other"] }, {}, undefined],
@@ -67,7 +70,7 @@ test.each([
     "of the second of the activation waits",
     { activatedAt: new Date(daysAgo(1).getTime() + 999) },
     { sendingSince: new Date(daysAgo(1).getTime() + 999) },
-    { kind: "send", sendBefore: daysAgo(-6) },
+    { kind: "send", sendBefore: A_MINUTE_BEFORE_THE_END },
   ],
   ["has no second run", {}, { knownRuns: new Set([runKey("r", "c")]) }, undefined],
   ["is excluded", {}, { text: "link spam" }, { kind: "skipped", reason: "excluded" }],
@@ -78,7 +81,12 @@ test.each([
     { kind: "skipped", reason: "excluded" },
   ],
   ["is inactive", { status: "paused" as const }, {}, { kind: "skipped", reason: "rule_inactive" }],
-  ["is too old at 7 days", {}, { at: daysAgo(7) }, { kind: "skipped", reason: "too_old" }],
+  [
+    "is too old a minute before it is 7 days old",
+    {},
+    { at: new Date(daysAgo(7).getTime() + 60_000) },
+    { kind: "skipped", reason: "too_old" },
+  ],
   [
     "is blocked while sending is blocked",
     {},

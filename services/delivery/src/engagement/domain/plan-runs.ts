@@ -40,6 +40,17 @@ export interface PlanContext {
   readonly knownRuns: ReadonlySet<string>;
 }
 
+/** How long before the end of the platform's time for private replies the last call starts, in milliseconds. */
+const MARGIN_MS = 60_000;
+
+/**
+ * Returns the instant after which no private reply to a comment is sent. The margin is for the time until a call arrives, and for
+ * the clock of the platform.
+ */
+export function answerableUntil(createdAt: Date, windowMs: number): Date {
+  return new Date(createdAt.getTime() + windowMs - MARGIN_MS);
+}
+
 /** Returns the key of the only run that a rule can have for a comment. */
 export function runKey(ruleId: string, commentId: string): string {
   return `${ruleId} ${commentId}`;
@@ -95,7 +106,7 @@ function planRun(
   match: "match" | "excluded",
   { now, windowMs, sendingSince, answeredIds }: PlanContext,
 ): RunPlan {
-  const sendBefore = new Date(createdAt.getTime() + windowMs);
+  const sendBefore = answerableUntil(createdAt, windowMs);
   if (match === "excluded") return { kind: "skipped", reason: "excluded" };
   if (status !== "active") return { kind: "skipped", reason: "rule_inactive" };
   if (sendBefore <= now) return { kind: "skipped", reason: "too_old" };

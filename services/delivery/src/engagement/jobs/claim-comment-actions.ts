@@ -13,6 +13,7 @@ import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import type { ActionContext, ActionDeps } from "#src/engagement/operations/action-context.ts";
 import { ActionRecorder } from "#src/engagement/operations/action-recorder.ts";
 import type { EngagementDeps, FinishRuns } from "#src/engagement/operations/dependencies.ts";
+import { endOldActions } from "#src/engagement/operations/end-old-actions.ts";
 import { workActions } from "#src/engagement/operations/work-actions.ts";
 
 export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "onEvents"> {
@@ -29,6 +30,8 @@ export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "o
 export interface ActionClaims extends AsyncDisposable {
   /** Claims ready actions now instead of at the next poll. */
   nudge(): void;
+  /** Milliseconds since this process last looked for actions without an error. */
+  claimAgeMs(): number;
 }
 
 const POLL_MS = 500;
@@ -53,7 +56,11 @@ export function startClaimCommentActions(options: ClaimActionsOptions): ActionCl
   const claims = new Claims(options);
   const loop = startLoop({
     idleMs: POLL_MS,
-    work: () => claims.pass(),
+    work: async () => {
+      const next = await claims.pass();
+      claims.lookedForWorkAt = performance.now();
+      return next;
+    },
     onError: (error) =>
       options.logger.warn(
         { err: error },
@@ -63,12 +70,14 @@ export function startClaimCommentActions(options: ClaimActionsOptions): ActionCl
   claims.onFree = () => loop.nudge();
   return {
     nudge: () => loop.nudge(),
+    claimAgeMs: () => performance.now() - claims.lookedForWorkAt,
     [Symbol.asyncDispose]: () => claims.stop(loop),
   };
 }
 
 class Claims {
   onFree: () => void = () => undefined;
+  lookedForWorkAt = performance.now();
   readonly #options: ClaimActionsOptions;
   readonly #context: ActionContext;
   readonly #platforms: readonly string[];
@@ -148,6 +157,7 @@ class Claims {
     );
     const isThorough = now - this.#thoroughAt >= THOROUGH_LOOK_MS;
     await doubtActions(sql, settings.visibleCallMs, isThorough);
+    await endOldActions(this.#options);
     if (isThorough) this.#thoroughAt = now;
   }
 

@@ -23,6 +23,8 @@ const MAX_POLLS_PER_PLATFORM = 12;
 export interface CommentPolls extends AsyncDisposable {
   /** Makes the job look for due accounts now. */
   nudge(): void;
+  /** Milliseconds since this process last looked for due accounts without an error. */
+  claimAgeMs(): number;
 }
 
 /** Starts to poll accounts with active rules for new comments. */
@@ -40,10 +42,12 @@ export function startPollComments(deps: AutomationDeps): CommentPolls {
     });
     running.set(key, polled);
   };
+  let lookedAt = performance.now();
   const loop = startLoop({
     idleMs: Math.min(LOOK_MS, deps.settings.commentPollMs),
     work: async () => {
       await claimDue(deps, free, begin);
+      lookedAt = performance.now();
       return false;
     },
     onError: (error) =>
@@ -54,6 +58,7 @@ export function startPollComments(deps: AutomationDeps): CommentPolls {
   });
   return {
     nudge: () => loop.nudge(),
+    claimAgeMs: () => performance.now() - lookedAt,
     [Symbol.asyncDispose]: async () => {
       await loop[Symbol.asyncDispose]();
       await Promise.all(running.values());

@@ -36,7 +36,11 @@ export const refusedResultsTotal = createCounter(
 );
 
 /** Counts the end of an action. */
-export function countEnd({ type, status, errorCode, furtherIds }: CommentAction): void {
-  if (furtherIds.length > 0) duplicatesTotal.inc({ type });
-  else actionsTotal.inc({ type, status, code: errorCode ?? "" });
+export function countEnd({ type, status, errorCode }: CommentAction): void {
+  actionsTotal.inc({ type, status, code: errorCode ?? "" });
+}
+
+/** Counts an action that a platform has carried out once more. */
+export function countRepeated({ type }: CommentAction): void {
+  duplicatesTotal.inc({ type });
 }

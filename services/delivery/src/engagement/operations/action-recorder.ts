@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { appendEvents, causedBy } from "@postrider/shared/outbox";
 import { isInfrastructureError, type TransactionSql } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
-import { causeOf } from "@postrider/shared/telemetry/cause";
 import { holdQueues, wakeQueues } from "#src/engagement/db/action-queues.ts";
 import { lockActions, updateActions } from "#src/engagement/db/action-states.ts";
+import { replaceRequeued } from "#src/engagement/db/replaced-actions.ts";
 import type { ActionDecision, ActionEvent } from "#src/engagement/domain/action-decision.ts";
 import { actionLeaseMs } from "#src/engagement/domain/action-lease.ts";
 import {
@@ -14,8 +13,8 @@ import {
 } from "#src/engagement/domain/comment-action.ts";
 import { decideAction } from "#src/engagement/domain/decide-action.ts";
 import { withoutPlatformText } from "#src/engagement/domain/storable-event.ts";
-import { commentActionCompleted } from "#src/events.ts";
-import { countEnd, refusedResultsTotal } from "./action-metrics.ts";
+import { countEnd, countRepeated, refusedResultsTotal } from "./action-metrics.ts";
+import { appendEnds } from "./append-ends.ts";
 import type { EngagementDeps, FinishRuns } from "./dependencies.ts";
 
 interface RecorderDeps extends Pick<EngagementDeps, "sql" | "logger" | "onEvents"> {
@@ -121,10 +120,12 @@ export class ActionRecorder {
 
   async #write(events: readonly ActionEvent[]): Promise<readonly Recorded[]> {
     const { sql, onEvents } = this.#deps;
-    const decisions = await sql.begin((tx) => this.#decideAndWrite(tx, events));
-    const ended = listEnded([...decisions.values()]);
+    const { decisions, ended, repeated } = await sql.begin((tx) =>
+      this.#decideAndWrite(tx, events),
+    );
     if (ended.length > 0) onEvents();
     for (const action of ended) countEnd(action);
+    for (const action of repeated) countRepeated(action);
     return events.map((event) => ({ isContinued: decisions.get(event)?.isContinued === true }));
   }
 
@@ -132,11 +133,12 @@ export class ActionRecorder {
     const { actions, now } = await lockActions(tx, [...new Set(events.map(({ id }) => id))]);
     const decisions = this.#decide(actions, now, events);
     const made = [...decisions.values()];
-    if (made.length === 0) return decisions;
+    if (made.length === 0) return { decisions, ended: [], repeated: [] };
     const changed = new Map(made.map(({ action }) => [action.id, action]));
     await updateActions(tx, [...changed.values()]);
-    const ended = listEnded(made);
-    await appendEvents(tx, ended.filter(isManual).map(toEvent));
+    const replaced = await replaceRequeued(tx, [...changed.keys()]);
+    const ended = [...listEnded(actions, changed), ...replaced];
+    await appendEnds(tx, ended);
     const replies = ended.flatMap(toEndedReply);
     if (replies.length > 0) await this.#deps.finishRuns(tx, replies);
     await wakeQueues(tx, [...changed.keys()]);
@@ -144,7 +146,7 @@ export class ActionRecorder {
       holdUntil === undefined ? [] : [{ accountId: action.accountId, until: holdUntil }],
     );
     await holdQueues(tx, holds);
-    return decisions;
+    return { decisions, ended, repeated: listRepeated(actions, changed) };
   }
 
   /** Decides about the events one after the other; each decision takes into account what the earlier ones changed. */
@@ -170,18 +172,29 @@ export class ActionRecorder {
   }
 }
 
-/** Returns the actions that the decisions ended, each once in its last state. */
-function listEnded(decisions: readonly ActionDecision[]): readonly CommentAction[] {
-  const ended = decisions.map(({ action }) => action).filter(({ status }) => isEnded(status));
-  return [...new Map(ended.map((action) => [action.id, action])).values()];
+type Changed = ReadonlyMap<string, CommentAction>;
+
+/**
+ * Returns the actions that have ended, each in its last state. A further answer about an action that has ended already, with the
+ * same result, is not a new end.
+ */
+function listEnded(stored: readonly CommentAction[], changed: Changed): readonly CommentAction[] {
+  return stored.flatMap(({ id, status, errorCode }) => {
+    const action = changed.get(id);
+    if (action === undefined || !isEnded(action.status)) return [];
+    return action.status === status && action.errorCode === errorCode ? [] : [action];
+  });
 }
 
-function isManual({ type }: CommentAction): boolean {
-  return type !== "private_reply";
-}
-
-function toEvent(action: CommentAction) {
-  return causedBy(commentActionCompleted(action), action.cause && causeOf(action.cause));
+/** Returns the actions that a platform has carried out once more than was known. */
+function listRepeated(
+  stored: readonly CommentAction[],
+  changed: Changed,
+): readonly CommentAction[] {
+  return stored.flatMap(({ id, furtherIds }) => {
+    const action = changed.get(id);
+    return action !== undefined && action.furtherIds.length > furtherIds.length ? [action] : [];
+  });
 }
 
 function toEndedReply(action: CommentAction): readonly EndedPrivateReply[] {

@@ -52,7 +52,7 @@ export async function storePage(
   const from = prepared + skipped + unmatched;
   const counts = await insertResults(tx, { id, workspaceId, from }, toResults(items));
   const more = job.status === "paused" ? "paused" : "ready";
-  return await addBackfillPage(tx, id, {
+  return await addBackfillPage(tx, job, {
     status: next === undefined ? "completed" : more,
     pageCursor: next ?? null,
     counts,

@@ -1,16 +1,33 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { insertActions } from "#src/engagement/db/comment-actions.ts";
+import { replaceWaiting } from "#src/engagement/db/replaced-actions.ts";
 import { callKeyOf, PRIVATE_REPLY_KEY } from "#src/engagement/domain/call-key.ts";
-import type { NewManualAction, NewPrivateReply } from "#src/engagement/domain/comment-action.ts";
+import type {
+  CommentAction,
+  NewManualAction,
+  NewPrivateReply,
+} from "#src/engagement/domain/comment-action.ts";
+import { appendEnds } from "./append-ends.ts";
 
-/** Stores a manual action. After the commit, the caller nudges the dispatcher. */
+/**
+ * Stores a manual action. An action that hides or shows a comment ends those that wait to do so, with their events. After the
+ * commit, the caller nudges the dispatcher, and counts the ends.
+ *
+ * @returns The actions that the new one has ended.
+ */
 export async function insertManualAction(
   tx: TransactionSql,
   action: NewManualAction,
-): Promise<void> {
+): Promise<readonly CommentAction[]> {
+  const isReply = action.type === "reply";
+  const replaced = isReply ? NOTHING_REPLACED : await replaceWaiting(tx, action);
+  await appendEnds(tx, replaced.ended);
   const row = { ...action, callKey: callKeyOf(action), ruleId: null, runId: null };
-  await insertActions(tx, [{ ...row, sendBefore: null }]);
+  await insertActions(tx, [{ ...row, sendBefore: null, notBefore: replaced.callUntil }]);
+  return replaced.ended;
 }
+
+const NOTHING_REPLACED = { ended: [], callUntil: null } as const;
 
 /**
  * Stores private replies, which are sent after the commit. Call it as the last write of a transaction that also stores their runs.
@@ -25,6 +42,7 @@ export async function insertPrivateReplies(
     ...reply,
     type: "private_reply" as const,
     callKey: PRIVATE_REPLY_KEY,
+    notBefore: null,
   }));
   return await insertActions(tx, rows);
 }

@@ -47,7 +47,7 @@ export async function listMediaComments(
       comments: await withOwnKnowledge(deps.sql, commented, mediaId, page.comments),
       next: page.next === undefined ? undefined : { ...state, after: page.next },
     };
-  const media = { accountId: commented.ref.accountId, mediaId };
+  const media = { ...commented.ref, mediaId };
   const hidden = await listHiddenComments(deps.sql, media, {
     range: rangeOfHidden(page, state),
     limit: limit + 1,
@@ -61,13 +61,13 @@ export async function listMediaComments(
 /** Completes comments of a platform that does not say which of them are hidden. */
 async function withOwnKnowledge(
   sql: Sql,
-  { ref: { accountId } }: CommentedAccount,
+  { ref }: CommentedAccount,
   mediaId: string,
   comments: readonly PlatformComment[],
 ): Promise<readonly PlatformComment[]> {
   const unsaid = comments.filter(({ hidden }) => hidden === null).map(({ id }) => id);
   if (unsaid.length === 0) return comments;
-  const hidden = await findHiddenComments(sql, { accountId, mediaId }, unsaid);
+  const hidden = await findHiddenComments(sql, { ...ref, mediaId }, unsaid);
   return comments.map((comment) => ({
     ...comment,
     hidden: comment.hidden ?? hidden.has(comment.id),

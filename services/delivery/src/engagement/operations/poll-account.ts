@@ -73,7 +73,7 @@ function endOf(
 
 async function tryPoll(deps: AutomationDeps, account: PolledAccount): Promise<PollResult> {
   const { platform, accountId } = account;
-  const rules = await listRulesOfAccount(deps.sql, accountId);
+  const rules = await listRulesOfAccount(deps.sql, account);
   if (rules.length === 0 || !isPlatformId(platform)) return { kind: "idle" };
   const comments = deps.connectors.comments[platform];
   const privateReplies = deps.connectors.privateReplies[platform];
@@ -100,7 +100,7 @@ async function readNewComments(poll: Poll): Promise<PollResult> {
   if (listed.kind === "exhausted") return endRead(calls, account.mediaCursor);
   if (listed.kind !== "listed") return toPollFailure(listed);
   const ids = listed.media.map(({ id }) => id);
-  const known = await listWatchedMedia(deps.sql, account.accountId, ids);
+  const known = await listWatchedMedia(deps.sql, account, ids);
   const reads = chooseReads(rules, listed.media, { known, now: await readClock(deps.sql) });
   const stop = await readAll(poll, reads);
   return stop ?? endRead(calls, listed.mediaCursor);

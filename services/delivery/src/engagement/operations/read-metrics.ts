@@ -71,11 +71,15 @@ export async function readMetrics(
       : answer;
   const readings = targets.map((target) => [target.targetId, findReading(target)] as const);
   const results = readings.map(([, reading]) => reading);
+  // If the permission is missing for all posts, a person has to connect the account again, and until then the posts stay due.
+  const isUnusable = results.every(lacksPermission);
+  const outcomeOf = (result: Result) =>
+    isUnusable ? ({ kind: "unusable" } as const) : toOutcome(result);
   return {
-    outcomes: new Map(readings.map(([targetId, reading]) => [targetId, toOutcome(reading)])),
+    outcomes: new Map(readings.map(([targetId, reading]) => [targetId, outcomeOf(reading)])),
     calls,
     units,
-    pauseMs: Math.max(0, ...results.map(pauseMsAfter)),
+    pauseMs: isUnusable ? RECONNECT_PAUSE_MS : Math.max(0, ...results.map(pauseMsAfter)),
     limitedForMs: Math.max(0, ...results.map(limitMsAfter)),
   };
 }
@@ -139,8 +143,11 @@ function isStorable(metrics: PostMetrics): boolean {
 
 function pauseMsAfter(result: Result): number {
   if (result.kind === "unavailable") return UNAVAILABLE_PAUSE_MS;
-  const lacksPermission = result.kind === "refused" && result.code === "permission_missing";
-  return result.kind === "unusable" || lacksPermission ? RECONNECT_PAUSE_MS : 0;
+  return result.kind === "unusable" ? RECONNECT_PAUSE_MS : 0;
+}
+
+function lacksPermission(result: Result): boolean {
+  return result.kind === "refused" && result.code === "permission_missing";
 }
 
 function limitMsAfter(result: Result): number {

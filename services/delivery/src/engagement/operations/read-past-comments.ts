@@ -40,7 +40,7 @@ export async function readPastComments(
   rule: AutomationRule,
   { mediaId, after }: { readonly mediaId: string; readonly after: string | undefined },
 ): Promise<PastPage | PastRefusal> {
-  const { accountId, platform } = rule;
+  const { platform } = rule;
   const comments = isPlatformId(platform) ? deps.connectors.comments[platform] : undefined;
   const replies = isPlatformId(platform) ? deps.connectors.privateReplies[platform] : undefined;
   if (comments === undefined || replies === undefined) throw unavailable();
@@ -59,7 +59,7 @@ export async function readPastComments(
     windowMs: replies.windowMs,
     answeredIds: await listAnswered(
       deps.sql,
-      accountId,
+      rule,
       read.map(({ id }) => id),
     ),
   });

@@ -31,7 +31,7 @@ export async function readResults(
   const scope = ["backfill results", workspaceId, id];
   // Results are numbered, so the cursor carries the number of the last one as its time.
   const after = cursor === "" ? -1 : requireCursor(cursorKeys, scope, cursor).at.getTime();
-  const rows = await listResults(sql, id, { limit: size, after });
+  const rows = await listResults(sql, { id, workspaceId }, { limit: size, after });
   const shown = rows.slice(0, size);
   const last = rows.length > shown.length ? shown.at(-1) : undefined;
   return {

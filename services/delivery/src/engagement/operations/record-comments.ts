@@ -67,12 +67,12 @@ export async function recordComments(
 
 async function plan(
   tx: TransactionSql,
-  { accountId }: PolledAccount,
+  account: PolledAccount,
   { page, media, rules: before, windowMs }: PolledPage,
   { now, sendingSince }: { readonly now: Date; readonly sendingSince: Date | null },
 ): Promise<readonly PlannedRun[]> {
   const earlierIds = before.map(({ id }) => id);
-  const rules = await listRulesOfAccount(tx, accountId, earlierIds);
+  const rules = await listRulesOfAccount(tx, account, earlierIds);
   const context: PlanContext = {
     mediaId: media.mediaId,
     now,
@@ -84,9 +84,10 @@ async function plan(
   const matched = planRuns(rules, page.comments, context);
   if (matched.length === 0) return [];
   const ids = [...new Set(matched.map(({ comment }) => comment.id))];
-  const answeredIds = await listAnswered(tx, accountId, ids);
+  const answeredIds = await listAnswered(tx, account, ids);
   const ruleIds = rules.map(({ id }) => id);
-  const known = await listKnownRuns(tx, ruleIds, ids);
+  const { workspaceId } = account;
+  const known = await listKnownRuns(tx, { workspaceId, ruleIds, commentIds: ids });
   const knownRuns = new Set(known.map(({ ruleId, commentId }) => runKey(ruleId, commentId)));
   return planRuns(rules, page.comments, { ...context, answeredIds, knownRuns });
 }

@@ -114,6 +114,7 @@ function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountE
     platform: question.platform,
     bucket: question.bucket,
     isScheduled,
+    askedAt: [...question.targets, ...question.expired][0]?.askedAt ?? new Date(),
     pauseMs: answer.pauseMs,
     limitedForMs: answer.limitedForMs,
     furtherUnits: isScheduled ? Math.max(0, answer.units - claimedUnits) : 0,

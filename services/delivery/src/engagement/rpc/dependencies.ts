@@ -7,7 +7,10 @@ import type {
 import type { RefreshesByHand } from "#src/engagement/operations/refreshes-by-hand.ts";
 
 /** Dependencies of the RPCs about comments. */
-export interface CommentRpcDeps extends Pick<EngagementDeps, "sql" | "logger" | "accounts"> {
+export interface CommentRpcDeps extends Pick<
+  EngagementDeps,
+  "sql" | "logger" | "accounts" | "onEvents"
+> {
   readonly connectors: Pick<EngagementDeps["connectors"], "comments">;
   /** The keys with which the cursors of comments are signed. */
   readonly cursorKeys: CursorKeys;

@@ -14,6 +14,7 @@ import {
   type KeyedRequest,
 } from "@postrider/shared/postgres/idempotency";
 import type { NewManualAction } from "#src/engagement/domain/comment-action.ts";
+import { countEnd } from "#src/engagement/operations/action-metrics.ts";
 import { insertManualAction } from "#src/engagement/operations/insert-actions.ts";
 import {
   getCommentedAccount,
@@ -42,6 +43,8 @@ export async function requestCommentAction(
   const outcome = await deps.sql.begin((tx) => accept(tx, action, keyed));
   if (outcome.kind === "replayed") return toReplay(outcome.response);
   deps.nudgeActions();
+  if (outcome.replaced.length > 0) deps.onEvents();
+  for (const replaced of outcome.replaced) countEnd(replaced);
   return { action: outcome.action, replayed: false };
 }
 
@@ -69,6 +72,13 @@ interface Checked {
   readonly kind: "checked";
   readonly platform: string;
   readonly commentCreatedAt: Date;
+}
+
+interface Created {
+  readonly kind: "created";
+  readonly action: CommentAction;
+  /** The earlier actions that this one has ended. */
+  readonly replaced: Awaited<ReturnType<typeof insertManualAction>>;
 }
 
 type Replayed = { readonly kind: "replayed"; readonly response: Uint8Array };
@@ -100,7 +110,7 @@ async function accept(
   tx: TransactionSql,
   action: NewManualAction,
   keyed: KeyedRequest | undefined,
-): Promise<{ readonly kind: "created"; readonly action: CommentAction } | Replayed> {
+): Promise<Created | Replayed> {
   const [clock] = await tx<{ now: Date }[]>`select now() as now`;
   const createdAt = clock?.now ?? new Date();
   const stored = {
@@ -117,6 +127,6 @@ async function accept(
     const response = await takeKeyOrReplay(tx, keyed, toBinary(CommentActionSchema, message));
     if (response !== undefined) return { kind: "replayed", response };
   }
-  await insertManualAction(tx, action);
-  return { kind: "created", action: message };
+  const replaced = await insertManualAction(tx, action);
+  return { kind: "created", action: message, replaced };
 }

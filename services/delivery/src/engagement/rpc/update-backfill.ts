@@ -54,9 +54,9 @@ function changeFrom(
   to: BackfillStatus,
   preparingMs?: number,
 ): Change {
-  return async (tx, { id, status }) => {
-    if (!from.includes(status)) throw wrongStatus(status, from);
-    return await setBackfillStatus(tx, id, to, preparingMs);
+  return async (tx, job) => {
+    if (!from.includes(job.status)) throw wrongStatus(job.status, from);
+    return await setBackfillStatus(tx, job, to, preparingMs);
   };
 }
 
@@ -95,7 +95,7 @@ async function endPage(
     if (job === undefined) throw notFound();
     if (job.pages !== pages) return job;
     if (page?.kind === "page") return await storePage(tx, job, page);
-    if (page !== undefined) return await setBackfillStatus(tx, id, "failed");
-    return job.status === "preparing" ? await setBackfillStatus(tx, id, "ready") : job;
+    if (page !== undefined) return await setBackfillStatus(tx, job, "failed");
+    return job.status === "preparing" ? await setBackfillStatus(tx, job, "ready") : job;
   });
 }

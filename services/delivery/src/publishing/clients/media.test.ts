@@ -1,11 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { create } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
 import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { invalidRequest } from "@postrider/shared/errors";
 import { verifyToken } from "@postrider/shared/secrets/signed-token";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
+import { createTestPeer } from "@postrider/shared/testing/router";
 import { afterEach, expect, test } from "vitest";
 import { createMediaSource } from "./media.ts";
+
+type MediaImplementation = Partial<ServiceImpl<typeof MediaService>>;
 
 const signal = new AbortController().signal;
 const KEY = "k".repeat(32);
@@ -36,15 +42,39 @@ async function serve(
 
 const identities = createTestIdentities();
 
-function describeAt(baseUrl: string) {
-  const source = createMediaSource({
+const IMAGE = create(MediaSchema, {
+  id: "m2",
+  workspaceId: "w1",
+  kind: "image",
+  deliveryContentType: "image/png",
+  deliveryBytes: 20n,
+  deliverySha256: "def",
+  width: 4000,
+  height: 3000,
+  fileName: "a.png",
+});
+const RENDITION = {
+  contentType: "image/jpeg",
+  width: 1440,
+  height: 1080,
+  fit: "scale",
+  maxBytes: 100_000,
+} as const;
+
+function openSource(baseUrl: string, implementation: MediaImplementation = {}) {
+  const peer = createTestPeer((router) => router.service(MediaService, implementation));
+  return createMediaSource({
     baseUrl,
     identity: identities.of("delivery"),
     publicUrl: "https://api.example.test",
     mediaKey: KEY,
     urlMs: 60_000,
+    mediaService: peer.client(MediaService),
   });
-  return source.describe(MEDIA);
+}
+
+function describeAt(baseUrl: string) {
+  return openSource(baseUrl).describe(MEDIA);
 }
 
 async function readAll(baseUrl: string): Promise<string> {
@@ -98,4 +128,75 @@ test("the URL from which a platform downloads media is public and carries a sign
   const claims = { workspace: "w1", media: "m1", rendition: "delivery" };
   expect(verifyToken(KEY, "media", token, new Date())).toEqual(claims);
   expect(verifyToken(KEY, "media", token, new Date(Date.now() + 61_000))).toBeUndefined();
+});
+
+test("a prepared rendition is described, addressed and read as the file that the media service made", async () => {
+  const asked: unknown[] = [];
+  const url = await serve(({ url: path }, response) => {
+    asked.push(path);
+    response.writeHead(206).end("23456");
+  });
+  const source = openSource(url, {
+    prepareMedia: ({ items }) => {
+      asked.push(items[0]?.rendition?.maxBytes);
+      const media = { ...IMAGE, altText: "A lake" };
+      const file = { renditionId: "r1", contentType: "image/jpeg", bytes: 9n, sha256: "abc" };
+      return { files: [{ ...file, media, width: 1440, height: 1080 }] };
+    },
+  });
+  const [file] = await source.prepare([{ media: IMAGE, rendition: RENDITION }]);
+  expect(file).toMatchObject({
+    kind: "file",
+    media: {
+      id: "m2",
+      contentType: "image/jpeg",
+      bytes: 9,
+      sha256: "abc",
+      width: 1440,
+      height: 1080,
+      altText: "A lake",
+      fileName: "a.png",
+    },
+  });
+  if (file?.kind !== "file") throw new Error("there is no file");
+  const token = file.media.url.replace("https://api.example.test/media/", "");
+  const claims = { workspace: "w1", media: "m2", rendition: "r1" };
+  expect(verifyToken(KEY, "media", token, new Date())).toEqual(claims);
+  for await (const _chunk of await file.media.read({ start: 2, length: 5 }, signal));
+  expect(asked).toEqual([100_000n, "/objects/w1/m2?rendition=r1"]);
+});
+
+test("a refused rendition has the sentence of the media service, and deleted media are gone", async () => {
+  const source = openSource("http://127.0.0.1:1", {
+    prepareMedia: () => ({ files: [{ media: IMAGE, refusal: "It is animated." }, {}] }),
+  });
+  const items = [
+    { media: IMAGE, rendition: RENDITION },
+    { media: IMAGE, rendition: undefined },
+  ];
+  expect(await source.prepare(items)).toEqual([
+    { kind: "refused", message: "It is animated." },
+    { kind: "gone" },
+  ]);
+});
+
+test("a media service of a release without PrepareMedia delivers the file that is not converted", async () => {
+  const [file] = await openSource("http://127.0.0.1:1").prepare([
+    { media: IMAGE, rendition: RENDITION },
+  ]);
+  expect(file).toMatchObject({
+    kind: "file",
+    media: { contentType: "image/png", bytes: 20, sha256: "def", width: 4000 },
+  });
+});
+
+test("an error of the media service while it prepares files is not taken for an earlier release", async () => {
+  const source = openSource("http://127.0.0.1:1", {
+    prepareMedia: () => {
+      throw invalidRequest();
+    },
+  });
+  await expect(source.prepare([{ media: IMAGE, rendition: undefined }])).rejects.toMatchObject({
+    kind: "invalid",
+  });
 });

@@ -1,4 +1,5 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { PreparedMedia } from "@postrider/contracts/media/v1/media_service_pb";
 import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadable";
 import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { createMediaLinks } from "@postrider/rest/media/links";
@@ -7,6 +8,11 @@ import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
 import { Agent, request } from "undici";
+import {
+  callPrepareMedia,
+  type MediaPreparation,
+  type MediaServiceClient,
+} from "./prepare-media.ts";
 
 export interface MediaSourceOptions {
   /** Base URL of the media service. */
@@ -18,10 +24,26 @@ export interface MediaSourceOptions {
   readonly mediaKey: string;
   /** How long a signed media URL that is given to a platform is valid, in milliseconds. */
   readonly urlMs: number;
+  readonly mediaService: MediaServiceClient;
 }
+
+/** The file that a platform receives, or why there is none. */
+export type PreparedFile =
+  | { readonly kind: "file"; readonly media: PublicationMedia }
+  /** The image cannot be converted; the message is a sentence for users. */
+  | { readonly kind: "refused"; readonly message: string }
+  | { readonly kind: "gone" };
 
 /** Gives the connectors of the platforms access to media files. */
 export interface MediaSource extends AsyncDisposable {
+  /**
+   * Returns the files that platforms receive, in the order of `items`, and makes those that do not exist yet. Equal items
+   * always return the same file, so that a search of a platform looks for the file that was published.
+   *
+   * @throws ServiceError When the media service does not answer in time.
+   */
+  prepare(items: readonly MediaPreparation[]): Promise<readonly PreparedFile[]>;
+  /** Describes the file that platforms receive of media that are not converted, as the post stored it. */
   describe(media: Media): PublicationMedia;
 }
 
@@ -29,23 +51,59 @@ export interface MediaSource extends AsyncDisposable {
  * Creates a source that reads media files from the media service over plain HTTP; see "Objects" in services/media/README.md.
  */
 export function createMediaSource(options: MediaSourceOptions): MediaSource {
+  const reader = createReader(options);
+  const { publicUrl, mediaKey, urlMs } = options;
+  const links = createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs });
+
+  function toPublicationMedia(media: Media, file: FileFacts): PublicationMedia {
+    const { renditionId, ...facts } = file;
+    const address = { path: `${media.workspaceId}/${media.id}`, rendition: renditionId };
+    return {
+      ...toFacts(media),
+      ...facts,
+      url: links.urlOf(media.workspaceId, media.id, renditionId),
+      read: (range, signal) => reader.read(address, range, signal),
+    };
+  }
+
+  const describe = (media: Media) => toPublicationMedia(media, deliveryFile(media));
+
+  return {
+    describe,
+    prepare: async (items) => {
+      const files = await callPrepareMedia(options.mediaService, items);
+      return items.map(({ media }, index) =>
+        files === "unsupported"
+          ? { kind: "file", media: describe(media) }
+          : toPreparedFile(files[index], toPublicationMedia),
+      );
+    },
+    [Symbol.asyncDispose]: () => reader.close(),
+  };
+}
+
+/** Name of a file in `GET /objects/{path}?rendition=`. */
+interface FileAddress {
+  readonly path: string;
+  readonly rendition: string;
+}
+
+/** Reads files of the media service over plain HTTP. */
+function createReader({ baseUrl, identity: own }: MediaSourceOptions) {
   const agent = new Agent({
     connections: 64,
     headersTimeout: 10_000,
     bodyTimeout: 30_000,
-    ...toTls(options.identity),
+    ...toTls(own),
   });
-  const identity = createIdentitySource(options.identity, "media");
-  const { publicUrl, mediaKey, urlMs } = options;
-  const links = createMediaLinks({ publicUrl, mediaKeys: [mediaKey], mediaUrlMs: urlMs });
-
+  const identity = createIdentitySource(own, "media");
   async function read(
-    { id, workspaceId }: Media,
+    { path, rendition }: FileAddress,
     { start, length }: ByteRange,
     signal: AbortSignal,
   ): Promise<AsyncIterable<Uint8Array>> {
     const end = length === undefined ? "" : String(start + length - 1);
-    const url = `${options.baseUrl}/objects/${workspaceId}/${id}?rendition=delivery`;
+    const url = `${baseUrl}/objects/${path}?rendition=${rendition}`;
     try {
       const headers = {
         ...outgoingHeaders(),
@@ -61,26 +119,46 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
       throw new MediaUnreadable("unavailable", "media does not answer", error);
     }
   }
-
-  return {
-    describe: (media) => ({
-      ...toFacts(media),
-      url: links.urlOf(media.workspaceId, media.id, "delivery"),
-      read: (range, signal) => read(media, range, signal),
-    }),
-    [Symbol.asyncDispose]: () => agent.close(),
-  };
+  return { read, close: () => agent.close() };
 }
 
-function toFacts(media: Media): Omit<PublicationMedia, "url" | "read"> {
+/** The facts of a file that differ between the renditions of media. */
+type FileFacts = Pick<PublicationMedia, "contentType" | "bytes" | "sha256" | "width" | "height"> & {
+  readonly renditionId: string;
+};
+
+function toPreparedFile(
+  file: PreparedMedia | undefined,
+  describe: (media: Media, file: FileFacts) => PublicationMedia,
+): PreparedFile {
+  if (file === undefined) return { kind: "gone" };
+  if (file.refusal !== "") return { kind: "refused", message: file.refusal };
+  if (file.media === undefined) return { kind: "gone" };
+  const { contentType, sha256, renditionId } = file;
+  const size = toSize(file);
+  const facts = { contentType, sha256, bytes: Number(file.bytes), renditionId, ...size };
+  return { kind: "file", media: describe(file.media, facts) };
+}
+
+/** The facts of the file that platforms receive of media that are not converted. */
+function deliveryFile(media: Media): FileFacts {
   return {
-    id: media.id,
-    kind: media.kind === "video" ? "video" : "image",
     contentType: media.deliveryContentType,
     bytes: Number(media.deliveryBytes),
     sha256: media.deliverySha256,
-    width: media.width === 0 ? null : media.width,
-    height: media.height === 0 ? null : media.height,
+    ...toSize(media),
+    renditionId: "delivery",
+  };
+}
+
+function toSize({ width, height }: { readonly width: number; readonly height: number }) {
+  return { width: width === 0 ? null : width, height: height === 0 ? null : height };
+}
+
+function toFacts(media: Media): Omit<PublicationMedia, "url" | "read" | keyof FileFacts> {
+  return {
+    id: media.id,
+    kind: media.kind === "video" ? "video" : "image",
     durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
     altText: media.altText ?? null,
     coverMs: media.coverMs === undefined ? null : Number(media.coverMs),

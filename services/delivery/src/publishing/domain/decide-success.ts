@@ -63,6 +63,6 @@ export function onPublished(snapshot: TaskSnapshot, ids: Ids): Decision {
     changes: [change(published), ...superfluous],
     ...attempt,
     account,
-    ...(askLater === undefined || externalId !== null ? {} : { askLater }),
+    ...(askLater === undefined ? {} : { askLater }),
   };
 }

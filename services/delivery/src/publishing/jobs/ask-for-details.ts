@@ -13,6 +13,7 @@ import {
   type DetailQuestion,
 } from "#src/publishing/db/detail-questions.ts";
 import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
+import type { Task } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { inTaskSpan } from "#src/publishing/operations/task-span.ts";
 
@@ -29,8 +30,9 @@ const CALL_MS = 10_000;
 const LEASE_MS = 60_000;
 
 /**
- * Asks platforms for post ids that they had not returned when a target was published, and reports the ids to the posts
- * service. If a platform returns no id within a day, it is not asked again and the target stays published without an id.
+ * Does what remains for published targets: asks platforms for post ids that they had not returned when a target was published,
+ * and reports the ids to the posts service; adds videos to playlists. After a day without success it is given up, and the target
+ * stays published as it is.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
@@ -107,7 +109,8 @@ async function recordDetails(
   details: Details,
 ): Promise<void> {
   const { sql, settings } = options;
-  if (details.kind === "found") return await report(options, question, details);
+  const isFinal = details.kind === "found" || (details.kind === "never" && details.caveat);
+  if (isFinal) return await report(options, question, details);
   const waitMs =
     details.kind === "never" ? undefined : nextQuestionMs(question, settings.reconcileTimeScale);
   await (waitMs === undefined
@@ -116,19 +119,32 @@ async function recordDetails(
 }
 
 /**
- * Adds the post id that the platform returned to the published target, unless the target has an id by now, and reports
- * the id to the posts service.
+ * Returns the published target with the post id that the platform returned, unless it has an id by now, or with the caveat,
+ * unless it has one; undefined when nothing changes.
  */
+function addDetails(task: Task, details: Details): Task | undefined {
+  if (task.status !== "published") return undefined;
+  if (details.kind === "found" && task.externalId === null) {
+    const { externalId, permalink } = details;
+    return { ...task, version: task.version + 1, externalId, permalink };
+  }
+  if (details.kind !== "never" || details.caveat === undefined || task.errorCode !== null)
+    return undefined;
+  const { code: errorCode, message: errorMessage } = details.caveat;
+  return { ...task, version: task.version + 1, errorCode, errorMessage };
+}
+
+/** Adds what the platform answered to the published target, and reports it to the posts service. */
 async function report(
   { sql, onEvents }: AskForDetailsOptions,
   question: DetailQuestion,
-  { externalId, permalink }: Extract<Details, { kind: "found" }>,
+  details: Details,
 ): Promise<void> {
   await sql.begin(async (tx) => {
     const tasks = await lockTasks(tx, [question.targetId]);
     const task = tasks.find(({ generation }) => generation === question.generation);
-    if (task?.status === "published" && task.externalId === null) {
-      const detailed = { ...task, version: task.version + 1, externalId, permalink };
+    const detailed = task === undefined ? undefined : addDetails(task, details);
+    if (detailed !== undefined) {
       await updateTasks(tx, [detailed]);
       await appendEvents(tx, [targetUpdated({ task: detailed, attempt: undefined })]);
     }

@@ -32,7 +32,7 @@ export interface PublishingDeps {
   readonly connectors: Partial<Record<PlatformId, PublishingConnector>>;
   readonly posts: PostsClient;
   readonly accounts: AccountsClients;
-  readonly media: Pick<MediaSource, "describe">;
+  readonly media: Pick<MediaSource, "describe" | "prepare">;
   readonly spool: Pick<Spool, "fetch">;
   readonly sealing: HandleSealing;
   /**

@@ -7,6 +7,7 @@ import { fetchCredentials } from "#src/clients/accounts.ts";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { nameTask, type ClaimedTask } from "#src/publishing/domain/task.ts";
+import { parseSettings } from "./parse-settings.ts";
 import {
   DONE,
   giveUp,
@@ -31,9 +32,12 @@ interface Answer {
 }
 
 /** A publish task with its content, access token and open attempt, or the reason why the work on the task ends. */
-export type FetchedTask =
-  | (Answer & { readonly kind: "ready"; readonly attemptNumber: number })
-  | WorkEnd;
+export type FetchedTask = ReadyTask | WorkEnd;
+
+export interface ReadyTask extends Answer {
+  readonly kind: "ready";
+  readonly attemptNumber: number;
+}
 
 /** How long a batch of publish tasks waits for slow token renewals before it is split by platform, in milliseconds. */
 const SLOW_ANSWER_MS = 100;
@@ -134,23 +138,20 @@ function findObstacle({ task, content, credential }: Answer): WorkEnd | { readon
  */
 export function toTaskInputs(
   { deps }: PublishContext,
-  { task, content, credential, attemptNumber }: Extract<FetchedTask, { kind: "ready" }>,
-  interrupted: AbortSignal,
+  { task, content, credential, attemptNumber }: ReadyTask,
+  { media, interrupted }: Pick<TaskInputs, "media" | "interrupted">,
 ): { readonly kind: "ready"; readonly inputs: TaskInputs } | WorkEnd {
   const connector = isPlatformId(task.platform) ? deps.connectors[task.platform] : undefined;
   if (connector === undefined) return { kind: "release", delayMs: NO_CONNECTOR_MS };
   const open = { ...task, handles: deps.sealing.open(task, task.handles) };
   return {
     kind: "ready",
-    inputs: { task: open, attemptNumber, connector, content, credential, interrupted },
+    inputs: { task: open, attemptNumber, connector, content, media, credential, interrupted },
   };
 }
 
 /** Builds the content that the connector publishes, and the account on which the connector publishes it. */
-export function toPublication(
-  { deps }: PublishContext,
-  { task, content, credential }: TaskInputs,
-): Publication {
+export function toPublication({ task, content, media, credential }: TaskInputs): Publication {
   return {
     targetId: task.targetId,
     text: content.text,
@@ -161,11 +162,7 @@ export function toPublication(
     username: credential.username,
     accessToken: credential.accessToken,
     attributes: credential.attributes,
-    media: content.media.map((media) => deps.media.describe(media)),
+    media,
     settings: parseSettings(content.settings),
   };
-}
-
-function parseSettings(text: string): Readonly<Record<string, unknown>> {
-  return text === "" ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
 }

@@ -2,6 +2,7 @@ import type { Credential } from "@postrider/contracts/accounts/v1/credential_ser
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { releaseTasks } from "#src/publishing/db/leases.ts";
 import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
@@ -29,6 +30,8 @@ export interface TaskInputs {
   readonly attemptNumber: number;
   readonly connector: PublishingConnector;
   readonly content: TargetContent;
+  /** The files of the post as the platform receives them, in order. */
+  readonly media: readonly PublicationMedia[];
   readonly credential: Credential;
   /** Aborted when another worker has claimed the task or the process stops. */
   readonly interrupted: AbortSignal;

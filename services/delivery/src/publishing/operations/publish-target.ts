@@ -141,7 +141,7 @@ async function prepare(
   | WorkEnd
   | TokenRefused
 > {
-  const publication = toPublication(context, inputs);
+  const publication = toPublication(inputs);
   const steps = await runSteps(context, inputs, publication);
   if (steps.kind === "failed") return onStepFailure(inputs, steps.failure, steps.handles);
   if (steps.kind !== "ready") return steps;

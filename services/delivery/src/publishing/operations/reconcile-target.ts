@@ -77,7 +77,7 @@ async function look(context: PublishContext, inputs: TaskInputs): Promise<Verdic
   const signal = AbortSignal.any([interrupted, AbortSignal.timeout(LOOK_TIMEOUT_MS)]);
   try {
     const call = toUnknownCall(context, inputs);
-    const publication = toPublication(context, inputs);
+    const publication = toPublication(inputs);
     const { handles } = task;
     if (!task.isRestored) return await connector.reconcile(publication, handles, call, signal);
     return (await connector.findMatchingPost?.(publication, handles, call, signal)) ?? CANNOT_TELL;

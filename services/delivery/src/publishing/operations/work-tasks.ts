@@ -7,9 +7,11 @@ import {
   type FetchedTask,
   type TaskGroup,
 } from "./fetch-task-inputs.ts";
+import { prepareFiles, type TaskFiles } from "./prepare-files.ts";
 import {
   backOffMs,
   giveUp,
+  learned,
   release,
   type PublishContext,
   type WorkEnd,
@@ -58,9 +60,13 @@ export async function workTasks(
   const groups = await forTasks(healthy, () => askOwners(context, healthy));
   const worked = groups.map(async (group) => {
     const fetched = await fetchGroup(context, group);
+    const ready = group.tasks.map(fetched).filter((one) => one.kind === "ready");
+    const files = prepareFiles(context, ready);
     await Promise.all(
       group.tasks.map((task) =>
-        work(task, (interrupted) => workTask(context, fetched(task), interrupted)),
+        work(task, (interrupted) =>
+          workTask(context, fetched(task), { files: files(task), interrupted }),
+        ),
       ),
     );
   });
@@ -124,12 +130,25 @@ async function fetchGroup(
 async function workTask(
   context: PublishContext,
   fetched: FetchedTask,
-  interrupted: AbortSignal,
+  { files, interrupted }: { readonly files: Promise<TaskFiles>; readonly interrupted: AbortSignal },
 ): Promise<WorkEnd> {
   if (fetched.kind !== "ready") return fetched;
-  const ready = toTaskInputs(context, fetched, interrupted);
+  const { task, content } = fetched;
+  const prepared = await files;
+  if (prepared.kind === "release") return prepared;
+  if (prepared.kind === "failed" && task.status !== "reconciling") {
+    const { failure } = prepared;
+    const { attemptNumber } = fetched;
+    return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
+  }
+  // A post that may be visible is searched for even if its files cannot be prepared any more.
+  const media =
+    prepared.kind === "ready"
+      ? prepared.media
+      : content.media.map((one) => context.deps.media.describe(one));
+  const ready = toTaskInputs(context, fetched, { media, interrupted });
   if (ready.kind !== "ready") return ready;
-  return await (fetched.task.status === "reconciling"
+  return await (task.status === "reconciling"
     ? reconcileTarget(context, ready.inputs)
     : publishTarget(context, ready.inputs));
 }

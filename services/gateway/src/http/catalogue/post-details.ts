@@ -40,8 +40,8 @@ export const POST_DETAILS = {
     ["이 플랫폼은 이런 종류의 미디어를 한 게시물에 함께 받지 않습니다.", "한 종류만 보내 주세요."],
   ),
   media_type_unsupported: detail(
-    ["This type of file is not accepted here.", "Use another format."],
-    ["받지 않는 파일 형식입니다.", "다른 형식을 사용해 주세요."],
+    ["This type of file is not accepted here[ (accepted: {allowed})].", "Use another format."],
+    ["받지 않는 파일 형식입니다[(허용: {allowed})].", "다른 형식을 사용해 주세요."],
   ),
   media_too_large: detail(
     ["The file is too large[: {actual} bytes, at most {limit} are allowed].", "Use a smaller one."],
@@ -50,21 +50,45 @@ export const POST_DETAILS = {
   ),
   media_dimensions: detail(
     [
-      "The width, height or aspect ratio of this media is not accepted[: {actual}, the limit is {limit}].",
+      "The width, height or aspect ratio of this media is not accepted[: {actual}, the limit is {limit}][ (accepted: {allowed})].",
       "Resize or crop it.",
     ],
     [
-      "미디어의 너비, 높이 또는 비율이 허용되지 않습니다[({actual}, 한도 {limit})].",
+      "미디어의 너비, 높이 또는 비율이 허용되지 않습니다[({actual}, 한도 {limit})][(허용: {allowed})].",
       "크기를 바꾸거나 잘라 주세요.",
     ],
   ),
   media_duration: detail(
     [
-      "The length of this video is not accepted[: {actual} s, the limit is {limit} s].",
+      "The length of this video is not accepted[: {actual} s, the limit is {limit} s][ (accepted: {allowed})].",
       "Cut it to fit.",
     ],
-    ["동영상의 길이가 허용되지 않습니다[({actual}초, 한도 {limit}초)].", "길이를 맞춰 주세요."],
+    [
+      "동영상의 길이가 허용되지 않습니다[({actual}초, 한도 {limit}초)][(허용: {allowed})].",
+      "길이를 맞춰 주세요.",
+    ],
     "seconds",
+  ),
+  alt_text_too_long: detail(
+    [
+      "The description of this media is too long for the platform[: it has {actual} characters, at most {limit} are allowed].",
+      "Shorten it.",
+    ],
+    ["이 플랫폼에는 미디어 설명이 너무 깁니다[({actual}자, 최대 {limit}자)].", "줄여 주세요."],
+  ),
+  cover_needs_video: detail(
+    ["Only a video has a cover.", "Leave coverMs out."],
+    ["커버는 동영상에만 있습니다.", "coverMs를 빼 주세요."],
+  ),
+  cover_outside_video: detail(
+    [
+      "The cover is not within the video[: {actual} ms, the video lasts {limit} ms].",
+      "Send an earlier time.",
+    ],
+    [
+      "커버가 동영상 범위를 벗어납니다[({actual}ms, 동영상 길이 {limit}ms)].",
+      "더 이른 시각을 보내 주세요.",
+    ],
   ),
   title_required: detail(
     ["This platform needs a title.", "Set it in the options."],
@@ -82,6 +106,26 @@ export const POST_DETAILS = {
   privacy_required: detail(
     ["This platform needs a choice of privacy.", "Set it in the options."],
     ["이 플랫폼에서는 공개 범위를 골라야 합니다.", "옵션에서 설정해 주세요."],
+  ),
+  markup_invalid: detail(
+    [
+      "Telegram cannot read the HTML of this text.",
+      "Close each tag, use only Telegram's tags, and write < > & as &lt; &gt; &amp;, or set the account's format to plain.",
+    ],
+    [
+      "텔레그램이 이 글의 HTML을 읽을 수 없습니다.",
+      "모든 태그를 닫고 텔레그램 태그만 쓰며 < > &는 &lt; &gt; &amp;로 적거나, 계정의 format 설정을 plain으로 바꿔 주세요.",
+    ],
+  ),
+  disclosure_not_private: detail(
+    [
+      "TikTok does not allow paid advertising that only you can see.",
+      "Choose another privacy, or change the account's setting disclosure.",
+    ],
+    [
+      "TikTok에서는 유료 광고를 나만 볼 수 있게 올릴 수 없습니다.",
+      "다른 공개 범위를 고르거나 계정의 disclosure 설정을 바꿔 주세요.",
+    ],
   ),
   privacy_unsupported: detail(
     ["This platform does not offer this privacy.", "Choose another or omit it."],

@@ -104,6 +104,16 @@ export const STATE_DETAILS = {
       "인터넷에서 접근할 수 있는 URL인지 확인한 뒤 다시 시도해 주세요.",
     ],
   ),
+  already_sent: detail(
+    [
+      "A post with it has begun to be published, so its description and cover can no longer change.",
+      "Upload the file again for another post.",
+    ],
+    [
+      "이 미디어를 쓰는 게시물의 게시가 시작되어 설명과 커버를 바꿀 수 없습니다.",
+      "다른 게시물에는 파일을 다시 업로드해 주세요.",
+    ],
+  ),
   used_by_post: detail(
     ["The post {postId|of this workspace} uses it.", "Delete or change the post first."],
     ["게시물 {postId|}에서 사용 중입니다.", "먼저 게시물을 삭제하거나 수정해 주세요."],

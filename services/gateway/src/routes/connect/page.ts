@@ -9,8 +9,10 @@ export interface PageContent {
   readonly locale: Locale;
   readonly platform?: string;
   readonly workspace?: string;
-  /** Names of the accounts that the authorization connected. */
-  readonly usernames?: readonly string[];
+  /** Names of the accounts that the authorization connected, or of the permissions that it lacks. */
+  readonly names?: readonly string[];
+  /** The features that the connected accounts lack. */
+  readonly missing?: readonly string[];
 }
 
 const STYLE = `
@@ -67,14 +69,20 @@ export function renderPage({
   locale,
   platform = "",
   workspace = "",
-  usernames = [],
+  names = [],
+  missing = [],
 }: PageContent): string {
   const texts = CONNECT_TEXTS[locale];
-  const values: Readonly<Record<string, string>> = { platform: nameOf(platform), workspace };
+  const features = missing.map((feature) => texts.features[feature] ?? feature).join(", ");
+  const values: Readonly<Record<string, string>> = {
+    platform: nameOf(platform),
+    workspace,
+    features,
+  };
   const fill = (template: string): string =>
     escape(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""));
   const title = fill(texts[page].title);
-  const list = usernames.map((username) => `<li>${escape(username)}</li>`).join("");
+  const list = names.map((name) => `<li>${escape(name)}</li>`).join("");
   const end =
     page === "open"
       ? `<form method="post"><button>${fill(texts.button)}</button></form>`
@@ -86,6 +94,7 @@ export function renderPage({
     `<style>${STYLE}</style></head>`,
     `<body><main data-page="${page}"><h1>${title}</h1><p>${fill(texts[page].text)}</p>`,
     list === "" ? "" : `<ul>${list}</ul>`,
+    features === "" ? "" : `<p>${fill(texts.missing)}</p>`,
     `${end}</main></body></html>`,
   ].join("\n");
 }

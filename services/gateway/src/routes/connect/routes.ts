@@ -26,6 +26,7 @@ const STATUSES: Readonly<Record<ConnectPage, number>> = {
   other_browser: 403,
   denied: 403,
   refused: 400,
+  permission_missing: 403,
   no_account: 400,
   unavailable: 503,
 };
@@ -110,11 +111,11 @@ async function finish(
     error: valueOf(query, "error"),
     browser: browserCookieOf(state, publicUrl).read(headers.cookie) ?? "",
   };
-  const { outcome, platform, accounts } = await authorizations.finishAuthorization(back, {
-    timeoutMs: CALLBACK_TIMEOUT_MS,
-  });
-  const usernames = accounts.map(({ username }) => username);
-  return sendPage(reply, { page: toConnectPage(outcome), platform, usernames });
+  const answer = await authorizations.finishAuthorization(back, { timeoutMs: CALLBACK_TIMEOUT_MS });
+  const { outcome, platform, accounts, missingScopes } = answer;
+  const names = [...accounts.map(({ username }) => username), ...missingScopes];
+  const missing = [...new Set(accounts.flatMap((account) => account.permissions?.missing ?? []))];
+  return sendPage(reply, { page: toConnectPage(outcome), platform, names, missing });
 }
 
 /**

@@ -4,6 +4,7 @@ import { PlatformIdSchema } from "@postrider/rest/platform-id";
 import { EVENT_SCHEMAS } from "@postrider/rest/webhooks/events";
 import type { FastifyInstance } from "fastify";
 import { AccountList } from "#src/routes/accounts/schemas.ts";
+import { ACCOUNT_SETTINGS_SCHEMAS } from "#src/routes/accounts/settings-schemas.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { AUTOMATION_SCHEMAS } from "#src/routes/automations/schemas.ts";
 import { COMMENT_SCHEMAS } from "#src/routes/comments/schemas.ts";
@@ -28,6 +29,7 @@ const SCHEMAS = [
   PlatformList,
   Account,
   AccountList,
+  ...ACCOUNT_SETTINGS_SCHEMAS,
   ...MEDIA_SCHEMAS,
   ...POST_SCHEMAS,
   ...POST_REQUEST_SCHEMAS,

@@ -6,6 +6,7 @@ import { headerFault } from "#src/http/schema-faults.ts";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
@@ -60,7 +61,8 @@ function needsKey({ url, routeOptions }: FastifyRequest): boolean {
   if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
   // An API path that contains escapes may not start with the prefix. It is recognised by its route, which requires a
   // scope.
-  return url.startsWith(API_PATH) || routeOptions.config?.scope !== undefined;
+  const { scope, needsKey: isKeyNeeded } = routeOptions.config ?? {};
+  return url.startsWith(API_PATH) || scope !== undefined || isKeyNeeded === true;
 }
 
 /**
@@ -70,6 +72,12 @@ function needsKey({ url, routeOptions }: FastifyRequest): boolean {
 export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
   app.addHook("onRequest", (request, reply, done) => {
     if (!needsKey(request)) {
+      done();
+      return;
+    }
+    const toolCaller = findToolCaller();
+    if (toolCaller !== undefined) {
+      request.caller = toolCaller;
       done();
       return;
     }

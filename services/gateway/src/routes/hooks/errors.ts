@@ -63,7 +63,7 @@ function fromFastify(error: FastifyError): ServiceError | undefined {
   return isClientFault ? invalidRequest() : undefined;
 }
 
-/** Says what is wrong with an `If-Match` that could match nothing, because it is no ETag. */
+/** Says what is wrong with an `If-Match` that could match nothing, because it is not an ETag. */
 function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   const header = request.headers["if-match"];
   if (header === undefined || !isMalformedIfMatch(header)) return [];

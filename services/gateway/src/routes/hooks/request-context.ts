@@ -7,6 +7,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/http/messages.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
+import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 /**
  * The trace that a request to the gateway belongs to: the client's trace or a new one. The gateway decides whether the
@@ -57,7 +58,7 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
     const trace = traces.get(request);
     const context = {
       requestId: request.id,
-      createdVia: "rest",
+      createdVia: findToolCaller() === undefined ? "rest" : "mcp",
       origin: { keyId: request.caller?.keyId, address: request.ip },
       deadlineAt: performance.now() + (config.timeoutMs ?? deps.requestTimeoutMs),
       ...(request.caller === undefined ? {} : { workspaceId: request.caller.workspaceId }),

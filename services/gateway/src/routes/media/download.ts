@@ -24,27 +24,44 @@ interface File {
   readonly fileName: string;
 }
 
-function toFile(media: Media, rendition: string): File {
-  const { fileName } = media;
-  if (rendition !== "delivery") {
-    return {
-      contentType: media.contentType,
-      bytes: media.bytes,
-      etag: `"${media.sha256}"`,
-      fileName,
-    };
-  }
-  const etag = `"${media.deliverySha256}"`;
-  return { contentType: media.deliveryContentType, bytes: media.deliveryBytes, etag, fileName };
+function toOriginal({ contentType, bytes, sha256, fileName }: Media): File {
+  return { contentType, bytes, etag: `"${sha256}"`, fileName };
 }
 
+function toDelivery(media: Media): File {
+  const { deliveryContentType: contentType, deliveryBytes: bytes, deliverySha256 } = media;
+  return {
+    contentType,
+    bytes,
+    etag: `"${deliverySha256}"`,
+    fileName: fileNameOf(media, contentType),
+  };
+}
+
+/** Returns the name of a file that was made from media, whose extension fits its type. */
+function fileNameOf(media: Media, contentType: string): string {
+  if (contentType === media.contentType) return media.fileName;
+  const extension = EXTENSIONS[contentType];
+  if (extension === undefined) return media.fileName;
+  return `${media.fileName.replace(/\.\w{1,10}$/, "")}.${extension}`;
+}
+
+const EXTENSIONS: Readonly<Record<string, string>> = { "image/jpeg": "jpg", "image/png": "png" };
+
 /** Finds the media file of a download. @throws `not_found`, also for media that is not ready or is being deleted. */
-async function getFile({ media }: Pick<Deps, "media">, claims: MediaClaims): Promise<File> {
+async function getFile(
+  { media, mediaBytes }: Pick<Deps, "media" | "mediaBytes">,
+  claims: MediaClaims,
+  requestId: string,
+): Promise<File> {
   const { workspaceId, mediaId, rendition } = claims;
   const answer = await media.batchGetMedia({ workspaceId, ids: [mediaId] });
   const found = answer.media.find(({ id, status }) => id === mediaId && status === "ready");
   if (found === undefined) throw notFound();
-  return toFile(found, rendition);
+  if (rendition === "original") return toOriginal(found);
+  if (rendition === "delivery") return toDelivery(found);
+  const file = await mediaBytes.describe({ ...claims, requestId });
+  return { ...file, fileName: fileNameOf(found, file.contentType) };
 }
 
 function setHeaders(reply: FastifyReply, { contentType, etag, fileName }: File): void {
@@ -97,7 +114,7 @@ export function registerDownload(app: FastifyInstance, deps: Deps): void {
       failures.count(request.ip);
       throw notFound();
     }
-    const file = await getFile(deps, claims);
+    const file = await getFile(deps, claims, request.id);
     setHeaders(reply, file);
     if (matchesAny(request.headers["if-none-match"], file.etag)) return reply.status(304).send();
     if (request.method === "HEAD")

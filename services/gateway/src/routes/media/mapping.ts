@@ -1,5 +1,8 @@
 import type { CreateUploadResponse } from "@postrider/contracts/media/v1/media_service_pb";
 import { toOptionalInstant } from "@postrider/rest/timestamps";
+import type { Static } from "typebox";
+import { defined } from "#src/http/defined.ts";
+import type { UpdateMedia } from "#src/routes/media/schemas.ts";
 
 /**
  * Converts an upload grant to the form of the API. Its URL leads to the object store, or to the gateway if clients
@@ -15,4 +18,12 @@ export function toUploadGrant(grant: CreateUploadResponse, publicUrl: string) {
     uploadToken,
     expiresAt: toOptionalInstant(grant.expiresAt),
   };
+}
+
+/** Returns the fields of media to change. An empty description and the time -1 remove the field. */
+export function fromMediaChanges({ altText, coverMs }: Static<typeof UpdateMedia>) {
+  return defined({
+    altText: altText === null ? "" : altText,
+    coverMs: coverMs === undefined ? undefined : BigInt(coverMs ?? -1),
+  });
 }

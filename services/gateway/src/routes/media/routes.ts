@@ -7,11 +7,12 @@ import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { toUploadGrant } from "#src/routes/media/mapping.ts";
+import { fromMediaChanges, toUploadGrant } from "#src/routes/media/mapping.ts";
 import {
   ImportMedia,
   MediaDeletion,
   PresignUpload,
+  UpdateMedia,
   UploadGrant,
 } from "#src/routes/media/schemas.ts";
 import { operation } from "#src/routes/operation.ts";
@@ -21,6 +22,7 @@ import { IDEMPOTENCY_HEADERS, IdParams, NoQuery, REPLAYED_HEADER } from "#src/ro
 type Deps = Pick<ServerDeps, "media" | "publicUrl" | "links">;
 type Params = Static<typeof IdParams>;
 type PresignBody = Static<typeof PresignUpload>;
+type UpdateBody = Static<typeof UpdateMedia>;
 type ImportBody = Static<typeof ImportMedia>;
 
 /**
@@ -36,6 +38,7 @@ export function registerMedia(api: FastifyInstance, deps: Deps): void {
   registerPresign(api, deps);
   registerComplete(api, deps);
   registerImport(api, deps);
+  registerUpdate(api, deps);
   registerDelete(api, deps);
 }
 
@@ -126,6 +129,29 @@ function registerImport(api: FastifyInstance, { media, links }: Deps): void {
     );
     if (answer.replayed) reply.header("idempotent-replayed", "true");
     reply.status(201);
+    return requireMedia(workspaceId, answer.media, links);
+  });
+}
+
+function registerUpdate(api: FastifyInstance, { media, links }: Deps): void {
+  const update = operation({
+    operationId: "updateMedia",
+    summary: "Describe media",
+    description:
+      "Changes the fields that are sent, until a post with the media has begun to be published; later it is refused with `media_in_use`. Platforms that take no description or cover ignore them.",
+    tags: ["media"],
+    scope: "posts:write",
+    isExtension: true,
+    params: IdParams,
+    querystring: NoQuery,
+    body: ref(UpdateMedia),
+    errors: ["media_in_use"],
+    response: { 200: { description: "The media.", body: ReadyMedia } },
+  });
+  api.patch<{ Params: Params; Body: UpdateBody }>("/media/:id", update, async (request) => {
+    const { workspaceId } = callerOf(request);
+    const change = { workspaceId, id: pathId(request), ...fromMediaChanges(request.body) };
+    const answer = await media.updateMedia(change);
     return requireMedia(workspaceId, answer.media, links);
   });
 }

@@ -1,5 +1,5 @@
 import { ReadyMedia } from "@postrider/rest/media/schemas";
-import { Id, Instant } from "@postrider/rest/schemas";
+import { Id, Instant, nullable } from "@postrider/rest/schemas";
 import { Type } from "typebox";
 
 /** Maximum length of a file name: longer than any file system allows. The file name is only shown to people. */
@@ -26,6 +26,31 @@ export const ImportMedia = Type.Object(
   { $id: "ImportMedia", additionalProperties: false },
 );
 
+export const UpdateMedia = Type.Object(
+  {
+    altText: Type.Optional(
+      nullable(
+        Type.String({
+          maxLength: 1_500,
+          description:
+            "Description for people who do not see the picture or video; null, or white space only, removes it.",
+        }),
+      ),
+    ),
+    coverMs: Type.Optional(
+      nullable(
+        Type.Integer({
+          minimum: 0,
+          maximum: Number.MAX_SAFE_INTEGER,
+          description:
+            "Time in the video, in milliseconds, of the picture that stands for it; null lets the platform choose.",
+        }),
+      ),
+    ),
+  },
+  { $id: "UpdateMedia", additionalProperties: false, minProperties: 1 },
+);
+
 export const UploadGrant = Type.Object(
   {
     id: Id,
@@ -49,4 +74,11 @@ export const MediaDeletion = Type.Object(
 );
 
 /** Schemas of media operations that the API description lists by name. */
-export const MEDIA_SCHEMAS = [PresignUpload, ImportMedia, UploadGrant, ReadyMedia, MediaDeletion];
+export const MEDIA_SCHEMAS = [
+  PresignUpload,
+  ImportMedia,
+  UpdateMedia,
+  UploadGrant,
+  ReadyMedia,
+  MediaDeletion,
+];

@@ -1,20 +1,10 @@
 import type { PlatformRules } from "@postrider/platforms/rules";
-import { enumeration, named, nullable } from "@postrider/rest/schemas";
-import { type TProperties, type TSchema, Type } from "typebox";
+import { enumeration, nullable } from "@postrider/rest/schemas";
+import { Type } from "typebox";
+import { ImageRules, MediaRules, VideoRules } from "./media-rules-schema.ts";
+import { count, flag, number, optional, rules, text, texts } from "./rule-fields.ts";
 
 type Rules = Omit<PlatformRules, "id" | "displayName" | "idempotency" | "verifyLive">;
-
-const optional = <T extends TSchema>(schema: T) => Type.Optional(schema);
-const count = (description?: string) =>
-  Type.Integer(description === undefined ? {} : { description });
-const number = (description?: string) =>
-  Type.Number(description === undefined ? {} : { description });
-const flag = (description?: string) =>
-  Type.Boolean(description === undefined ? {} : { description });
-const text = (description?: string) =>
-  Type.String(description === undefined ? {} : { description });
-const texts = (description?: string) =>
-  Type.Array(Type.String(), description === undefined ? {} : { description });
 
 const TextUnit = enumeration(
   "TextUnit",
@@ -31,21 +21,23 @@ const PostKind = enumeration("PostKind", [
   "reel",
 ]);
 
-/** Returns a schema with every property of T, so that a new rule does not compile until the API describes it. */
-function rules<T>(
-  name: string,
-  properties: Record<keyof Required<T>, TSchema> & TProperties,
-  description: string,
-) {
-  return named(name, Type.Object(properties, { additionalProperties: true, description }));
-}
-
 const TextRules = rules<Rules["text"]>(
   "TextRules",
   {
     max: count("Maximum length."),
     unit: TextUnit,
     required: flag(),
+    maxByTrait: optional(
+      Type.Unsafe<object>({
+        type: "object",
+        additionalProperties: {
+          type: "object",
+          additionalProperties: { type: "integer" },
+        },
+        description:
+          "Maximum lengths that replace `max` for some accounts, by a trait of the account and its value.",
+      }),
+    ),
     maxWithMedia: optional(count("Maximum length of the text of a post with media.")),
     maxUtf8Bytes: optional(count("Maximum length in bytes, which applies together with `max`.")),
     photo: optional(
@@ -62,75 +54,6 @@ const TextRules = rules<Rules["text"]>(
     linksClickable: flag(),
   },
   "Limits of the text of a post, counted in `unit`.",
-);
-
-const MediaRules = rules<Rules["media"]>(
-  "MediaRules",
-  {
-    required: flag(),
-    min: count(),
-    max: count(),
-    galleryMax: optional(count("The higher maximum number of images in a gallery.")),
-    mixImageVideo: flag("Whether a post may have both images and videos."),
-    maxVideos: count(),
-    altTextMax: optional(count("Maximum length of a description, in UTF-16 units.")),
-    altTextRequiredField: optional(flag()),
-    needsPublicUrl: Type.Object(
-      { image: flag(), video: flag() },
-      { description: "Whether the platform fetches the files from this server." },
-    ),
-  },
-  "How many files a post may have, and of which kinds.",
-);
-
-const ImageRules = rules<Rules["image"]>(
-  "ImageRules",
-  {
-    types: texts("Media types."),
-    maxBytes: count(),
-    gifMaxBytes: optional(count()),
-    maxGifs: optional(count()),
-    minRatio: optional(number("Width divided by height.")),
-    maxRatio: optional(number("Width divided by height.")),
-    minWidth: optional(count("In pixels.")),
-    maxWidthPlusHeight: optional(count("In pixels.")),
-    maxAspect: optional(number("Longer side divided by shorter side.")),
-    role: optional(
-      Type.Unsafe<string>({
-        type: "string",
-        const: "thumbnail",
-        description: "Set if an image can only be the thumbnail of a video.",
-      }),
-    ),
-  },
-  "Limits of one image.",
-);
-
-const VideoRules = rules<Rules["video"]>(
-  "VideoRules",
-  {
-    types: texts("Media types; one may end in `/*`."),
-    maxBytes: count(),
-    minSeconds: optional(number()),
-    maxSeconds: optional(number()),
-    maxSecondsSource: optional(text("Where the platform states the limit of an account.")),
-    unverifiedMaxSeconds: optional(number("Limit of accounts that the platform has not verified.")),
-    minFps: optional(number()),
-    maxFps: optional(number()),
-    minPixels: optional(count("Of the width and of the height.")),
-    maxPixels: optional(count("Of the width and of the height.")),
-    reel: optional(
-      Type.Object({
-        minSeconds: number(),
-        maxSeconds: number(),
-        minWidth: count(),
-        minHeight: count(),
-        minFps: number(),
-        maxFps: number(),
-      }),
-    ),
-  },
-  "Limits of one video.",
 );
 
 const TitleRules = rules<Rules["title"]>(

@@ -1,5 +1,6 @@
 import { ref } from "@postrider/rest/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
+import { findContext } from "@postrider/shared/telemetry/request-context";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { fromOptionalInstant } from "#src/http/timestamps.ts";
@@ -82,7 +83,7 @@ function registerCreate(
       isDraft,
       queueSlot,
       force,
-      createdVia: "rest",
+      createdVia: findContext()?.createdVia ?? "rest",
       ...(idempotency === undefined ? {} : { idempotency }),
     });
     if (replayed) reply.header("idempotent-replayed", "true");

@@ -69,9 +69,15 @@ export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   };
 }
 
-/** Returns the ETag of a post, which changes with every visible change of the post. */
-export function toETag(post: Post): string {
-  return `"${post.version}"`;
+/**
+ * Returns the ETag of a post, which changes with every visible change of the post.
+ *
+ * @param descriptionsHash Hash of the descriptions of its media, if they were changed after the post was accepted.
+ */
+export function toETag(post: Post, descriptionsHash?: string): string {
+  return descriptionsHash === undefined
+    ? `"${post.version}"`
+    : `"${post.version}.${descriptionsHash}"`;
 }
 
 export function toValidPost({ scheduledAt, targets }: ValidatePostResponse) {
@@ -100,8 +106,14 @@ export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"
 }
 
 /** Sends the whole post with its ETag and with newly signed URLs of its media. */
-export function sendPost(reply: FastifyReply, post: Post | undefined, links: MediaLinks) {
+export function sendPost(
+  reply: FastifyReply,
+  post: Post | undefined,
+  links: MediaLinks,
+  descriptionsHash?: string,
+) {
   // An answer of the posts service without a post is a fault of that service, not of the client.
   if (post === undefined) throw new ServiceError("internal", "internal");
-  return reply.header("etag", toETag(post)).send(toPostDetail(post, links, reply.request.locale));
+  reply.header("etag", toETag(post, descriptionsHash));
+  return reply.send(toPostDetail(post, links, reply.request.locale));
 }

@@ -2,6 +2,7 @@ import { toPostSummary } from "@postrider/rest/posts/mapping";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply } from "fastify";
 import type { Static } from "typebox";
+import { withCurrentDescriptions } from "#src/clients/media-descriptions.ts";
 import { createPostReader } from "#src/clients/post-reader.ts";
 import { createPostWatcher } from "#src/clients/post-watcher.ts";
 import { defined } from "#src/http/defined.ts";
@@ -28,7 +29,7 @@ function endOfWait(reply: FastifyReply, seconds: number): AbortSignal {
 
 function registerGet(
   api: FastifyInstance,
-  { posts, links }: Pick<ServerDeps, "posts" | "links">,
+  { posts, media, links }: Pick<ServerDeps, "posts" | "media" | "links">,
 ): void {
   const reader = createPostReader(posts);
   const watcher = createPostWatcher(posts);
@@ -59,7 +60,9 @@ function registerGet(
         throw invalidRequest([{ code: "required", path: "/waitFor" }]);
       if (waitFor !== undefined)
         await watcher.untilFinal(workspaceId, id, endOfWait(reply, timeoutSeconds));
-      return sendPost(reply, await reader.get(workspaceId, id), links);
+      const accepted = await reader.get(workspaceId, id);
+      const { post, descriptionsHash } = await withCurrentDescriptions(media, accepted);
+      return sendPost(reply, post, links, descriptionsHash);
     },
   );
 }
@@ -67,9 +70,9 @@ function registerGet(
 /** Registers the routes that read one post and that list posts page by page. */
 export function registerReadRoutes(
   api: FastifyInstance,
-  { posts, links }: Pick<ServerDeps, "posts" | "links">,
+  { posts, media, links }: Pick<ServerDeps, "posts" | "media" | "links">,
 ): void {
-  registerGet(api, { posts, links });
+  registerGet(api, { posts, media, links });
 
   const list = operation({
     operationId: "listPosts",

@@ -9,7 +9,7 @@ import { registerReadRoutes } from "#src/routes/posts/read-routes.ts";
 /** Registers the operations on posts. */
 export function registerPosts(
   api: FastifyInstance,
-  deps: Pick<ServerDeps, "posts" | "metrics" | "links">,
+  deps: Pick<ServerDeps, "posts" | "media" | "metrics" | "links">,
 ): void {
   registerCreateRoutes(api, deps);
   registerReadRoutes(api, deps);

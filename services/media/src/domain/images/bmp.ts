@@ -16,7 +16,8 @@ const DEPTHS: Readonly<Record<number, readonly number[]>> = {
   [ALPHA_BITFIELDS]: [16, 32],
 };
 
-interface Header {
+/** The header of a BMP. `height` is positive also when rows are stored from top to bottom. */
+export interface BmpHeader {
   readonly infoBytes: number;
   readonly width: number;
   readonly height: number;
@@ -37,7 +38,7 @@ interface Cursor {
  * possible bytes after the pixels.
  */
 export function readBmp(file: Buffer): ImageLayout {
-  const header = readHeader(file);
+  const header = readBmpHeader(file);
   const { width, height, compression } = header;
   if (width < 1 || height < 1) throw unreadable("The BMP has no pixels.");
   const end =
@@ -57,7 +58,8 @@ export function readBmp(file: Buffer): ImageLayout {
   };
 }
 
-function readHeader(file: Buffer): Header {
+/** Reads and checks the header of a BMP. @throws MediaRejected */
+export function readBmpHeader(file: Buffer): BmpHeader {
   const infoBytes = file.length < 26 ? 0 : file.readUInt32LE(14);
   if (!INFO_BYTES.has(infoBytes) || file.length < 14 + infoBytes) {
     throw unreadable("The header of the BMP is invalid.");
@@ -70,11 +72,11 @@ function readHeader(file: Buffer): Header {
   return header;
 }
 
-function isKnown({ compression, depth }: Header): boolean {
+function isKnown({ compression, depth }: BmpHeader): boolean {
   return DEPTHS[compression]?.includes(depth) ?? false;
 }
 
-function readCore(file: Buffer): Header {
+function readCore(file: Buffer): BmpHeader {
   return {
     infoBytes: CORE_BYTES,
     width: file.readUInt16LE(18),
@@ -85,7 +87,7 @@ function readCore(file: Buffer): Header {
   };
 }
 
-function readInfo(file: Buffer, infoBytes: number): Header {
+function readInfo(file: Buffer, infoBytes: number): BmpHeader {
   return {
     infoBytes,
     width: file.readInt32LE(18),
@@ -98,7 +100,7 @@ function readInfo(file: Buffer, infoBytes: number): Header {
 }
 
 /** Returns the offset at which the colour table of a BMP ends and pixels may begin. */
-function tablesEnd(file: Buffer, { infoBytes, depth, compression }: Header): number {
+function tablesEnd(file: Buffer, { infoBytes, depth, compression }: BmpHeader): number {
   if (infoBytes === CORE_BYTES) return 26 + (depth <= 8 ? 3 * 2 ** depth : 0);
   const masks =
     infoBytes === 40 ? ({ [BITFIELDS]: 12, [ALPHA_BITFIELDS]: 16 }[compression] ?? 0) : 0;
@@ -107,7 +109,7 @@ function tablesEnd(file: Buffer, { infoBytes, depth, compression }: Header): num
   return 14 + infoBytes + masks + (depth <= 8 ? 4 * colours : 0);
 }
 
-function plainEnd({ width, height, depth, pixelsAt }: Header): number {
+function plainEnd({ width, height, depth, pixelsAt }: BmpHeader): number {
   return pixelsAt + 4 * Math.ceil((width * depth) / 32) * height;
 }
 
@@ -115,7 +117,7 @@ function plainEnd({ width, height, depth, pixelsAt }: Header): number {
  * Reads the run-length codes of a BMP up to the end-of-bitmap code, and returns the offset behind this code. Every run
  * must stay inside the image.
  */
-function rleEnd(file: Buffer, { width, height, depth, pixelsAt }: Header): number {
+function rleEnd(file: Buffer, { width, height, depth, pixelsAt }: BmpHeader): number {
   let cursor = { x: 0, y: 0, at: pixelsAt };
   while (cursor.at + 1 < file.length) {
     const [count = 0, code = 0] = file.subarray(cursor.at, cursor.at + 2);
@@ -145,7 +147,7 @@ function escape(file: Buffer, { x, y, at }: Cursor, code: number, depth: number)
 /**
  * Returns the offset at which the ICC profile of a BMP ends. A version 5 header may place the profile after the pixels.
  */
-function profileEnd(file: Buffer, { infoBytes }: Header): number {
+function profileEnd(file: Buffer, { infoBytes }: BmpHeader): number {
   if (infoBytes !== 124 || file.toString("latin1", 70, 74) !== "DEBM") return 0;
   return 14 + file.readUInt32LE(126) + file.readUInt32LE(130);
 }

@@ -32,7 +32,7 @@ export function readPng(file: Buffer): ImageLayout {
   const end = chunks.at(-1)?.end ?? 0;
   return {
     ...readHeader(file),
-    frames: 1,
+    frames: countFrames(file, chunks),
     lossless: true,
     hasMetadata: hasTrailingBytes(file, end) || chunks.some((chunk) => isPersonal(file, chunk)),
     withoutMetadata: (orientation) => [
@@ -41,6 +41,13 @@ export function readPng(file: Buffer): ImageLayout {
       ...chunks.slice(1).filter(({ type }) => KEPT.has(type)),
     ],
   };
+}
+
+/** Returns the number of frames of an animated PNG, and 1 for any other PNG (section 11.3.6.1). */
+function countFrames(file: Buffer, chunks: readonly Chunk[]): number {
+  const control = chunks.find(({ type }) => type === "acTL");
+  const hasCount = control !== undefined && control.end - control.start >= 16;
+  return hasCount ? Math.max(1, file.readUInt32BE(control.start + 8)) : 1;
 }
 
 function readHeader(file: Buffer) {

@@ -5,7 +5,17 @@ export const VIDEO_START_BYTES = 12;
 const FIRST_BOXES = new Set(["ftyp", "moov", "mdat", "free", "skip", "wide", "pnot"]);
 
 /** Brands of image files (such as AVIF and HEIC) that have the same box structure as MP4 files. */
-const IMAGE_BRANDS = new Set(["avif", "avis", "heic", "heix", "heim", "heis", "mif1", "msf1"]);
+const IMAGE_BRANDS = new Set([
+  "avif",
+  "avis",
+  "heic",
+  "heix",
+  "heim",
+  "heis",
+  "mif1",
+  "mif2",
+  "msf1",
+]);
 
 /** The first four bytes of Matroska and WebM files (RFC 8794). */
 const EBML = 0x1a_45_df_a3;

@@ -39,8 +39,7 @@ export function imageOptions(options: SharpOptions): SharpOptions {
  * as one image.
  */
 export async function decodeImage(file: OpenImage, layout: ImageLayout): Promise<DecodedImage> {
-  const metadata = await decoding(() => sharp(file.content, imageOptions({})).metadata());
-  checkLayoutAgrees(file, metadata, layout);
+  const metadata = await readMetadata(file, layout);
   if (file.contentType === "image/tiff") {
     for (let page = 0; page < layout.frames; page += 1) await decode(file, { page });
   } else {
@@ -48,11 +47,22 @@ export async function decodeImage(file: OpenImage, layout: ImageLayout): Promise
   }
   const is16Bit = metadata.depth === "ushort";
   return {
-    orientation: layout.frames === 1 ? orientationOf(metadata) : 1,
+    orientation: orientationOf(metadata, layout),
     isCmyk: metadata.space === "cmyk",
     is16Bit,
     pixelBytes: metadata.channels * (is16Bit ? 2 : 1),
   };
+}
+
+/**
+ * Returns what the library sharp finds in the header of an image.
+ *
+ * @throws MediaRejected when our parser has found another image.
+ */
+export async function readMetadata(file: OpenImage, layout: ImageLayout): Promise<Metadata> {
+  const metadata = await decoding(() => sharp(file.content, imageOptions({})).metadata());
+  checkLayoutAgrees(file, metadata, layout);
+  return metadata;
 }
 
 async function decode(file: OpenImage, options: SharpOptions): Promise<void> {
@@ -70,7 +80,7 @@ async function decode(file: OpenImage, options: SharpOptions): Promise<void> {
 }
 
 /** Runs `work` and turns an error of the image decoder into a rejection of the file. */
-async function decoding<T>(work: () => Promise<T>): Promise<T> {
+export async function decoding<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -79,7 +89,9 @@ async function decoding<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function orientationOf({ orientation = 1 }: Metadata): number {
+/** Returns the EXIF orientation of an image, 1 to 8. Animations are upright. */
+export function orientationOf({ orientation = 1 }: Metadata, { frames }: ImageLayout): number {
+  if (frames !== 1) return 1;
   return orientation >= 1 && orientation <= 8 ? orientation : 1;
 }
 

@@ -7,8 +7,9 @@ import type {
   InspectionResult,
 } from "#src/domain/inspected-media.ts";
 import { MediaRejected, unreadable } from "#src/domain/media-rejected.ts";
-import { realContentType } from "#src/domain/real-content-type.ts";
+import { isHeif, realContentType } from "#src/domain/real-content-type.ts";
 import { INPUT_FD, type InspectionLimits } from "#src/inspection/inspection-protocol.ts";
+import { inspectHeif } from "./inspect-heif.ts";
 import { inspectImage } from "./inspect-image.ts";
 import { inspectVideo } from "./inspect-video.ts";
 import type { OpenFile } from "./open-file.ts";
@@ -52,7 +53,8 @@ async function inspect({
   const limit = kind === "image" ? limits.maxImageBytes : limits.maxVideoBytes;
   if (bytes > limit) throw tooLarge(limit, bytes);
   const file: OpenFile = { fd, bytes, contentType, limits, onProgress };
-  return kind === "image" ? inspectImage(file) : inspectVideo(file);
+  if (kind === "video") return await inspectVideo(file);
+  return isHeif(contentType) ? await inspectHeif(file) : await inspectImage(file);
 }
 
 async function sniff(fd: number): Promise<string> {
@@ -73,7 +75,7 @@ async function guessType(start: Uint8Array): Promise<string | undefined> {
 }
 
 function checkType(real: string, declared: DeclaredFile | undefined): void {
-  if (declared !== undefined && foldContentType(declared.contentType) !== real) {
+  if (declared !== undefined && !isSameType(foldContentType(declared.contentType), real)) {
     const message = `The file is ${real}, not ${declared.contentType} as declared.`;
     throw new MediaRejected({ code: "media_type_mismatch", message });
   }
@@ -81,6 +83,11 @@ function checkType(real: string, declared: DeclaredFile | undefined): void {
     const message = `Files of type ${real} are not accepted.`;
     throw new MediaRejected({ code: "media_type_unsupported", message });
   }
+}
+
+/** Whether a declared type is the real one. Clients choose between HEIC and HEIF by the file name, which both share. */
+function isSameType(declared: string, real: string): boolean {
+  return declared === real || (isHeif(declared) && isHeif(real));
 }
 
 function lengthMismatch(declared: DeclaredFile, actual: number): MediaRejected {

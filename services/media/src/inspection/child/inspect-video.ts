@@ -34,6 +34,7 @@ export async function inspectVideo(file: OpenFile): Promise<InspectedMedia> {
     width: layout.width,
     height: layout.height,
     durationMs: layout.durationMs,
+    frames: 0,
     delivery: await prepareDelivery(file, layout),
   };
 }

@@ -1,29 +1,27 @@
 import { flushCompileCache } from "node:module";
 import type { InspectionReply, InspectionRequest } from "#src/inspection/inspection-protocol.ts";
 import { inspectFile } from "./inspect-file.ts";
+import { renderFile } from "./render-file.ts";
 
 /**
- * The process that inspects one untrusted file, which it has as a descriptor. Its parent kills it when it exceeds a
+ * The process that inspects one untrusted file, or makes renditions of it, which it has as a descriptor. Its parent kills it when it exceeds a
  * limit, and after the inspection. `InspectionProcess` says what it can reach.
  */
 function reply(message: InspectionReply): void {
   process.send?.(message);
 }
 
-async function inspect({ declared, limits }: InspectionRequest): Promise<void> {
+async function answer(request: InspectionRequest): Promise<void> {
+  const onProgress = () => reply({ kind: "progress" });
   try {
-    const result = await inspectFile({
-      declared,
-      limits,
-      onProgress: () => reply({ kind: "progress" }),
-    });
-    reply({ kind: "done", result });
+    if ("kind" in request) reply({ kind: "rendered", ...(await renderFile(request, onProgress)) });
+    else reply({ kind: "done", result: await inspectFile({ ...request, onProgress }) });
   } catch (error) {
     reply({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
   }
 }
 
-process.once("message", (request: InspectionRequest) => void inspect(request));
+process.once("message", (request: InspectionRequest) => void answer(request));
 process.on("disconnect", () => process.exit(0));
 // Ctrl-C in a terminal also signals this child process. It ignores the signal, because its parent decides when it ends.
 process.on("SIGINT", () => undefined);

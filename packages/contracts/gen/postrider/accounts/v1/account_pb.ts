@@ -147,7 +147,7 @@ export type AccountPermissions = Message<"postrider.accounts.v1.AccountPermissio
   missing: string[];
 
   /**
-   * The platform's own names of the permissions that the missing features need.
+   * The platform's own names of the permissions that this installation asks for and that were not granted.
    *
    * @generated from field: repeated string missing_scopes = 3;
    */

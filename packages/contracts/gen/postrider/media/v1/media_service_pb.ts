@@ -16,7 +16,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/media/v1/media_service.proto.
  */
 export const file_postrider_media_v1_media_service: GenFile = /*@__PURE__*/
-  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIm0KD1VzZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRILCgNpZHMYAyADKAkSFAoMcG9zdF92ZXJzaW9uGAQgASgDEhAKCGNsYWltX2lkGAUgASgJIjwKEFVzZU1lZGlhUmVzcG9uc2USKAoFbWVkaWEYASADKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEiQQoTUmVsZWFzZU1lZGlhUmVxdWVzdBIqCgR1c2VzGAEgAygLMhwucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhVXNlIpMBCghNZWRpYVVzZRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIQCghtZWRpYV9pZBgDIAEoCRIZCgxwb3N0X3ZlcnNpb24YBCABKANIAIgBARIVCghjbGFpbV9pZBgFIAEoCUgBiAEBQg8KDV9wb3N0X3ZlcnNpb25CCwoJX2NsYWltX2lkIhYKFFJlbGVhc2VNZWRpYVJlc3BvbnNlImMKE0NyZWF0ZVVwbG9hZFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhEKCWZpbGVfbmFtZRgCIAEoCRIUCgxjb250ZW50X3R5cGUYAyABKAkSDQoFYnl0ZXMYBCABKAMipQEKFENyZWF0ZVVwbG9hZFJlc3BvbnNlEgoKAmlkGAEgASgJEhMKC3VwbG9hZF9wYXRoGAIgASgJEhQKDHVwbG9hZF90b2tlbhgDIAEoCRIXCgp1cGxvYWRfdXJsGAQgASgJSACIAQESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3VwbG9hZF91cmwiOQoVQ29tcGxldGVVcGxvYWRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSJCChZDb21wbGV0ZVVwbG9hZFJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhInIKEkltcG9ydE1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCwoDdXJsGAIgASgJEjkKC2lkZW1wb3RlbmN5GAMgASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kiUQoTSW1wb3J0TWVkaWFSZXNwb25zZRIoCgVtZWRpYRgBIAEoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIQCghyZXBsYXllZBgCIAEoCCJKChNQcmVwYXJlTWVkaWFSZXF1ZXN0EjMKBWl0ZW1zGAEgAygLMiQucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhUHJlcGFyYXRpb24ibAoQTWVkaWFQcmVwYXJhdGlvbhIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEAoIbWVkaWFfaWQYAiABKAkSMAoJcmVuZGl0aW9uGAMgASgLMh0ucG9zdHJpZGVyLm1lZGlhLnYxLlJlbmRpdGlvbiJgCglSZW5kaXRpb24SFAoMY29udGVudF90eXBlGAEgASgJEg0KBXdpZHRoGAIgASgFEg4KBmhlaWdodBgDIAEoBRILCgNmaXQYBCABKAkSEQoJbWF4X2J5dGVzGAUgASgDIkgKFFByZXBhcmVNZWRpYVJlc3BvbnNlEjAKBWZpbGVzGAEgAygLMiEucG9zdHJpZGVyLm1lZGlhLnYxLlByZXBhcmVkTWVkaWEitAEKDVByZXBhcmVkTWVkaWESKAoFbWVkaWEYASABKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWESFAoMcmVuZGl0aW9uX2lkGAIgASgJEhQKDGNvbnRlbnRfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoAxIOCgZzaGEyNTYYBSABKAkSDQoFd2lkdGgYBiABKAUSDgoGaGVpZ2h0GAcgASgFEg8KB3JlZnVzYWwYCCABKAkiNgoSRGVsZXRlTWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSIjChNEZWxldGVNZWRpYVJlc3BvbnNlEgwKBGdvbmUYASABKAgyogYKDE1lZGlhU2VydmljZRJpCg1CYXRjaEdldE1lZGlhEigucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXF1ZXN0GikucG9zdHJpZGVyLm1lZGlhLnYxLkJhdGNoR2V0TWVkaWFSZXNwb25zZSIDkAIBElUKCFVzZU1lZGlhEiMucG9zdHJpZGVyLm1lZGlhLnYxLlVzZU1lZGlhUmVxdWVzdBokLnBvc3RyaWRlci5tZWRpYS52MS5Vc2VNZWRpYVJlc3BvbnNlEmEKDFJlbGVhc2VNZWRpYRInLnBvc3RyaWRlci5tZWRpYS52MS5SZWxlYXNlTWVkaWFSZXF1ZXN0GigucG9zdHJpZGVyLm1lZGlhLnYxLlJlbGVhc2VNZWRpYVJlc3BvbnNlEmEKDENyZWF0ZVVwbG9hZBInLnBvc3RyaWRlci5tZWRpYS52MS5DcmVhdGVVcGxvYWRSZXF1ZXN0GigucG9zdHJpZGVyLm1lZGlhLnYxLkNyZWF0ZVVwbG9hZFJlc3BvbnNlEmcKDkNvbXBsZXRlVXBsb2FkEikucG9zdHJpZGVyLm1lZGlhLnYxLkNvbXBsZXRlVXBsb2FkUmVxdWVzdBoqLnBvc3RyaWRlci5tZWRpYS52MS5Db21wbGV0ZVVwbG9hZFJlc3BvbnNlEl4KC0ltcG9ydE1lZGlhEiYucG9zdHJpZGVyLm1lZGlhLnYxLkltcG9ydE1lZGlhUmVxdWVzdBonLnBvc3RyaWRlci5tZWRpYS52MS5JbXBvcnRNZWRpYVJlc3BvbnNlEmEKDFByZXBhcmVNZWRpYRInLnBvc3RyaWRlci5tZWRpYS52MS5QcmVwYXJlTWVkaWFSZXF1ZXN0GigucG9zdHJpZGVyLm1lZGlhLnYxLlByZXBhcmVNZWRpYVJlc3BvbnNlEl4KC0RlbGV0ZU1lZGlhEiYucG9zdHJpZGVyLm1lZGlhLnYxLkRlbGV0ZU1lZGlhUmVxdWVzdBonLnBvc3RyaWRlci5tZWRpYS52MS5EZWxldGVNZWRpYVJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_media_v1_media, file_postrider_operations_v1_idempotency]);
+  fileDesc("CiZwb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWFfc2VydmljZS5wcm90bxIScG9zdHJpZGVyLm1lZGlhLnYxIjkKFEJhdGNoR2V0TWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRILCgNpZHMYAiADKAkiQQoVQmF0Y2hHZXRNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgAygLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIm0KD1VzZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRILCgNpZHMYAyADKAkSFAoMcG9zdF92ZXJzaW9uGAQgASgDEhAKCGNsYWltX2lkGAUgASgJIjwKEFVzZU1lZGlhUmVzcG9uc2USKAoFbWVkaWEYASADKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWEiQQoTUmVsZWFzZU1lZGlhUmVxdWVzdBIqCgR1c2VzGAEgAygLMhwucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhVXNlIpMBCghNZWRpYVVzZRIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHcG9zdF9pZBgCIAEoCRIQCghtZWRpYV9pZBgDIAEoCRIZCgxwb3N0X3ZlcnNpb24YBCABKANIAIgBARIVCghjbGFpbV9pZBgFIAEoCUgBiAEBQg8KDV9wb3N0X3ZlcnNpb25CCwoJX2NsYWltX2lkIhYKFFJlbGVhc2VNZWRpYVJlc3BvbnNlImMKE0NyZWF0ZVVwbG9hZFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEhEKCWZpbGVfbmFtZRgCIAEoCRIUCgxjb250ZW50X3R5cGUYAyABKAkSDQoFYnl0ZXMYBCABKAMipQEKFENyZWF0ZVVwbG9hZFJlc3BvbnNlEgoKAmlkGAEgASgJEhMKC3VwbG9hZF9wYXRoGAIgASgJEhQKDHVwbG9hZF90b2tlbhgDIAEoCRIXCgp1cGxvYWRfdXJsGAQgASgJSACIAQESLgoKZXhwaXJlc19hdBgFIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX3VwbG9hZF91cmwiOQoVQ29tcGxldGVVcGxvYWRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSJCChZDb21wbGV0ZVVwbG9hZFJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhInIKEkltcG9ydE1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCwoDdXJsGAIgASgJEjkKC2lkZW1wb3RlbmN5GAMgASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kiUQoTSW1wb3J0TWVkaWFSZXNwb25zZRIoCgVtZWRpYRgBIAEoCzIZLnBvc3RyaWRlci5tZWRpYS52MS5NZWRpYRIQCghyZXBsYXllZBgCIAEoCCJKChNQcmVwYXJlTWVkaWFSZXF1ZXN0EjMKBWl0ZW1zGAEgAygLMiQucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhUHJlcGFyYXRpb24ibAoQTWVkaWFQcmVwYXJhdGlvbhIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEAoIbWVkaWFfaWQYAiABKAkSMAoJcmVuZGl0aW9uGAMgASgLMh0ucG9zdHJpZGVyLm1lZGlhLnYxLlJlbmRpdGlvbiJgCglSZW5kaXRpb24SFAoMY29udGVudF90eXBlGAEgASgJEg0KBXdpZHRoGAIgASgFEg4KBmhlaWdodBgDIAEoBRILCgNmaXQYBCABKAkSEQoJbWF4X2J5dGVzGAUgASgDIkgKFFByZXBhcmVNZWRpYVJlc3BvbnNlEjAKBWZpbGVzGAEgAygLMiEucG9zdHJpZGVyLm1lZGlhLnYxLlByZXBhcmVkTWVkaWEitAEKDVByZXBhcmVkTWVkaWESKAoFbWVkaWEYASABKAsyGS5wb3N0cmlkZXIubWVkaWEudjEuTWVkaWESFAoMcmVuZGl0aW9uX2lkGAIgASgJEhQKDGNvbnRlbnRfdHlwZRgDIAEoCRINCgVieXRlcxgEIAEoAxIOCgZzaGEyNTYYBSABKAkSDQoFd2lkdGgYBiABKAUSDgoGaGVpZ2h0GAcgASgFEg8KB3JlZnVzYWwYCCABKAkifgoSVXBkYXRlTWVkaWFSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIVCghhbHRfdGV4dBgDIAEoCUgAiAEBEhUKCGNvdmVyX21zGAQgASgDSAGIAQFCCwoJX2FsdF90ZXh0QgsKCV9jb3Zlcl9tcyI/ChNVcGRhdGVNZWRpYVJlc3BvbnNlEigKBW1lZGlhGAEgASgLMhkucG9zdHJpZGVyLm1lZGlhLnYxLk1lZGlhIjYKEkRlbGV0ZU1lZGlhUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiIwoTRGVsZXRlTWVkaWFSZXNwb25zZRIMCgRnb25lGAEgASgIMoIHCgxNZWRpYVNlcnZpY2USaQoNQmF0Y2hHZXRNZWRpYRIoLnBvc3RyaWRlci5tZWRpYS52MS5CYXRjaEdldE1lZGlhUmVxdWVzdBopLnBvc3RyaWRlci5tZWRpYS52MS5CYXRjaEdldE1lZGlhUmVzcG9uc2UiA5ACARJVCghVc2VNZWRpYRIjLnBvc3RyaWRlci5tZWRpYS52MS5Vc2VNZWRpYVJlcXVlc3QaJC5wb3N0cmlkZXIubWVkaWEudjEuVXNlTWVkaWFSZXNwb25zZRJhCgxSZWxlYXNlTWVkaWESJy5wb3N0cmlkZXIubWVkaWEudjEuUmVsZWFzZU1lZGlhUmVxdWVzdBooLnBvc3RyaWRlci5tZWRpYS52MS5SZWxlYXNlTWVkaWFSZXNwb25zZRJhCgxDcmVhdGVVcGxvYWQSJy5wb3N0cmlkZXIubWVkaWEudjEuQ3JlYXRlVXBsb2FkUmVxdWVzdBooLnBvc3RyaWRlci5tZWRpYS52MS5DcmVhdGVVcGxvYWRSZXNwb25zZRJnCg5Db21wbGV0ZVVwbG9hZBIpLnBvc3RyaWRlci5tZWRpYS52MS5Db21wbGV0ZVVwbG9hZFJlcXVlc3QaKi5wb3N0cmlkZXIubWVkaWEudjEuQ29tcGxldGVVcGxvYWRSZXNwb25zZRJeCgtJbXBvcnRNZWRpYRImLnBvc3RyaWRlci5tZWRpYS52MS5JbXBvcnRNZWRpYVJlcXVlc3QaJy5wb3N0cmlkZXIubWVkaWEudjEuSW1wb3J0TWVkaWFSZXNwb25zZRJhCgxQcmVwYXJlTWVkaWESJy5wb3N0cmlkZXIubWVkaWEudjEuUHJlcGFyZU1lZGlhUmVxdWVzdBooLnBvc3RyaWRlci5tZWRpYS52MS5QcmVwYXJlTWVkaWFSZXNwb25zZRJeCgtVcGRhdGVNZWRpYRImLnBvc3RyaWRlci5tZWRpYS52MS5VcGRhdGVNZWRpYVJlcXVlc3QaJy5wb3N0cmlkZXIubWVkaWEudjEuVXBkYXRlTWVkaWFSZXNwb25zZRJeCgtEZWxldGVNZWRpYRImLnBvc3RyaWRlci5tZWRpYS52MS5EZWxldGVNZWRpYVJlcXVlc3QaJy5wb3N0cmlkZXIubWVkaWEudjEuRGVsZXRlTWVkaWFSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_media_v1_media, file_postrider_operations_v1_idempotency]);
 
 /**
  * BatchGetMediaRequest names media.
@@ -624,6 +624,69 @@ export const PreparedMediaSchema: GenMessage<PreparedMedia> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media_service, 17);
 
 /**
+ * UpdateMediaRequest names media and what to change.
+ *
+ * @generated from message postrider.media.v1.UpdateMediaRequest
+ */
+export type UpdateMediaRequest = Message<"postrider.media.v1.UpdateMediaRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the media.
+   *
+   * @generated from field: string id = 2;
+   */
+  id: string;
+
+  /**
+   * New description, at most 1,500 characters; white space only removes it.
+   *
+   * @generated from field: optional string alt_text = 3;
+   */
+  altText?: string | undefined;
+
+  /**
+   * New time in the video, in milliseconds, of the picture that stands for it; -1 removes it.
+   *
+   * @generated from field: optional int64 cover_ms = 4;
+   */
+  coverMs?: bigint | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.UpdateMediaRequest.
+ * Use `create(UpdateMediaRequestSchema)` to create a new message.
+ */
+export const UpdateMediaRequestSchema: GenMessage<UpdateMediaRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 18);
+
+/**
+ * UpdateMediaResponse carries the changed media.
+ *
+ * @generated from message postrider.media.v1.UpdateMediaResponse
+ */
+export type UpdateMediaResponse = Message<"postrider.media.v1.UpdateMediaResponse"> & {
+  /**
+   * The media.
+   *
+   * @generated from field: postrider.media.v1.Media media = 1;
+   */
+  media?: Media | undefined;
+};
+
+/**
+ * Describes the message postrider.media.v1.UpdateMediaResponse.
+ * Use `create(UpdateMediaResponseSchema)` to create a new message.
+ */
+export const UpdateMediaResponseSchema: GenMessage<UpdateMediaResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media_service, 19);
+
+/**
  * DeleteMediaRequest names media.
  *
  * @generated from message postrider.media.v1.DeleteMediaRequest
@@ -649,7 +712,7 @@ export type DeleteMediaRequest = Message<"postrider.media.v1.DeleteMediaRequest"
  * Use `create(DeleteMediaRequestSchema)` to create a new message.
  */
 export const DeleteMediaRequestSchema: GenMessage<DeleteMediaRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_media_v1_media_service, 18);
+  messageDesc(file_postrider_media_v1_media_service, 20);
 
 /**
  * DeleteMediaResponse says whether the deletion is complete.
@@ -670,7 +733,7 @@ export type DeleteMediaResponse = Message<"postrider.media.v1.DeleteMediaRespons
  * Use `create(DeleteMediaResponseSchema)` to create a new message.
  */
 export const DeleteMediaResponseSchema: GenMessage<DeleteMediaResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_media_v1_media_service, 19);
+  messageDesc(file_postrider_media_v1_media_service, 21);
 
 /**
  * MediaService accepts and inspects images and videos, and records which posts use them. Files are sent over plain HTTP:
@@ -764,6 +827,19 @@ export const MediaService: GenService<{
     methodKind: "unary";
     input: typeof PrepareMediaRequestSchema;
     output: typeof PrepareMediaResponseSchema;
+  },
+  /**
+   * UpdateMedia changes the description and the cover of ready media, until PrepareMedia has been called for them. It sets the
+   * fields that are present.
+   * Errors: not_found, media_not_uploaded, media_rejected, media_in_use, invalid_request, validation_failed for a cover that the
+   * media cannot have.
+   *
+   * @generated from rpc postrider.media.v1.MediaService.UpdateMedia
+   */
+  updateMedia: {
+    methodKind: "unary";
+    input: typeof UpdateMediaRequestSchema;
+    output: typeof UpdateMediaResponseSchema;
   },
   /**
    * DeleteMedia removes media that no post uses.

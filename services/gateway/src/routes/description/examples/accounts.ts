@@ -5,9 +5,24 @@ import { EXAMPLE_IDS } from "./ids.ts";
 
 const { "quota.exhausted": quota } = EXAMPLE_DATA;
 
+const SETTINGS = {
+  accountId: EXAMPLE_IDS.otherAccount,
+  platform: "x",
+  settings: { replySettings: "following" },
+  available: null,
+};
+
 /** The examples of operations on accounts, platforms and quotas. */
 export const ACCOUNT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   listAccounts: { answers: { 200: { accounts: [EXAMPLE_DATA["account.connected"]] } } },
+  getAccountSettings: { answers: { 200: SETTINGS } },
+  updateAccountSettings: {
+    requests: {
+      replies: { summary: "Who may reply", value: { replySettings: "following" } },
+      reset: { summary: "Back to the default", value: { replySettings: null } },
+    },
+    answers: { 200: SETTINGS },
+  },
   listPlatforms: {
     answers: {
       200: {

@@ -31,5 +31,14 @@ export const MEDIA_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
     },
     answers: { 201: media },
   },
+  updateMedia: {
+    requests: {
+      describe: {
+        summary: "Describe a picture for people who do not see it",
+        value: { altText: "A sailing boat at sunrise" },
+      },
+    },
+    answers: { 200: media },
+  },
   deleteMedia: { answers: { 202: { id: EXAMPLE_IDS.media, status: "deleting" } } },
 };

@@ -1,11 +1,12 @@
 import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { Patch } from "./inspected-media.ts";
+import { isHeif } from "./real-content-type.ts";
 
 /** The two forms of a media file: `original` is the file as uploaded, `delivery` the file as platforms receive it. */
-export type RenditionName = "original" | "delivery";
+export type FileName = "original" | "delivery";
 
-/** One of the two forms of a ready media file (as uploaded, or as platforms receive it), and where it is stored. */
-export interface Rendition {
+/** A file of ready media, and where it is stored. */
+export interface StoredFile {
   readonly key: string;
   readonly bytes: number;
   readonly sha256: string;
@@ -14,7 +15,7 @@ export interface Rendition {
   readonly patches: readonly Patch[];
 }
 
-export function isRendition(name: unknown): name is RenditionName {
+export function isFileName(name: unknown): name is FileName {
   return name === "original" || name === "delivery";
 }
 
@@ -22,7 +23,7 @@ export function isRendition(name: unknown): name is RenditionName {
  * Returns where a form of the media file (as uploaded, or as platforms receive it) is stored; undefined unless the
  * media are ready.
  */
-export function toRendition(media: StoredMedia, name: RenditionName): Rendition | undefined {
+export function toStoredFile(media: StoredMedia, name: FileName): StoredFile | undefined {
   if (media.status !== "ready" || media.objectKey === null) return undefined;
   return name === "original"
     ? toOriginal(media, media.objectKey)
@@ -32,11 +33,11 @@ export function toRendition(media: StoredMedia, name: RenditionName): Rendition 
 function toOriginal(
   { bytes, sha256, contentType }: StoredMedia,
   key: string,
-): Rendition | undefined {
+): StoredFile | undefined {
   return sha256 === null ? undefined : { key, bytes, sha256, contentType, patches: [] };
 }
 
-function toDelivery(media: StoredMedia, objectKey: string): Rendition | undefined {
+function toDelivery(media: StoredMedia, objectKey: string): StoredFile | undefined {
   const { deliveryBytes, deliverySha256, deliveryContentType } = media;
   if (deliveryBytes === null || deliverySha256 === null || deliveryContentType === null)
     return undefined;
@@ -47,4 +48,12 @@ function toDelivery(media: StoredMedia, objectKey: string): Rendition | undefine
     contentType: deliveryContentType,
     patches: media.deliveryPatches ?? [],
   };
+}
+
+/**
+ * Returns the file from which renditions are made: the uploaded one, which has lost nothing, or the JPEG that was made of
+ * a HEIC, because a HEIC takes long to decode. Undefined unless the media are ready.
+ */
+export function toRenderSource(media: StoredMedia): StoredFile | undefined {
+  return toStoredFile(media, isHeif(media.contentType) ? "delivery" : "original");
 }

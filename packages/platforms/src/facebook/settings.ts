@@ -1,0 +1,4 @@
+import { imageFit } from "#src/settings/image-fit.ts";
+
+/** The settings of a Facebook Page. */
+export const facebook = { imageFit };

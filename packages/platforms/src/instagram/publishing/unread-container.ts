@@ -1,0 +1,32 @@
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import { hasUnread, type Container, type ContainerPlace } from "./container-state.ts";
+
+/**
+ * Since 2026-05-23, Instagram refuses some Page tokens the status of single containers and posts (error 100/33), while creating,
+ * publishing and listing work. Source: github.com/gitroomhq/postiz-app/issues/1562.
+ *
+ * So a container counts as ready after some refused reads. That is safe: Instagram publishes a container once, and refuses one that
+ * is not ready.
+ */
+const IMAGE_MISSES = 3;
+/** Number of refused reads, which take about two minutes, after which Instagram has usually processed a video. */
+const VIDEO_MISSES = 7;
+
+/** Whether a container counts as ready although Instagram has refused this number of reads of its status. */
+export function isReadyUnread(
+  { media }: Publication,
+  place: ContainerPlace,
+  handles: Handles,
+  misses: number,
+): boolean {
+  const isVideo = place !== "carousel" && media[place]?.kind === "video";
+  if (isVideo) return misses >= VIDEO_MISSES;
+  // One container has shown that reads are refused, so the others of the post need not show it again.
+  return misses >= IMAGE_MISSES || (misses > 0 && hasUnread(handles, media.length));
+}
+
+/** Returns a container that counts as ready although its status could not be read. */
+export function toUnread(container: Container, misses: number): Container {
+  return { ...container, stage: "ready", misses, isUnread: true };
+}

@@ -1,0 +1,18 @@
+import type { Failure } from "#src/publishing/outcome.ts";
+import type { PublicationMedia } from "#src/publishing/publication.ts";
+import type { PlatformRules } from "#src/rules.ts";
+import { altTextLimit } from "#src/text/alt-text-limit.ts";
+
+/**
+ * Returns the failure of a post whose description of a file is longer than the platform allows. The description may have been
+ * changed after the post was accepted; it is never shortened.
+ */
+export function refuseLongAltText(
+  rules: PlatformRules,
+  { kind, altText }: PublicationMedia,
+): Failure | undefined {
+  const [length, limit] = [altText?.length ?? 0, altTextLimit(rules, kind)];
+  if (limit === undefined || length <= limit) return undefined;
+  const message = `the description of the ${kind} has ${length} characters; ${rules.displayName} allows ${limit}`;
+  return { kind: "refused", code: "content_rejected", message };
+}

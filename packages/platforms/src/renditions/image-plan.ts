@@ -1,0 +1,46 @@
+/** What the planner knows about an image: the file that platforms receive unless it is converted. */
+export interface ImageFacts {
+  readonly contentType: string;
+  readonly bytes: number;
+  /** Width in pixels of the upright image; null when it is not known. */
+  readonly width: number | null;
+  readonly height: number | null;
+  /** Number of frames, more than 1 for an animation; 0 when it is not known. */
+  readonly frames: number;
+}
+
+/** What is done with an image whose ratio a platform does not take: refuse it, add white bars, or cut off its edges. */
+export type ImageFit = "refuse" | "pad" | "crop";
+
+/** An image that is made from an image. Equal renditions of the same image are the same file. */
+export interface Rendition {
+  readonly contentType: "image/jpeg" | "image/png";
+  /** Width in pixels. */
+  readonly width: number;
+  /** Height in pixels. */
+  readonly height: number;
+  /** `scale`: the whole image in this size. `pad`: the whole image on white. `crop`: the centre of the image. */
+  readonly fit: "scale" | "pad" | "crop";
+  readonly maxBytes: number;
+}
+
+/** Why a platform does not take an image, even after a conversion. */
+export interface ImageFault {
+  readonly code: "media_type_unsupported" | "media_too_large" | "media_dimensions";
+  readonly limit?: number;
+  readonly actual?: number;
+  /** What the platform would take instead, in symbols that need no translation. */
+  readonly fits?: string;
+}
+
+/** What a platform receives of an image: the file as it is, a rendition, or nothing. */
+export type ImagePlan =
+  | { readonly kind: "original" }
+  | { readonly kind: "rendition"; readonly rendition: Rendition }
+  | { readonly kind: "refused"; readonly faults: readonly ImageFault[] };
+
+/** Width and height in pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}

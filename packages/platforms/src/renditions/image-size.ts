@@ -1,0 +1,114 @@
+import type { ImageRules } from "#src/rules.ts";
+import type { ImageFault, ImageFit, Size } from "./image-plan.ts";
+
+/**
+ * How far a ratio may be outside a platform's limits, as a share of the limit, before an image counts as outside. Such an
+ * image is scaled to the limit, which changes its proportions invisibly: 1200 x 628 pixels are meant to be 1.91:1.
+ */
+const RATIO_SLACK = 0.01;
+
+type RatioRules = Pick<ImageRules, "minRatio" | "maxRatio" | "maxAspect">;
+
+interface RatioBounds {
+  readonly min: number;
+  readonly max: number;
+}
+
+function ratioBounds({ minRatio = 0, maxRatio = Infinity, maxAspect = Infinity }: RatioRules) {
+  return { min: Math.max(minRatio, 1 / maxAspect), max: Math.min(maxRatio, maxAspect) };
+}
+
+/** Whether a platform takes an image of this size as it is. */
+export function isSizeTaken({ width, height }: Size, rules: ImageRules): boolean {
+  const { min, max } = ratioBounds(rules);
+  const { minWidth = 1, maxLongSide = Infinity, maxShortSide = Infinity } = rules;
+  return (
+    width >= minWidth &&
+    width / height >= min &&
+    width / height <= max &&
+    Math.max(width, height) <= maxLongSide &&
+    Math.min(width, height) <= maxShortSide &&
+    width + height <= (rules.maxWidthPlusHeight ?? Infinity)
+  );
+}
+
+/** Returns why a platform does not take the ratio of an image; undefined if it does, or almost does. */
+export function ratioFault({ width, height }: Size, rules: RatioRules): ImageFault | undefined {
+  const { minRatio, maxRatio, maxAspect } = rules;
+  const ratio = width / height;
+  const aspect = Math.max(ratio, 1 / ratio);
+  const code = "media_dimensions";
+  const fits = `width / height ${minRatio ?? 0}–${maxRatio ?? "∞"}`;
+  if (minRatio !== undefined && ratio < minRatio * (1 - RATIO_SLACK))
+    return { code, limit: minRatio, actual: ratio, fits };
+  if (maxRatio !== undefined && ratio > maxRatio * (1 + RATIO_SLACK))
+    return { code, limit: maxRatio, actual: ratio, fits };
+  if (maxAspect !== undefined && aspect > maxAspect * (1 + RATIO_SLACK))
+    return {
+      code,
+      limit: maxAspect,
+      actual: aspect,
+      fits: `long side / short side ≤ ${maxAspect}`,
+    };
+  return undefined;
+}
+
+/** Returns the size of the canvas on which an image with a ratio outside the limits is padded, or to which it is cropped. */
+function fitCanvas({ width, height }: Size, { min, max }: RatioBounds, fit: ImageFit): Size {
+  const ratio = width / height;
+  if (ratio < min)
+    return fit === "pad" ? { width: height * min, height } : { width, height: width / min };
+  if (ratio > max)
+    return fit === "pad" ? { width, height: width / max } : { width: height * max, height };
+  return { width, height };
+}
+
+/** Returns the factor by which an image is made smaller so that it fits all upper limits; at most 1. */
+function shrinkFactor({ width, height }: Size, rules: ImageRules): number {
+  const { usefulSize, maxLongSide, maxShortSide, maxWidthPlusHeight } = rules;
+  const factors = [
+    [usefulSize?.width, width],
+    [usefulSize?.height, height],
+    [maxLongSide, Math.max(width, height)],
+    [maxShortSide, Math.min(width, height)],
+    [maxWidthPlusHeight, width + height],
+  ].map(([limit = Infinity, actual = 1]) => limit / actual);
+  return Math.min(1, ...factors);
+}
+
+/**
+ * Returns the size of a rendition with whole pixels that a platform takes. It is enlarged only to the platform's minimum
+ * width. The ratio of the source has been checked, or `fit` says how it is changed.
+ */
+export function renditionSize(source: Size, rules: ImageRules, fit: ImageFit): Size {
+  const bounds = ratioBounds(rules);
+  const isInside = ratioFault(source, rules) === undefined;
+  const canvas = isInside ? source : fitCanvas(source, bounds, fit);
+  const { minWidth = 1 } = rules;
+  const factor = Math.max(shrinkFactor(canvas, rules), minWidth / canvas.width);
+  return withinLimits(
+    {
+      width: Math.max(1, Math.round(canvas.width * factor)),
+      height: Math.max(1, Math.round(canvas.height * factor)),
+    },
+    bounds,
+    rules,
+  );
+}
+
+/** Corrects a size that rounding, or a ratio that is almost taken, has put outside the limits. */
+function withinLimits(size: Size, { min, max }: RatioBounds, rules: ImageRules): Size {
+  let { width, height } = size;
+  if (width + height > (rules.maxWidthPlusHeight ?? Infinity)) {
+    if (width > height) width -= 1;
+    else height -= 1;
+  }
+  if (width / height < min) height = Math.max(1, Math.floor(width / min));
+  // A lower width would undo the enlargement to the minimum width, so the height grows instead.
+  if (width / height > max) {
+    const narrower = Math.floor(height * max);
+    if (narrower >= (rules.minWidth ?? 1)) width = narrower;
+    else height = Math.ceil(width / max);
+  }
+  return { width, height };
+}

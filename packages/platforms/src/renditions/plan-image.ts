@@ -1,0 +1,135 @@
+import type { AnimationRules, ImageRules } from "#src/rules.ts";
+import type { ImageFacts, ImageFault, ImageFit, ImagePlan, Rendition, Size } from "./image-plan.ts";
+import { isSizeTaken, ratioFault, renditionSize } from "./image-size.ts";
+
+const JPEG = "image/jpeg";
+const PNG = "image/png";
+const GIF = "image/gif";
+/** Types that the media service can convert. A compressed BMP is refused when its rendition is made. */
+const CONVERTIBLE: ReadonlySet<string> = new Set([
+  JPEG,
+  PNG,
+  GIF,
+  "image/webp",
+  "image/bmp",
+  "image/tiff",
+  "image/heic",
+  "image/heif",
+]);
+/** Types of which a file can be an animation. A TIFF with several pages is not one, but is only sent as it is too. */
+const ANIMATED: ReadonlySet<string> = new Set([GIF, "image/webp"]);
+/**
+ * Bytes per pixel, and for very small images the total number of bytes, that no rendition needs. Where the limits of platforms
+ * are higher, they do not matter, and renditions for several platforms are equal.
+ */
+const MAX_BYTES_PER_PIXEL = 4;
+const ENOUGH_BYTES = 100_000;
+
+const ORIGINAL: ImagePlan = { kind: "original" };
+
+/**
+ * Plans what a platform receives of an image. The file is sent as it is when the platform takes it; otherwise it is converted,
+ * if that keeps the whole image, or if `fit` allows white bars or cut edges. A rendition complies with the rules. Equal needs
+ * of several platforms give equal renditions.
+ */
+export function planImage(image: ImageFacts, rules: ImageRules, fit: ImageFit): ImagePlan {
+  if (rules.role === "thumbnail") return refused({ code: "media_type_unsupported" });
+  if (isAnimation(image, rules)) return planAnimation(image, rules);
+  const size = sizeOf(image);
+  if (size === undefined) return planUnmeasured(image, rules);
+  return isTaken(image, size, rules) ? ORIGINAL : planRendition(image, size, rules, fit);
+}
+
+function isTaken({ contentType, bytes }: ImageFacts, size: Size, rules: ImageRules): boolean {
+  return rules.types.includes(contentType) && bytes <= rules.maxBytes && isSizeTaken(size, rules);
+}
+
+function planRendition(image: ImageFacts, size: Size, rules: ImageRules, fit: ImageFit): ImagePlan {
+  const { contentType, frames } = image;
+  if (!CONVERTIBLE.has(contentType) || frames > 1) return refused(typeFault(rules));
+  const fault = ratioFault(size, rules);
+  if (fault !== undefined && fit === "refuse") return refused(fault);
+  const result = renditionSize(size, rules, fit);
+  if (!isSizeTaken(result, rules)) return refused(sizeFault(size, rules));
+  const isWhole = fault === undefined || fit === "refuse";
+  return {
+    kind: "rendition",
+    rendition: describe(image, rules, { ...result, fit: isWhole ? "scale" : fit }),
+  };
+}
+
+/** Whether an image is sent as an animation. A GIF with an unknown number of frames is one where the platform shows GIFs. */
+export function isAnimation({ contentType, frames }: ImageFacts, rules: ImageRules): boolean {
+  if (frames === 0) return contentType === GIF && !rules.types.includes(GIF);
+  return frames > 1 && ANIMATED.has(contentType);
+}
+
+function describe(
+  { contentType, bytes }: ImageFacts,
+  { types, maxBytes }: ImageRules,
+  shape: Pick<Rendition, "width" | "height" | "fit">,
+): Rendition {
+  const isGraphic = contentType === PNG || contentType === GIF;
+  // A PNG keeps its transparent parts; above the byte limit it becomes a JPEG, which is far smaller.
+  const isPng = isGraphic && types.includes(PNG) && bytes <= maxBytes;
+  const enoughBytes = Math.max(ENOUGH_BYTES, MAX_BYTES_PER_PIXEL * shape.width * shape.height);
+  return {
+    contentType: isPng ? PNG : JPEG,
+    ...shape,
+    maxBytes: Math.min(maxBytes, enoughBytes),
+  };
+}
+
+/** An image of an unknown size is only sent as it is, because the size of a rendition depends on it. */
+function planUnmeasured({ contentType, bytes }: ImageFacts, rules: ImageRules): ImagePlan {
+  const { types, maxBytes } = rules;
+  if (!types.includes(contentType)) return refused(typeFault(rules));
+  return bytes <= maxBytes ? ORIGINAL : refused(bytesFault(bytes, maxBytes));
+}
+
+function planAnimation(image: ImageFacts, rules: ImageRules): ImagePlan {
+  const { animation } = rules;
+  if (animation?.types.includes(image.contentType) !== true) return refused(typeFault(rules));
+  const faults = animationFaults(image, animation);
+  return faults.length === 0 ? ORIGINAL : { kind: "refused", faults };
+}
+
+function animationFaults(image: ImageFacts, rules: AnimationRules): ImageFault[] {
+  const { maxBytes, maxWidth, maxHeight, maxFrames } = rules;
+  return [
+    ...(image.bytes > maxBytes ? [bytesFault(image.bytes, maxBytes)] : []),
+    ...above(image.width, maxWidth, `width ≤ ${maxWidth} px`),
+    ...above(image.height, maxHeight, `height ≤ ${maxHeight} px`),
+    ...above(image.frames, maxFrames, `frames ≤ ${maxFrames}`),
+  ];
+}
+
+function above(actual: number | null, limit: number | undefined, fits: string): ImageFault[] {
+  if (actual === null || limit === undefined || actual <= limit) return [];
+  return [{ code: "media_dimensions", limit, actual, fits }];
+}
+
+function refused(...faults: readonly ImageFault[]): ImagePlan {
+  return { kind: "refused", faults };
+}
+
+function bytesFault(actual: number, limit: number): ImageFault {
+  return { code: "media_too_large", limit, actual };
+}
+
+/** A still image of every type that can be converted is taken, so a type is refused for its frames only. */
+function typeFault({ types, animation }: ImageRules): ImageFault {
+  const still = `${types.join(", ")} (1 frame)`;
+  const fits = animation === undefined ? still : `${animation.types.join(", ")}; ${still}`;
+  return { code: "media_type_unsupported", fits };
+}
+
+function sizeFault({ width, height }: Size, rules: ImageRules): ImageFault {
+  const { minWidth = 1 } = rules;
+  const fits = `width ≥ ${minWidth} px`;
+  return { code: "media_dimensions", limit: minWidth, actual: Math.min(width, height), fits };
+}
+
+function sizeOf({ width, height }: ImageFacts): Size | undefined {
+  return width === null || height === null ? undefined : { width, height };
+}

@@ -1,0 +1,67 @@
+import type { PlatformId } from "#src/registry.ts";
+import type { ListField, SettingField, SettingFields } from "./field.ts";
+import { ACCOUNT_SETTINGS } from "./registry.ts";
+
+/** A JSON Schema (draft 2020-12). */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Returns the JSON Schema of all settings of an account of the platform, as the REST API returns them. */
+export function settingsSchemaOf(platform: PlatformId): JsonSchema {
+  const fields: SettingFields = ACCOUNT_SETTINGS[platform];
+  return {
+    type: "object",
+    properties: mapFields(fields, (field) => ({ ...toSchema(field), default: field.default })),
+    required: Object.keys(fields),
+  };
+}
+
+/**
+ * Returns the JSON Schema of a JSON merge patch of an account's settings. It has the settings of all platforms, because
+ * the platform follows from the account; settings of the same name have the same values on all platforms that have
+ * them.
+ */
+export function patchSchema(): JsonSchema {
+  const all: SettingFields = Object.assign({}, ...Object.values(ACCOUNT_SETTINGS));
+  return {
+    type: "object",
+    properties: mapFields(all, (field) => toNullable(toSchema(field))),
+    additionalProperties: false,
+    minProperties: 1,
+  };
+}
+
+function mapFields(
+  fields: SettingFields,
+  toValue: (field: SettingField) => JsonSchema,
+): JsonSchema {
+  return Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, toValue(field)]));
+}
+
+function toSchema(field: SettingField): JsonSchema {
+  const { description } = field;
+  switch (field.kind) {
+    case "choice":
+      return { type: "string", enum: field.values, description };
+    case "flag":
+      return { type: "boolean", description };
+    case "text": {
+      const schema = { ...toTextSchema(field), description };
+      return field.default === null ? toNullable(schema) : schema;
+    }
+    case "list": {
+      const { item, maxItems } = field;
+      const items = toTextSchema(item);
+      return { type: "array", items, maxItems, uniqueItems: true, description };
+    }
+  }
+}
+
+function toTextSchema({ pattern, maxLength }: ListField["item"]): JsonSchema {
+  return { type: "string", pattern, maxLength };
+}
+
+function toNullable(schema: JsonSchema): JsonSchema {
+  if (Array.isArray(schema.type)) return schema;
+  const values = Array.isArray(schema.enum) ? { enum: [...schema.enum, null] } : {};
+  return { ...schema, ...values, type: [schema.type, "null"] };
+}

@@ -1,0 +1,27 @@
+import type { PlatformId } from "#src/registry.ts";
+import { findValueFault } from "./check-value.ts";
+import type { SettingFields } from "./field.ts";
+import { ACCOUNT_SETTINGS, type AccountSettings } from "./registry.ts";
+
+/**
+ * Returns the values of all settings of an account from its stored settings. A setting that is not stored, or whose
+ * stored value another release wrote and this one does not know, has its default.
+ */
+export function readSettings<P extends PlatformId>(
+  platform: P,
+  stored: unknown,
+): AccountSettings<P> {
+  const fields: SettingFields = ACCOUNT_SETTINGS[platform];
+  const values = Object.entries(fields).map(([name, field]) => {
+    const value = valueOf(stored, name);
+    const isValid = value !== undefined && findValueFault(field, value) === undefined;
+    return [name, isValid ? value : field.default];
+  });
+  return Object.fromEntries(values) as AccountSettings<P>;
+}
+
+function valueOf(stored: unknown, name: string): unknown {
+  if (typeof stored !== "object" || stored === null || !Object.hasOwn(stored, name))
+    return undefined;
+  return (stored as Record<string, unknown>)[name];
+}

@@ -1,0 +1,147 @@
+import { expect, expectTypeOf, test } from "vitest";
+import { PLATFORM_IDS, type PlatformId } from "#src/registry.ts";
+import { findValueFault } from "./check-value.ts";
+import type { SettingFields } from "./field.ts";
+import { patchSchema, settingsSchemaOf } from "./json-schema.ts";
+import { applyPatch, checkPatch } from "./patch.ts";
+import { readSettings } from "./read-settings.ts";
+import { ACCOUNT_SETTINGS, type AccountSettings } from "./registry.ts";
+
+test("an account without stored settings has the safe defaults of its platform", () => {
+  const defaults = Object.fromEntries(PLATFORM_IDS.map((id) => [id, readSettings(id, {})]));
+  expect(defaults).toEqual({
+    instagram: { imageFit: "refuse", shareToFeed: true },
+    x: { replySettings: "everyone" },
+    facebook: { imageFit: "refuse" },
+    tiktok: {
+      allowComment: false,
+      allowDuet: false,
+      allowStitch: false,
+      disclosure: "none",
+      autoAddMusic: false,
+      unlistedAs: "only_me",
+    },
+    youtube: {
+      categoryId: "22",
+      madeForKids: false,
+      notifySubscribers: true,
+      license: "youtube",
+      playlistId: null,
+    },
+    telegram: { format: "plain", silent: false, linkPreview: true },
+    bluesky: { languages: [] },
+  });
+});
+
+test("readSettings gives a setting with an unknown value its default and keeps the others", () => {
+  const stored = { unlistedAs: "everyone", allowDuet: "yes", allowComment: true, future: 1 };
+  expect(readSettings("tiktok", stored)).toEqual({
+    ...readSettings("tiktok", {}),
+    allowComment: true,
+  });
+});
+
+test.each([undefined, null, "text", 7, [], ["format"]])(
+  "readSettings returns the defaults when %j is stored instead of an object",
+  (stored) => {
+    expect(readSettings("telegram", stored)).toEqual(readSettings("telegram", {}));
+  },
+);
+
+test("the types of settings follow from their fields", () => {
+  expectTypeOf<AccountSettings<"youtube">["playlistId"]>().toEqualTypeOf<string | null>();
+  expectTypeOf<AccountSettings<"youtube">["categoryId"]>().toEqualTypeOf<string>();
+  expectTypeOf<AccountSettings<"x">["replySettings"]>().toEqualTypeOf<
+    "everyone" | "following" | "mentioned"
+  >();
+  expectTypeOf<AccountSettings<"bluesky">["languages"]>().toEqualTypeOf<readonly string[]>();
+  expectTypeOf<AccountSettings<"telegram">["silent"]>().toEqualTypeOf<boolean>();
+});
+
+const TIKTOK = Object.keys(ACCOUNT_SETTINGS.tiktok);
+
+test("checkPatch reports every unknown setting and wrong value with its path and what is allowed", () => {
+  const patch = {
+    allowDuet: "no",
+    unlistedAs: "public",
+    imageFit: "pad",
+    "a/b~c": 1,
+    disclosure: null,
+  };
+  expect(checkPatch("tiktok", patch)).toEqual([
+    { code: "type", path: "/allowDuet" },
+    { code: "not_allowed", path: "/unlistedAs", allowed: ["friends", "followers", "only_me"] },
+    { code: "additional_property", path: "/imageFit", allowed: TIKTOK },
+    { code: "additional_property", path: "/a~1b~0c", allowed: TIKTOK },
+  ]);
+  expect(checkPatch("bluesky", { languages: ["en", "not a tag"] })).toEqual([
+    { code: "format", path: "/languages/1" },
+  ]);
+  expect(checkPatch("bluesky", { languages: ["en", "ko", "de", "fr"] })).toEqual([
+    { code: "max_items", path: "/languages", limit: 3, actual: 4 },
+  ]);
+  expect(checkPatch("bluesky", { languages: ["en", "en"] })).toEqual([
+    { code: "unique", path: "/languages/1" },
+  ]);
+  expect(checkPatch("youtube", { playlistId: "x".repeat(65), categoryId: 22 })).toEqual([
+    { code: "too_long", path: "/playlistId", limit: 64, actual: 65 },
+    { code: "type", path: "/categoryId" },
+  ]);
+});
+
+test.each(["constructor", "__proto__", "toString"])(
+  "checkPatch refuses the inherited name %s as an unknown setting",
+  (name) => {
+    const patch = JSON.parse(`{"${name}":true}`) as Record<string, unknown>;
+    expect(checkPatch("x", patch)).toEqual([
+      { code: "additional_property", path: `/${name}`, allowed: ["replySettings"] },
+    ]);
+  },
+);
+
+test("applyPatch replaces the settings of a patch, resets those that are null and keeps the others", () => {
+  const stored = { format: "html", silent: true, future: 1 };
+  expect(applyPatch(stored, { silent: null, linkPreview: false })).toEqual({
+    format: "html",
+    linkPreview: false,
+    future: 1,
+  });
+});
+
+test.each(PLATFORM_IDS)("every default of %s is a valid value of its setting", (id) => {
+  const fields: SettingFields = ACCOUNT_SETTINGS[id];
+  for (const [name, field] of Object.entries(fields)) {
+    expect(findValueFault(field, field.default), name).toBeUndefined();
+  }
+});
+
+test("settings of the same name are the same on all platforms that have them", () => {
+  const fields = PLATFORM_IDS.flatMap((id: PlatformId) =>
+    Object.entries(ACCOUNT_SETTINGS[id] as SettingFields),
+  );
+  const byName = new Map(fields);
+  for (const [name, field] of fields) expect(byName.get(name), name).toEqual(field);
+});
+
+test("the JSON schemas have the settings of the platform, and the patch takes null for each", () => {
+  expect(settingsSchemaOf("x")).toEqual({
+    type: "object",
+    properties: {
+      replySettings: {
+        type: "string",
+        enum: ["everyone", "following", "mentioned"],
+        description: ACCOUNT_SETTINGS.x.replySettings.description,
+        default: "everyone",
+      },
+    },
+    required: ["replySettings"],
+  });
+  const { properties, ...rest } = patchSchema();
+  expect(rest).toEqual({ type: "object", additionalProperties: false, minProperties: 1 });
+  expect(properties).toMatchObject({
+    imageFit: { type: ["string", "null"], enum: ["refuse", "pad", "crop", null] },
+    shareToFeed: { type: ["boolean", "null"] },
+    playlistId: { type: ["string", "null"], maxLength: 64 },
+    languages: { type: ["array", "null"], maxItems: 3, uniqueItems: true },
+  });
+});

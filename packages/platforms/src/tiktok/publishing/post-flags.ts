@@ -1,0 +1,32 @@
+import type { Publication } from "#src/publishing/publication.ts";
+import { readSettings } from "#src/settings/read-settings.ts";
+import type { CreatorInfo } from "./creator-info.ts";
+
+/**
+ * Returns the parameters of a TikTok post that the settings of the account decide. An interaction is off if the settings
+ * do not allow it, or if the creator has turned it off on TikTok.
+ */
+function toCommonFlags({ settings }: Publication, { isCommentDisabled }: CreatorInfo) {
+  const { allowComment, disclosure } = readSettings("tiktok", settings);
+  return {
+    disable_comment: isCommentDisabled || !allowComment,
+    brand_content_toggle: disclosure === "paid",
+    brand_organic_toggle: disclosure === "own_brand",
+  };
+}
+
+/** Returns the parameters of a TikTok video that the settings of the account decide. */
+export function toVideoFlags(publication: Publication, creator: CreatorInfo) {
+  const { allowDuet, allowStitch } = readSettings("tiktok", publication.settings);
+  return {
+    ...toCommonFlags(publication, creator),
+    disable_duet: creator.isDuetDisabled || !allowDuet,
+    disable_stitch: creator.isStitchDisabled || !allowStitch,
+  };
+}
+
+/** Returns the parameters of a TikTok photo post that the settings of the account decide. */
+export function toPhotoFlags(publication: Publication, creator: CreatorInfo) {
+  const { autoAddMusic } = readSettings("tiktok", publication.settings);
+  return { ...toCommonFlags(publication, creator), auto_add_music: autoAddMusic };
+}

@@ -1,0 +1,10 @@
+import { choice } from "#src/settings/field.ts";
+
+/** The settings of an X account. */
+export const x = {
+  replySettings: choice(
+    ["everyone", "following", "mentioned"],
+    "everyone",
+    "Who may reply to posts: `everyone`, the accounts that the account follows (`following`) or those that the post mentions (`mentioned`).",
+  ),
+};

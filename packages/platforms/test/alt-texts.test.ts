@@ -1,0 +1,180 @@
+import { describe, expect, test } from "vitest";
+import { createBlueskyPublishingConnector } from "#src/bluesky/publishing/connector.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import { createTelegramPublishingConnector } from "#src/telegram/publishing/connector.ts";
+import { createTiktokPublishingConnector } from "#src/tiktok/publishing/connector.ts";
+import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { createSession } from "./bluesky/create-session.ts";
+import { facebookAt } from "./facebook/facebook-at.ts";
+import { instagramAt } from "./instagram/instagram-at.ts";
+import { jpegMedia, startMediaServer } from "./media-server.ts";
+import { gifMedia, mp4Media, pngMedia, toReel, type TestMedia } from "./test-media.ts";
+import { guard, startTestPlatform, type TestPlatform } from "./test-platform.ts";
+
+const [x, instagram, facebook, bluesky, tiktok, telegram] = [
+  await startTestPlatform("x"),
+  await startTestPlatform("instagram"),
+  await startTestPlatform("facebook"),
+  await startTestPlatform("bluesky"),
+  await startTestPlatform("tiktok"),
+  await startTestPlatform("telegram"),
+];
+const files = await startMediaServer();
+
+interface Site {
+  readonly platform: TestPlatform;
+  readonly connector: PublishingConnector;
+}
+
+const at = ({ url }: TestPlatform) => ({ baseUrl: url, videoBaseUrl: url });
+const X: Site = {
+  platform: x,
+  connector: createXPublishingConnector({ ...at(x), mayResend: true }),
+};
+const INSTAGRAM: Site = { platform: instagram, connector: instagramAt(instagram.url) };
+const FACEBOOK: Site = { platform: facebook, connector: facebookAt(facebook.url) };
+const BLUESKY: Site = {
+  platform: bluesky,
+  connector: createBlueskyPublishingConnector(at(bluesky)),
+};
+const TIKTOK: Site = { platform: tiktok, connector: createTiktokPublishingConnector(at(tiktok)) };
+const TELEGRAM: Site = {
+  platform: telegram,
+  connector: createTelegramPublishingConnector(at(telegram)),
+};
+
+async function createPublication({ platform }: Site, media: readonly TestMedia[]) {
+  const served = media.map((file) => files.serve(file));
+  const made = await platform.createPublication(served, "Ships", (credentials) =>
+    platform === bluesky
+      ? createSession(bluesky.url, credentials)
+      : (credentials.accessToken ?? credentials.botToken ?? ""),
+  );
+  return { ...made, privacy: "public" };
+}
+
+async function publish(site: Site, media: readonly TestMedia[]) {
+  return await site.platform.publish(site.connector, await createPublication(site, media));
+}
+
+/** Returns the descriptions and covers of the files that readers of the platform see. */
+async function shown({ platform }: Site) {
+  return (await platform.visible()).map(({ media }) =>
+    media.map(({ kind: _kind, sha256: _sha256, ...description }) => description),
+  );
+}
+
+function described<T extends TestMedia>(media: T, altText: string | null, coverMs?: number): T {
+  media.altText = altText;
+  media.coverMs = coverMs ?? null;
+  return media;
+}
+
+describe("descriptions of media", () => {
+  test.each<[string, Site, (nonce: number) => TestMedia]>([
+    ["X", X, pngMedia],
+    ["Instagram", INSTAGRAM, jpegMedia],
+    ["Facebook", FACEBOOK, pngMedia],
+    ["Bluesky", BLUESKY, pngMedia],
+  ])(
+    "readers of %s get the description of each image, and none for an image without one",
+    async (_name, site, image) => {
+      const media = [described(image(1), "A boat 🚤"), image(2), described(image(3), "A quay")];
+      expect(await publish(site, media)).toMatchObject({ kind: "published" });
+      expect(await shown(site)).toEqual([[{ altText: "A boat 🚤" }, {}, { altText: "A quay" }]]);
+    },
+  );
+
+  test("X gets the description of a GIF, and none of a video, which it would refuse", async () => {
+    expect(await publish(X, [described(gifMedia(), "A wave")])).toMatchObject({
+      kind: "published",
+    });
+    const video = described(mp4Media(300_000), "A video of a wave", 500);
+    expect(await publish(X, [video])).toMatchObject({ kind: "published" });
+    expect(await shown(X)).toEqual([[{ altText: "A wave" }], [{}]]);
+  });
+
+  test("readers of Bluesky get the description of a video", async () => {
+    const video = described(mp4Media(300_000), "A wave", 500);
+    expect(await publish(BLUESKY, [video])).toMatchObject({ kind: "published" });
+    expect(await shown(BLUESKY)).toEqual([[{ altText: "A wave" }]]);
+  });
+
+  test("Instagram and TikTok get the cover of a video, and no description of it", async () => {
+    for (const site of [INSTAGRAM, TIKTOK]) {
+      const video = described(toReel(mp4Media(300_000)), "A wave", 700);
+      expect(await publish(site, [video])).toMatchObject({
+        kind: expect.stringMatching(/^(?:published|pending)$/) as string,
+      });
+      expect(await shown(site)).toEqual([[{ coverMs: 700 }]]);
+    }
+  });
+
+  test("Instagram gets the cover of each video in a carousel", async () => {
+    const video = described(mp4Media(300_000), null, 0);
+    const media = [described(jpegMedia(1), "A boat"), video];
+    expect(await publish(INSTAGRAM, media)).toMatchObject({ kind: "published" });
+    expect(await shown(INSTAGRAM)).toEqual([[{ altText: "A boat" }, { coverMs: 0 }]]);
+  });
+
+  test("Telegram and Facebook publish videos with a description and a cover without them", async () => {
+    for (const site of [TELEGRAM, FACEBOOK]) {
+      const video = described(mp4Media(300_000), "A wave", 700);
+      expect(await publish(site, [video])).toMatchObject({ kind: "published" });
+      expect(await shown(site)).toEqual([[{}]]);
+    }
+  });
+
+  test.each<[string, Site, () => TestMedia]>([
+    ["X", X, () => pngMedia(1)],
+    ["Instagram", INSTAGRAM, () => jpegMedia(1)],
+    ["Bluesky", BLUESKY, () => mp4Media(300_000)],
+  ])(
+    "a post on %s whose description is longer than 1,000 characters fails instead of losing its end",
+    async (_name, site, create) => {
+      expect(await publish(site, [described(create(), "a".repeat(1001))])).toMatchObject({
+        kind: "refused",
+        code: "content_rejected",
+        message: expect.stringContaining("1001 characters") as string,
+      });
+      expect(await shown(site)).toEqual([]);
+      const longest = described(create(), "a".repeat(1000));
+      expect(await publish(site, [longest])).toMatchObject({ kind: "published" });
+    },
+  );
+});
+
+describe("the call that describes an uploaded file on X", () => {
+  const CALL = "POST /2/media/metadata";
+
+  test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
+    "is repeated after the simulated fault %s, and the post is published once",
+    async (mode) => {
+      await x.addFault(CALL, mode);
+      const publication = await createPublication(X, [described(pngMedia(1), "A boat")]);
+      const interrupted = await x.prepare(X.connector, publication);
+      expect(interrupted.failure?.kind ?? "retryable").toBe("retryable");
+      expect(await x.visible()).toEqual([]);
+      const ready = await x.prepare(X.connector, publication, { handles: interrupted.handles });
+      expect(ready.failure).toBeUndefined();
+      expect(await X.connector.publish(publication, ready.handles, guard)).toMatchObject({
+        kind: "published",
+      });
+      expect(await shown(X)).toEqual([[{ altText: "A boat" }]]);
+      const calls = (await x.calls()).filter((call) => call === "POST upload");
+      expect(calls).toHaveLength(1);
+    },
+  );
+
+  test("is made again for a file that was uploaded again", async () => {
+    const publication = await createPublication(X, [described(pngMedia(1), "A boat")]);
+    const { handles } = await x.prepare(X.connector, publication);
+    const state = JSON.parse(handles.media0 ?? "") as object;
+    const old = { ...handles, media0: JSON.stringify({ ...state, expiresAt: Date.now() }) };
+    const { handles: fresh } = await x.prepare(X.connector, publication, { handles: old });
+    expect(await X.connector.publish(publication, fresh, guard)).toMatchObject({
+      kind: "published",
+    });
+    expect(await shown(X)).toEqual([[{ altText: "A boat" }]]);
+  });
+});

@@ -1,0 +1,89 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import { jpegMedia, startMediaServer } from "../media-server.ts";
+import { mp4Media, type TestMedia } from "../test-media.ts";
+import { guard, signal, startTestPlatform } from "../test-platform.ts";
+import { unknownCall } from "../unknown-call.ts";
+import { instagramAt } from "./instagram-at.ts";
+
+const platform = await startTestPlatform("instagram");
+const files = await startMediaServer();
+const instagram = instagramAt(platform.url);
+
+beforeEach(() => platform.control("POST", "settings", { instagramPageTokenReads: "refused" }));
+
+const createPublication = (media: readonly TestMedia[], text = "Ships") =>
+  platform.createPublication(
+    media.map((one) => files.serve(one)),
+    text,
+    ({ accessToken }) => accessToken ?? "",
+  );
+
+const permalink = expect.stringMatching(/^https:\/\/www\.instagram\.com\//) as string;
+const sum = (waits: readonly number[]) => waits.reduce((total, wait) => total + wait, 0);
+
+/** Counts the publishing calls that Instagram received. */
+async function countPublishCalls(): Promise<number> {
+  return (await platform.calls()).filter((call) => call === "POST media_publish").length;
+}
+
+describe("an Instagram account whose Page token may not read containers and posts", () => {
+  test.each<[string, readonly TestMedia[], number]>([
+    ["an image", [jpegMedia(1)], 10_000],
+    ["a carousel of images", [jpegMedia(1), jpegMedia(2), jpegMedia(3)], 15_000],
+    ["a video", [mp4Media(300_000)], 130_000],
+    ["a carousel with a video", [jpegMedia(1), mp4Media(300_000)], 140_000],
+  ])(
+    "publishes %s once, and its permalink comes from the list of posts",
+    async (_name, media, maxWaitMs) => {
+      const publication = await createPublication(media);
+      const { handles, failure, waits } = await platform.prepare(instagram, publication, {
+        maxRuns: 100,
+      });
+      expect(failure).toBeUndefined();
+      expect(sum(waits)).toBeLessThan(maxWaitMs);
+      const outcome = await instagram.publish(publication, handles, guard);
+      const visible = await platform.visible();
+      expect(visible.map(({ media: shown }) => shown.length)).toEqual([media.length]);
+      expect(outcome).toEqual({ kind: "published", externalId: visible[0]?.id, permalink });
+      expect(await countPublishCalls()).toBe(1);
+    },
+  );
+
+  test("publishes a video on a later attempt when Instagram still processes it", async () => {
+    const publication = await createPublication([mp4Media(300_000)]);
+    const { handles } = await platform.prepare(instagram, publication, { maxRuns: 3 });
+    const container = JSON.parse(handles.container0 ?? "") as object;
+    const early = {
+      container0: JSON.stringify({ ...container, stage: "ready", isUnread: true }),
+    };
+    expect(await instagram.publish(publication, early, guard)).toMatchObject({
+      kind: "retryable",
+      code: "platform_unavailable",
+    });
+    expect(await platform.visible()).toEqual([]);
+    await platform.control("POST", "clock", { advanceMs: 60_000 });
+    expect(await instagram.publish(publication, early, guard)).toMatchObject({ kind: "published" });
+    expect(await platform.visible()).toHaveLength(1);
+  });
+
+  test("does not publish again after a lost answer: the list of posts shows the post", async () => {
+    const publication = await createPublication([jpegMedia(1)]);
+    const { handles } = await platform.prepare(instagram, publication, { maxRuns: 100 });
+    await platform.addFault("publish", "drop_after_commit");
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    const verdict = await instagram.reconcile(publication, handles, unknownCall(), signal);
+    const [entry, ...others] = await platform.visible();
+    expect(others).toEqual([]);
+    expect(verdict).toMatchObject({ kind: "present", externalId: entry?.id });
+    expect(await countPublishCalls()).toBe(1);
+  });
+
+  test("does not publish again when neither the container nor the list of posts shows what became of the call", async () => {
+    const publication = await createPublication([jpegMedia(1)]);
+    const { handles } = await platform.prepare(instagram, publication, { maxRuns: 100 });
+    await platform.addFault("publish", "drop_before");
+    expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
+    const verdict = await instagram.reconcile(publication, handles, unknownCall(), signal);
+    expect(verdict.kind).not.toBe("absent");
+  });
+});

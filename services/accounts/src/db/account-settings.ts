@@ -1,0 +1,40 @@
+import type { SettingValues } from "@postrider/platforms/settings/patch";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { AccountKey, AccountStatus } from "#src/db/accounts.ts";
+
+/** An account with the settings that its workspace chose. */
+export interface AccountSettingsRow {
+  readonly platform: string;
+  readonly status: AccountStatus;
+  readonly settings: SettingValues;
+}
+
+export async function findAccountSettings(
+  sql: ISql,
+  { workspaceId, accountId }: AccountKey,
+): Promise<AccountSettingsRow | undefined> {
+  const [row] = await sql<AccountSettingsRow[]>`
+    select a.platform, a.status, coalesce(s.settings, '{}') as settings
+    from accounts a
+    left join account_settings s on s.account_id = a.id
+    where a.workspace_id = ${workspaceId}
+    and a.id = ${accountId}`;
+  return row;
+}
+
+/** Stores the settings of an account that `lockAccount` found in the same transaction. */
+export async function upsertAccountSettings(
+  tx: TransactionSql,
+  { workspaceId, accountId }: AccountKey,
+  settings: SettingValues,
+): Promise<void> {
+  // The lock of the account's row makes changes of its settings run one after the other, so that none overwrites
+  // another one that it has not read.
+  await tx`
+    insert into account_settings (account_id, workspace_id, settings)
+    values (${accountId}, ${workspaceId}, ${tx.json(settings as Record<string, never>)})
+    on conflict (account_id) do update
+    set settings = excluded.settings,
+      version = account_settings.version + 1,
+      updated_at = now()`;
+}

@@ -1,0 +1,80 @@
+import { isPlatformId } from "@postrider/platforms/registry";
+import type { AvailableReaders } from "@postrider/platforms/settings/available";
+import type { AvailableReader } from "@postrider/platforms/settings/available-reader";
+import { BoundedMap } from "@postrider/shared/limits/bounded-map";
+import type { AccountKey } from "#src/db/accounts.ts";
+import type { CredentialRow } from "#src/db/credentials.ts";
+import type { AvailableValues, Dependencies } from "#src/operations/dependencies.ts";
+import { listFreshCredentials } from "#src/operations/list-fresh-credentials.ts";
+import { unsealToken } from "#src/operations/token-sealing.ts";
+
+type Deps = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "refreshTokens">;
+
+/** Maximum time in milliseconds that a request for settings waits for the platform. */
+const CALL_TIMEOUT_MS = 3_000;
+/**
+ * Milliseconds for which an answer of the platform is reused. TikTok allows 20 calls per minute and account, which
+ * publishing needs, too.
+ */
+const FRESH_MS = 15_000;
+const MAX_ANSWERS = 1_000;
+
+interface Answer {
+  readonly values: Promise<AvailableValues | null>;
+  readonly until: number;
+}
+
+/**
+ * Asks platforms what they offer an account now. An answer is reused for 15 s. Without an answer the result is null,
+ * because the settings of an account must be readable although its platform fails.
+ */
+export class AvailableSettings {
+  readonly #deps: Deps;
+  readonly #readers: AvailableReaders;
+  readonly #answers = new BoundedMap<string, Answer>(MAX_ANSWERS);
+
+  constructor(deps: Deps, readers: AvailableReaders) {
+    this.#deps = deps;
+    this.#readers = readers;
+  }
+
+  async read(key: AccountKey, platform: string): Promise<AvailableValues | null> {
+    const reader = isPlatformId(platform) ? this.#readers[platform] : undefined;
+    if (reader === undefined) return null;
+    const id = `${key.workspaceId} ${key.accountId}`;
+    const known = this.#answers.get(id);
+    if (known !== undefined && performance.now() < known.until) return await known.values;
+    const values = this.#ask(key, reader);
+    this.#answers.set(id, { values, until: performance.now() + FRESH_MS });
+    return await values;
+  }
+
+  async #ask(key: AccountKey, reader: AvailableReader): Promise<AvailableValues | null> {
+    const { accountId } = key;
+    try {
+      const [row] = await listFreshCredentials(this.#deps, [key]);
+      if (row === undefined || row.accountStatus !== "active") return null;
+      const reading = await this.#call(row, reader);
+      if (reading.kind === "available") return reading.values;
+      this.#warn({ accountId, reason: reading.message });
+    } catch (error) {
+      this.#warn({ accountId, err: error });
+    }
+    return null;
+  }
+
+  async #call(row: CredentialRow, reader: AvailableReader) {
+    const { externalId, username, attributes, accessToken } = row;
+    if (accessToken === null) return { kind: "failed", message: "the token was deleted" } as const;
+    const token = unsealToken(this.#deps, row, "access_token", accessToken);
+    const account = { externalId, username, attributes, accessToken: token };
+    return await reader(account, AbortSignal.timeout(CALL_TIMEOUT_MS));
+  }
+
+  #warn(log: Readonly<Record<string, unknown>>): void {
+    this.#deps.logger.warn(
+      log,
+      "the platform did not say what it offers an account; its settings are shown without that",
+    );
+  }
+}

@@ -1,0 +1,22 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { AccountSettingsSchema } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import { isPlatformId } from "@postrider/platforms/registry";
+import type { SettingValues } from "@postrider/platforms/settings/patch";
+import { readSettings } from "@postrider/platforms/settings/read-settings";
+import type { AccountKey } from "#src/db/accounts.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+
+/** Converts stored settings to their RPC message, which has all settings of the platform and what it offers now. */
+export async function toAccountSettings(
+  { readAvailable }: Pick<Dependencies, "readAvailable">,
+  key: AccountKey,
+  { platform, settings }: { readonly platform: string; readonly settings: SettingValues },
+): Promise<MessageInitShape<typeof AccountSettingsSchema>> {
+  const available = await readAvailable(key, platform);
+  return {
+    accountId: key.accountId,
+    platform,
+    settings: JSON.stringify(isPlatformId(platform) ? readSettings(platform, settings) : {}),
+    available: available === null ? "" : JSON.stringify(available),
+  };
+}

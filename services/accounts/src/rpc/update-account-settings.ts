@@ -1,0 +1,86 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  UpdateAccountSettingsRequest,
+  UpdateAccountSettingsResponseSchema,
+} from "@postrider/contracts/accounts/v1/account_settings_service_pb";
+import { isPlatformId, type PlatformId } from "@postrider/platforms/registry";
+import type { SettingValue } from "@postrider/platforms/settings/field";
+import { applyPatch, checkPatch, type SettingValues } from "@postrider/platforms/settings/patch";
+import { readSettings } from "@postrider/platforms/settings/read-settings";
+import { appendAudit } from "@postrider/shared/audit/append";
+import { invalidRequest, notFound } from "@postrider/shared/errors";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { findAccountSettings, upsertAccountSettings } from "#src/db/account-settings.ts";
+import { lockAccount, type AccountKey } from "#src/db/accounts.ts";
+import { toAccountAudit } from "#src/operations/account-audit.ts";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+import { toAccountKey } from "#src/rpc/to-account-key.ts";
+import { toAccountSettings } from "#src/rpc/to-account-settings.ts";
+
+type NamedValues = Readonly<Record<string, SettingValue>>;
+
+interface Changed {
+  readonly platform: PlatformId;
+  readonly settings: SettingValues;
+}
+
+/** Parses the JSON merge patch of a request; an empty or malformed patch is refused. */
+function parsePatch(text: string): SettingValues {
+  let patch: unknown;
+  try {
+    patch = JSON.parse(text);
+  } catch {
+    throw invalidRequest([{ code: "invalid", path: "" }]);
+  }
+  if (typeof patch !== "object" || patch === null || Array.isArray(patch))
+    throw invalidRequest([{ code: "type", path: "" }]);
+  if (Object.keys(patch).length === 0) throw invalidRequest([{ code: "min_properties", path: "" }]);
+  return patch as SettingValues;
+}
+
+/** Returns the settings whose values differ, with their values before and after. */
+function compare(platform: PlatformId, before: SettingValues, after: SettingValues) {
+  const old: NamedValues = readSettings(platform, before);
+  const now: NamedValues = readSettings(platform, after);
+  const isChanged = (name: string) => JSON.stringify(old[name]) !== JSON.stringify(now[name]);
+  const names = Object.keys(now).filter(isChanged);
+  const pick = (values: NamedValues) =>
+    Object.fromEntries(names.map((name) => [name, values[name]]));
+  return { isEqual: names.length === 0, before: pick(old), after: pick(now) };
+}
+
+async function change(tx: TransactionSql, key: AccountKey, patch: SettingValues): Promise<Changed> {
+  const account = await lockAccount(tx, key);
+  if (account === undefined || account.status === "disconnected") throw notFound();
+  const { platform } = account;
+  if (!isPlatformId(platform)) throw notFound();
+  const faults = checkPatch(platform, patch);
+  if (faults.length > 0)
+    throw invalidRequest(
+      faults.map(({ allowed = [], ...fault }) => ({ ...fault, allowed: [...allowed] })),
+    );
+  const before = (await findAccountSettings(tx, key))?.settings ?? {};
+  const settings = applyPatch(before, patch);
+  const { isEqual, ...details } = compare(platform, before, settings);
+  await upsertAccountSettings(tx, key, settings);
+  if (!isEqual)
+    await appendAudit(tx, [
+      toAccountAudit("account.update_settings", key, { platform, ...details }),
+    ]);
+  return { platform, settings };
+}
+
+/**
+ * Changes settings of an account. The row of the account stays locked until the change is committed, so that concurrent
+ * changes of different settings all take effect.
+ */
+export async function updateAccountSettings(
+  deps: Pick<Dependencies, "sql" | "readAvailable">,
+  { ref, patch: text }: UpdateAccountSettingsRequest,
+): Promise<MessageInitShape<typeof UpdateAccountSettingsResponseSchema>> {
+  const key = toAccountKey(ref);
+  if (key === undefined) throw notFound();
+  const patch = parsePatch(text);
+  const changed = await deps.sql.begin((tx) => change(tx, key, patch));
+  return { settings: await toAccountSettings(deps, key, changed) };
+}

@@ -1,0 +1,81 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
+import { actionColumns } from "./comment-actions.ts";
+
+/**
+ * The error of an action that a later request replaces. Clients must not repeat it, because that would undo the later request. The
+ * message in the reader's language follows from the code.
+ */
+const CODE = "duplicate_detected";
+
+/** SQL assignments that end action `a`, whose call does not begin any more; a worker that holds it cannot begin it either. */
+function end(sql: ISql) {
+  return sql`
+    status = 'failed',
+    error_code = ${CODE},
+    error_message = '',
+    finished_at = now(),
+    fence = a.fence + 1,
+    lease_owner = null,
+    version = a.version + 1`;
+}
+
+/**
+ * Ends the actions that hide or show a comment and wait, because a new one is about to be stored that decides whether the comment is
+ * hidden. Call it before the new one is stored, in the same transaction.
+ *
+ * @returns The ended actions, and the instant until which a call of one of them may still arrive at the platform.
+ */
+export async function replaceWaiting(
+  tx: TransactionSql,
+  { accountId, commentId }: { readonly accountId: string; readonly commentId: string },
+): Promise<{ readonly ended: readonly CommentAction[]; readonly callUntil: Date | null }> {
+  // The locks make a transaction that records the end of a call, and this one, follow each other. So one of the two sees what the
+  // other one stores, and the action is either ended here or by `replaceRequeued`.
+  const ended = await tx<(CommentAction & { readonly blockedUntil: Date | null })[]>`
+    with open as materialized (
+      select id, status, case when status = 'queued' then least(wake_at, call_until) end as blocked_until
+      from comment_actions
+      where account_id = ${accountId}
+      and comment_id = ${commentId}
+      and type in ('hide', 'unhide')
+      and status in ('queued', 'working', 'calling')
+      order by id
+      for update
+    )
+    update comment_actions a
+    set ${end(tx)}
+    from open o
+    where a.id = o.id
+    and o.status in ('queued', 'working')
+    returning ${actionColumns(tx)}, o.blocked_until`;
+  const times = ended.flatMap(({ blockedUntil }) => blockedUntil?.getTime() ?? []);
+  return { ended, callUntil: times.length === 0 ? null : new Date(Math.max(...times)) };
+}
+
+/**
+ * Ends those of the given actions that hide or show a comment and wait for another try, although a later action decides whether the
+ * comment is hidden. The actions must be locked.
+ */
+export async function replaceRequeued(
+  tx: TransactionSql,
+  ids: readonly string[],
+): Promise<readonly CommentAction[]> {
+  if (ids.length === 0) return [];
+  return await tx<CommentAction[]>`
+    update comment_actions a
+    set ${end(tx)}
+    where a.id in ${tx(ids)}
+    and a.type in ('hide', 'unhide')
+    and a.status = 'queued'
+    and exists (
+      select 1
+      from comment_actions later
+      where later.account_id = a.account_id
+      and later.comment_id = a.comment_id
+      and later.type in ('hide', 'unhide')
+      and later.status in ('queued', 'working')
+      and (later.created_at, later.id) > (a.created_at, a.id)
+    )
+    returning ${actionColumns(tx)}`;
+}

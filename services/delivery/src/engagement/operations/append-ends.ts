@@ -1,0 +1,19 @@
+import { appendEvents, causedBy } from "@postrider/shared/outbox";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { causeOf } from "@postrider/shared/telemetry/cause";
+import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
+import { commentActionCompleted } from "#src/events.ts";
+
+/** Appends the events about the ends of manual actions. The end of a private reply is an event of its run. */
+export async function appendEnds(
+  tx: TransactionSql,
+  ended: readonly CommentAction[],
+): Promise<void> {
+  const manual = ended.filter(({ type }) => type !== "private_reply");
+  await appendEvents(
+    tx,
+    manual.map((action) =>
+      causedBy(commentActionCompleted(action), action.cause && causeOf(action.cause)),
+    ),
+  );
+}

@@ -1,0 +1,70 @@
+import { Code, ConnectError, type Client } from "@connectrpc/connect";
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { MediaService, PreparedMedia } from "@postrider/contracts/media/v1/media_service_pb";
+import type { Rendition } from "@postrider/platforms/renditions/image-plan";
+import { ServiceError } from "@postrider/shared/errors";
+
+export type MediaServiceClient = Pick<Client<typeof MediaService>, "prepareMedia">;
+
+/** A file for one platform: the media of a post, and how they are converted; without `rendition` they are sent as they are. */
+export interface MediaPreparation {
+  readonly media: Media;
+  readonly rendition: Rendition | undefined;
+}
+
+/** Maximum number of files of one call of PrepareMedia. */
+const MAX_ITEMS = 500;
+/** Deadline of a call of PrepareMedia that makes no renditions, in milliseconds. */
+const LOOKUP_TIMEOUT_MS = 5_000;
+/** Deadline of a call of PrepareMedia with renditions. The media service itself gives up after 60 s. */
+const RENDITION_TIMEOUT_MS = 65_000;
+
+/**
+ * Requests the files of `items` from the media service, in their order. The result is `unsupported` when the media service is of
+ * a release without PrepareMedia.
+ */
+export async function callPrepareMedia(
+  service: MediaServiceClient,
+  items: readonly MediaPreparation[],
+): Promise<readonly PreparedMedia[] | "unsupported"> {
+  const prepared: PreparedMedia[] = [];
+  for (let from = 0; from < items.length; from += MAX_ITEMS) {
+    const files = await callOnce(service, items.slice(from, from + MAX_ITEMS));
+    if (files === "unsupported") return files;
+    prepared.push(...files);
+  }
+  return prepared;
+}
+
+async function callOnce(
+  service: MediaServiceClient,
+  items: readonly MediaPreparation[],
+): Promise<readonly PreparedMedia[] | "unsupported"> {
+  const request = {
+    items: items.map(({ media: { workspaceId, id: mediaId }, rendition }) => ({
+      workspaceId,
+      mediaId,
+      ...(rendition === undefined
+        ? {}
+        : { rendition: { ...rendition, maxBytes: BigInt(rendition.maxBytes) } }),
+    })),
+  };
+  const converts = items.some(({ rendition }) => rendition !== undefined);
+  const timeoutMs = converts ? RENDITION_TIMEOUT_MS : LOOKUP_TIMEOUT_MS;
+  try {
+    const { files } = await service.prepareMedia(request, { timeoutMs });
+    if (files.length !== items.length)
+      throw new Error("the media service did not return exactly one file per item");
+    return files;
+  } catch (error) {
+    if (isUnsupported(error)) return "unsupported";
+    throw error;
+  }
+}
+
+/** A server of an earlier release does not know the RPC, or does not admit this caller. */
+function isUnsupported(error: unknown): boolean {
+  const cause = error instanceof ServiceError ? error.cause : error;
+  const code = cause instanceof ConnectError ? cause.code : undefined;
+  return code === Code.Unimplemented || code === Code.PermissionDenied;
+}

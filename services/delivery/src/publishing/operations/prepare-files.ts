@@ -1,0 +1,131 @@
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
+import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
+import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
+import { readImageFit } from "@postrider/platforms/renditions/image-fit";
+import type { ImageFit, Rendition } from "@postrider/platforms/renditions/image-plan";
+import { planImage } from "@postrider/platforms/renditions/plan-image";
+import type { ImageRules } from "@postrider/platforms/rules";
+import { ServiceError } from "@postrider/shared/errors";
+import type { PreparedFile } from "#src/publishing/clients/media.ts";
+import type { MediaPreparation } from "#src/publishing/clients/prepare-media.ts";
+import type { StepFailure } from "#src/publishing/domain/decision.ts";
+import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import { parseSettings } from "./parse-settings.ts";
+import type { PublishContext } from "./publish-context.ts";
+
+/** The files of the post of a publish task as its platform receives them, or why there are none. */
+export type TaskFiles =
+  | { readonly kind: "ready"; readonly media: readonly PublicationMedia[] }
+  | { readonly kind: "failed"; readonly failure: StepFailure }
+  /** The media service does not answer. The wait does not count as an attempt, because the post did not fail. */
+  | { readonly kind: "release"; readonly delayMs: number };
+
+interface TaskContent {
+  readonly task: ClaimedTask;
+  readonly content: TargetContent;
+}
+
+interface PlannedTask extends TaskContent {
+  readonly items: readonly MediaPreparation[];
+}
+
+/** Average time in milliseconds that a publish task waits after the media service did not answer. */
+const MEDIA_UNAVAILABLE_MS = 5000;
+const NO_FILES: TaskFiles = { kind: "ready", media: [] };
+
+/**
+ * Asks the media service for the files of a batch of publish tasks, and returns the files of each task. All tasks whose media
+ * are sent as they are share one request. Tasks with renditions share one request per post, which decodes an image once for
+ * all platforms; its duration and its failure concern no other post.
+ */
+export function prepareFiles(
+  context: PublishContext,
+  contents: readonly TaskContent[],
+): (task: ClaimedTask) => Promise<TaskFiles> {
+  const planned = contents
+    .filter(({ content }) => content.media.length > 0)
+    .map((one) => ({ ...one, items: planItems(one) }));
+  const groups = Map.groupBy(planned, ({ task, items }) =>
+    items.some(({ rendition }) => rendition !== undefined) ? task.postId : "",
+  );
+  const files = new Map<ClaimedTask, Promise<TaskFiles>>();
+  for (const group of groups.values()) {
+    const asked = prepareGroup(context, group);
+    group.forEach(({ task }, index) =>
+      files.set(
+        task,
+        asked.then((all) => all[index] ?? NO_FILES),
+      ),
+    );
+  }
+  return (task) => files.get(task) ?? Promise.resolve(NO_FILES);
+}
+
+async function prepareGroup(
+  { deps }: PublishContext,
+  group: readonly PlannedTask[],
+): Promise<readonly TaskFiles[]> {
+  try {
+    const files = await deps.media.prepare(group.flatMap(({ items }) => items));
+    let from = 0;
+    return group.map(({ items }) => toTaskFiles(files.slice(from, (from += items.length))));
+  } catch (error) {
+    deps.logger.warn(
+      { err: error, count: group.length },
+      "the files of targets could not be prepared; the targets are tried again later",
+    );
+    return group.map(() => onFailure(error, deps.random()));
+  }
+}
+
+function onFailure(error: unknown, random: number): TaskFiles {
+  if (error instanceof ServiceError && error.kind === "unavailable")
+    return { kind: "release", delayMs: MEDIA_UNAVAILABLE_MS * (0.5 + random) };
+  const message = "the files could not be prepared";
+  return { kind: "failed", failure: { kind: "retryable", code: "media_fetch_failed", message } };
+}
+
+function toTaskFiles(files: readonly PreparedFile[]): TaskFiles {
+  const media: PublicationMedia[] = [];
+  for (const file of files) {
+    if (file.kind === "file") media.push(file.media);
+    else return { kind: "failed", failure: toFailure(file) };
+  }
+  return { kind: "ready", media };
+}
+
+function toFailure(file: Exclude<PreparedFile, { kind: "file" }>): StepFailure {
+  return file.kind === "refused"
+    ? { kind: "refused", code: "media_rejected", message: file.message }
+    : { kind: "refused", code: "media_fetch_failed", message: "the media no longer exist" };
+}
+
+/** Returns which file of each media item the platform of a task receives. */
+function planItems({ task, content }: TaskContent): readonly MediaPreparation[] {
+  const { platform } = task;
+  const imageFit = readImageFit(parseSettings(content.settings));
+  return content.media.map((media) => ({
+    media,
+    rendition: isPlatformId(platform)
+      ? planRendition(media, PLATFORMS[platform].image, imageFit)
+      : undefined,
+  }));
+}
+
+/**
+ * Returns the rendition that a platform receives of media; undefined if it receives them as they are. An image that the rules
+ * refuse now was accepted under earlier rules, and the platform decides about it.
+ */
+function planRendition(media: Media, rules: ImageRules, imageFit: ImageFit): Rendition | undefined {
+  if (media.kind === "video") return undefined;
+  const image = {
+    contentType: media.deliveryContentType,
+    bytes: Number(media.deliveryBytes),
+    width: media.width === 0 ? null : media.width,
+    height: media.height === 0 ? null : media.height,
+    frames: media.frames,
+  };
+  const plan = planImage(image, rules, imageFit);
+  return plan.kind === "rendition" ? plan.rendition : undefined;
+}

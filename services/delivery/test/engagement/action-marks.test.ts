@@ -1,0 +1,71 @@
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { claimActions, type ClaimedAction } from "#src/engagement/db/action-claims.ts";
+import { explainUnmarked, markActionCall } from "#src/engagement/db/action-marks.ts";
+import { markRestored } from "#src/publishing/db/deployment.ts";
+import { openDatabase } from "../fixture.ts";
+import { CommentWorld, request } from "./fixture.ts";
+
+const LIMITS = {
+  owner: "0198c2f0-0000-7000-8000-000000000001",
+  leaseMs: 60_000,
+  platforms: ["instagram"],
+  maxAccounts: 16,
+  maxPerAccount: 4,
+  maxPerPlatform: 48,
+};
+const CALL_MS = 1_000;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  await database.migrationSql`truncate comment_actions, comment_action_queues`;
+  await database.sql`update deployment set restored_at = null`;
+});
+
+async function claim(): Promise<ClaimedAction> {
+  const { actions } = await database.sql.begin((tx) => claimActions(tx, LIMITS));
+  const [action] = actions;
+  if (action === undefined) throw new Error("no action was claimed");
+  return action;
+}
+
+test("a worker whose lease ended and whose action another worker has claimed cannot begin the call", async () => {
+  const { sql } = database;
+  await request(sql, new CommentWorld().addAccount());
+  const first = await claim();
+  await sql`update comment_actions set wake_at = now() - interval '1 second'`;
+  await sql`update comment_action_queues set wake_at = now() - interval '1 second'`;
+  const second = await claim();
+  expect(second).toMatchObject({ id: first.id, status: "working" });
+
+  expect(await markActionCall(sql, first, CALL_MS)).toBeUndefined();
+  expect(await explainUnmarked(sql, first)).toBe("lost");
+  expect(await markActionCall(sql, second, CALL_MS)).toBe(1);
+});
+
+test("a worker cannot begin the call of an action twice, because the action has to be in its hands", async () => {
+  const { sql } = database;
+  await request(sql, new CommentWorld().addAccount());
+  const action = await claim();
+  expect(await markActionCall(sql, action, CALL_MS)).toBe(1);
+
+  expect(await markActionCall(sql, action, CALL_MS)).toBeUndefined();
+  expect(await explainUnmarked(sql, action)).toBe("lost");
+});
+
+test.each(["reply", "hide"] as const)(
+  "a %s that was claimed before a restore from a backup cannot begin its call afterwards",
+  async (type) => {
+    const { sql } = database;
+    await request(sql, new CommentWorld().addAccount(), { type });
+    const action = await claim();
+    await markRestored(sql);
+
+    expect(await markActionCall(sql, action, CALL_MS)).toBeUndefined();
+    expect(await explainUnmarked(sql, action)).toBe("held");
+  },
+);

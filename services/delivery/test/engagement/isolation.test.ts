@@ -1,0 +1,71 @@
+import { newId } from "@postrider/shared/ids";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import { findOwnedReplies } from "#src/engagement/db/action-states.ts";
+import { listWatchedMedia } from "#src/engagement/db/automation-media.ts";
+import { findRule, listRulesOfAccount, updateRule } from "#src/engagement/db/automation-rules.ts";
+import { listKnownRuns, listRunPage } from "#src/engagement/db/automation-runs.ts";
+import { listResults } from "#src/engagement/db/backfill-results.ts";
+import { setBackfillStatus } from "#src/engagement/db/backfills.ts";
+import { findHiddenComments, listHiddenComments } from "#src/engagement/db/hidden-comments.ts";
+import { listAnswered } from "#src/engagement/db/private-replies.ts";
+import { createActiveRule, startAutomations, type Automations } from "./automation-fixture.ts";
+import { request } from "./fixture.ts";
+
+let automations: Automations;
+beforeEach(async () => {
+  automations = await startAutomations();
+});
+afterEach(() => automations[Symbol.asyncDispose]());
+
+/** Stores something of every kind in one workspace. */
+async function fill() {
+  const { platform, rpc, sql } = automations;
+  const own = await createActiveRule(automations);
+  const { workspaceId, accountId, mediaId, ruleId } = own;
+  const { id: commentId } = platform.comment(mediaId, "link");
+  await automations.poll();
+  const created = await rpc.createBackfill({ workspaceId, ruleId, mediaId });
+  const hidden = { type: "hide", mediaId, commentId } as const;
+  const account = { id: accountId, workspaceId, platform: "instagram" } as const;
+  const hideId = await request(sql, account, hidden);
+  await sql`
+    update comment_actions
+    set status = 'succeeded', finished_at = now(), external_id = 'an-id', comment_created_at = now()
+    where id = ${hideId}`;
+  return { ...own, commentId, backfillId: created.backfill?.id ?? "" };
+}
+
+test("queries with the ids of another workspace find nothing and change nothing", async () => {
+  const { sql } = automations;
+  const filled = await fill();
+  const { accountId, mediaId, ruleId, commentId, backfillId } = filled;
+  const everything = { before: undefined, after: undefined };
+  const page = { limit: 10, before: undefined, status: undefined };
+  const readAll = async (workspaceId: string) => {
+    const media = { workspaceId, accountId, mediaId };
+    const account = { workspaceId, accountId };
+    const results = await Promise.all([
+      listRunPage(sql, workspaceId, { ...page, ruleId }),
+      listKnownRuns(sql, { workspaceId, ruleIds: [ruleId], commentIds: [commentId] }),
+      listRulesOfAccount(sql, account),
+      listWatchedMedia(sql, account, [mediaId]),
+      listAnswered(sql, account, [commentId]),
+      listResults(sql, { id: backfillId, workspaceId }, { limit: 10, after: -1 }),
+      listHiddenComments(sql, media, { range: everything, limit: 10 }),
+      findHiddenComments(sql, media, [commentId]),
+      findOwnedReplies(sql, { id: newId(), workspaceId, accountId, commentId }, ["an-id"]),
+    ]);
+    return results.map((found) => [...found].length);
+  };
+  expect(await readAll(filled.workspaceId)).toEqual([1, 1, 1, 1, 1, 1, 1, 1, 1]);
+  const foreign = newId();
+  expect(await readAll(foreign)).toEqual([0, 0, 0, 0, 0, 0, 0, 0, 0]);
+
+  const job = { id: backfillId, workspaceId: foreign };
+  await expect(sql.begin((tx) => setBackfillStatus(tx, job, "failed"))).rejects.toThrow("missing");
+  const rule = await findRule(sql, filled.workspaceId, ruleId);
+  if (rule === undefined) throw new Error("the rule is missing");
+  const changed = { ...rule, workspaceId: foreign, name: "stolen" };
+  await sql.begin((tx) => updateRule(tx, changed, { isStopped: false }));
+  expect(await findRule(sql, filled.workspaceId, ruleId)).toMatchObject({ name: rule.name });
+});

@@ -1,0 +1,80 @@
+import type { Publication } from "@postrider/platforms/publishing/publication";
+import { mp4Media } from "@postrider/platforms/test/test-media";
+import { startTestPlatform } from "@postrider/platforms/test/test-platform";
+import { createYoutubePublishingConnector } from "@postrider/platforms/youtube/publishing/connector";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, expect, test } from "vitest";
+import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
+import { addTargetOf } from "./add-target-of.ts";
+import {
+  lastUpdate,
+  openDatabase,
+  publishingDeps,
+  readTask,
+  request,
+  startWorker,
+  untilStatus,
+  World,
+} from "./fixture.ts";
+
+const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.001 };
+
+const platform = await startTestPlatform("youtube");
+const youtube = createYoutubePublishingConnector({ baseUrl: platform.url });
+const database = await openDatabase();
+afterAll(() => database[Symbol.asyncDispose]());
+
+async function createPublication(): Promise<Publication> {
+  const tokenOf = ({ accessToken }: Readonly<Record<string, string>>) => accessToken ?? "";
+  const made = await platform.createPublication([mp4Media(1000)], "A video", tokenOf);
+  return { ...made, title: "Listed" };
+}
+
+/** Publishes a video whose channel's settings name a playlist, and does what remains afterwards. */
+async function publishInto(publication: Publication, playlistId: string) {
+  const world = new World();
+  const given = { platform: "youtube", media: publication.media } as const;
+  const target = addTargetOf(world, { ...publication, settings: { playlistId } }, given);
+  const options = { settings: SHORT, connectors: { youtube } };
+  await using _worker = startWorker(database, world, options);
+  await request(database.sql, target);
+  await untilStatus(database.sql, target, "published");
+  await using _details = startAskForDetails(publishingDeps(world, database.sql, options));
+  await eventually(async () => {
+    const left = await database.sql`
+      select 1
+      from detail_questions
+      where target_id = ${target.targetId}`;
+    return left.length === 0;
+  });
+  const { status, externalId, errorCode } = await readTask(database.sql, target);
+  return { status, externalId, errorCode, update: await lastUpdate(database.sql, target) };
+}
+
+async function listVideos({ accessToken }: Publication, playlistId: string) {
+  const url = `${platform.url}/youtube/v3/playlistItems?part=contentDetails&playlistId=${playlistId}`;
+  const answer = await fetch(url, { headers: { authorization: `Bearer ${accessToken}` } });
+  const { items } = (await answer.json()) as { items: { contentDetails: { videoId: string } }[] };
+  return items.map(({ contentDetails }) => contentDetails.videoId);
+}
+
+test("a YouTube video is published once and then added to the playlist of its channel's settings once, although a call fails", async () => {
+  const publication = await createPublication();
+  const playlistId = publication.externalId.replace(/^UC/, "PL");
+  await platform.addFault("other", "drop_after_commit");
+  const { externalId, ...published } = await publishInto(publication, playlistId);
+  expect(published).toMatchObject({ status: "published", errorCode: null });
+  expect(await listVideos(publication, playlistId)).toEqual([externalId]);
+  expect(await platform.visible()).toHaveLength(1);
+});
+
+test("a YouTube video whose playlist does not exist stays published, and its target says why it is in no playlist", async () => {
+  const published = await publishInto(await createPublication(), "PL1");
+  expect(published).toMatchObject({ status: "published", errorCode: "content_rejected" });
+  expect(published.update).toMatchObject({
+    status: "published",
+    errorCode: "content_rejected",
+    errorMessage: expect.stringContaining("PL1") as string,
+  });
+  expect(await platform.visible()).toHaveLength(1);
+});

@@ -1,0 +1,55 @@
+import { createHash } from "node:crypto";
+import type { Client } from "@connectrpc/connect";
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+
+/** A post whose media have their current descriptions and covers. */
+interface DescribedPost {
+  readonly post: Post;
+  /** Hash of the descriptions and covers, if they were changed after the post was accepted. */
+  readonly descriptionsHash: string | undefined;
+}
+
+/** How long a read of a post waits for the media service, in milliseconds. */
+const TIMEOUT_MS = 1_000;
+/** Length of the hash in bytes: enough that two descriptions of a post never share one by chance. */
+const HASH_BYTES = 8;
+
+/**
+ * Returns a post whose media have their current description and cover, which can change after the post was accepted: platforms
+ * receive the current ones. If the media service does not answer, the post has those that it was accepted with.
+ */
+export async function withCurrentDescriptions(
+  client: Pick<Client<typeof MediaService>, "batchGetMedia">,
+  post: Post,
+): Promise<DescribedPost> {
+  if (post.media.length === 0) return { post, descriptionsHash: undefined };
+  const request = { workspaceId: post.workspaceId, ids: post.media.map(({ id }) => id) };
+  const answer = await client
+    .batchGetMedia(request, { timeoutMs: TIMEOUT_MS })
+    .catch(() => ({ media: [] }));
+  const current = new Map(answer.media.map((each) => [each.id, each]));
+  const media = post.media.map((accepted) => describe(accepted, current.get(accepted.id)));
+  const [before, after] = [hashDescriptions(post.media), hashDescriptions(media)];
+  return { post: { ...post, media }, descriptionsHash: before === after ? undefined : after };
+}
+
+function describe(media: Media, current: Media | undefined): Media {
+  if (current === undefined) return media;
+  const { altText: _altText, coverMs: _coverMs, ...rest } = media;
+  return {
+    ...rest,
+    ...(current.altText === undefined ? {} : { altText: current.altText }),
+    ...(current.coverMs === undefined ? {} : { coverMs: current.coverMs }),
+  };
+}
+
+function hashDescriptions(media: readonly Media[]): string {
+  const descriptions = media.map(({ altText, coverMs }) => [
+    altText ?? null,
+    coverMs?.toString() ?? null,
+  ]);
+  const digest = createHash("sha256").update(JSON.stringify(descriptions)).digest();
+  return digest.subarray(0, HASH_BYTES).toString("base64url");
+}

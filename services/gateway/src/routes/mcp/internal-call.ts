@@ -1,0 +1,64 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { Caller } from "#src/routes/dependencies.ts";
+
+/** A request to an operation of the REST API that the gateway makes for a tool of an agent. */
+export interface ToolRequest {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  /** Path after `/api/v1`, with the query. */
+  readonly path: string;
+  readonly body?: object;
+  readonly idempotencyKey?: string;
+  /** ETag that the resource must still have. */
+  readonly ifMatch?: string;
+}
+
+export interface ToolAnswer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const storage = new AsyncLocalStorage<Caller>();
+
+/** Returns the caller of the agent's request when a request was made by `callOperation`; undefined for any other request. */
+export function findToolCaller(): Caller | undefined {
+  return storage.getStore();
+}
+
+/**
+ * Sends a request through all checks and the handler of an operation, in this process. The caller was admitted with the request
+ * of the agent, which counted towards the rate limit; scopes, schemas and rules apply as to any other request.
+ */
+export async function callOperation(
+  app: FastifyInstance,
+  outer: FastifyRequest,
+  caller: Caller,
+  { method, path, body, idempotencyKey, ifMatch }: ToolRequest,
+): Promise<ToolAnswer> {
+  const language = outer.headers["accept-language"];
+  // The request is sent when it is awaited, so it is awaited where its caller is known.
+  const answer = await storage.run(
+    caller,
+    async () =>
+      await app.inject({
+        method,
+        url: `/api/v1${path}`,
+        remoteAddress: outer.ip,
+        headers: {
+          "x-request-id": outer.id,
+          ...(language === undefined ? {} : { "accept-language": language }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+          ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+        },
+        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+      }),
+  );
+  const text = answer.body;
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    body: text === "" ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>),
+  };
+}

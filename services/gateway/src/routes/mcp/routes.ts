@@ -1,0 +1,121 @@
+import {
+  createMcpHandler,
+  fromJsonSchema,
+  localhostAllowedHostnames,
+  McpServer,
+  validateHostHeader,
+} from "@modelcontextprotocol/server";
+import { invalidRequest } from "@postrider/shared/errors";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { Type } from "typebox";
+import { headerFault } from "#src/http/schema-faults.ts";
+import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { callerOf } from "#src/routes/request.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
+import { callTool } from "./call-tool.ts";
+import { READ_TOOLS } from "./read-tools.ts";
+import { toInputSchema, toOutputSchema } from "./schemas.ts";
+import type { Tool } from "./tool.ts";
+import { WRITE_TOOLS } from "./write-tools.ts";
+
+const TOOLS: readonly Tool[] = [...READ_TOOLS, ...WRITE_TOOLS];
+/** The body is a JSON-RPC message, which the handler of the protocol checks. */
+const ROUTE = {
+  schema: { ...HIDDEN, body: Type.Object({}, { additionalProperties: true }) },
+  config: { needsKey: true },
+};
+const INSTRUCTIONS =
+  "Postrider publishes posts to social accounts. Read the accounts and the posting rules first, validate a post, then create it as a draft. Publish only what the person has agreed to.";
+
+interface Definition {
+  readonly tool: Tool;
+  readonly inputSchema: ReturnType<typeof fromJsonSchema>;
+  readonly outputSchema: ReturnType<typeof fromJsonSchema>;
+}
+
+/** Prepares the schemas of all tools once; the API description is complete only when the server is ready. */
+function defineTools(app: FastifyInstance): readonly Definition[] {
+  const { components } = app.swagger() as { components?: { schemas?: Record<string, unknown> } };
+  return TOOLS.map((tool) => ({
+    tool,
+    inputSchema: fromJsonSchema(toInputSchema(tool)),
+    outputSchema: fromJsonSchema(toOutputSchema(tool, components?.schemas ?? {})),
+  }));
+}
+
+function createMcpServer(
+  app: FastifyInstance,
+  outer: FastifyRequest,
+  definitions: readonly Definition[],
+): McpServer {
+  const server = new McpServer(
+    { name: "postrider", version: "0.1.0" },
+    { instructions: INSTRUCTIONS },
+  );
+  for (const { tool, inputSchema, outputSchema } of definitions) {
+    const { name, title, description, isReadOnly, isDestructive, isIdempotent } = tool;
+    const annotations = {
+      title,
+      readOnlyHint: isReadOnly === true,
+      destructiveHint: isDestructive === true,
+      idempotentHint: isReadOnly === true || isIdempotent === true,
+      openWorldHint: true,
+    };
+    server.registerTool(
+      name,
+      { title, description, inputSchema, outputSchema, annotations },
+      async (input) =>
+        await callTool(tool, input as Readonly<Record<string, unknown>>, {
+          app,
+          outer,
+          caller: callerOf(outer),
+        }),
+    );
+  }
+  return server;
+}
+
+/** Whether the request was sent to a name that is not ours, as by a page that rebinds its own name to this server. */
+function isForeignHost({ headers }: FastifyRequest, publicUrl: string): boolean {
+  const { ok } = validateHostHeader(headers.host, [
+    new URL(publicUrl).hostname,
+    ...localhostAllowedHostnames(),
+  ]);
+  return !ok;
+}
+
+/** Whether a browser's page of another origin sends the request. Agents outside of browsers send no `Origin`. */
+function isForeignOrigin({ headers }: FastifyRequest, publicUrl: string): boolean {
+  const { origin } = headers;
+  return origin !== undefined && origin !== new URL(publicUrl).origin;
+}
+
+/**
+ * Serves `POST /mcp`, the tools for agents (Model Context Protocol, specification 2026-07-28, and clients of 2025). It keeps no
+ * session: each request is admitted by its API key, and each tool goes through the operations of the REST API.
+ */
+export function registerMcp(app: FastifyInstance, deps: Pick<ServerDeps, "publicUrl">): void {
+  let definitions: readonly Definition[] | undefined;
+  app.post("/mcp", ROUTE, async (request, reply) => {
+    if (isForeignHost(request, deps.publicUrl))
+      throw invalidRequest([headerFault("not_allowed", "Host")]);
+    if (isForeignOrigin(request, deps.publicUrl))
+      throw invalidRequest([headerFault("not_allowed", "Origin")]);
+    const known = (definitions ??= defineTools(app));
+    const handler = createMcpHandler(() => createMcpServer(app, request, known), {
+      legacy: "stateless",
+    });
+    const headers = new Headers();
+    for (const [name, value] of Object.entries(request.headers))
+      if (typeof value === "string") headers.set(name, value);
+    const body = JSON.stringify(request.body);
+    const answer = await handler.fetch(
+      new Request(new URL("/mcp", deps.publicUrl), { method: "POST", headers, body }),
+      { parsedBody: request.body },
+    );
+    return await reply
+      .status(answer.status)
+      .headers(Object.fromEntries(answer.headers))
+      .send(await answer.text());
+  });
+}

@@ -1,0 +1,61 @@
+import type { Tool } from "./tool.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** JSON schema of what a tool takes. */
+export function toInputSchema({ inputs, required = [] }: Tool): Schema {
+  return {
+    type: "object",
+    properties: inputs,
+    required: [...required],
+    additionalProperties: false,
+  };
+}
+
+const PREFIX = "#/components/schemas/";
+
+/** Copies a schema of the API description, with references to `$defs` instead of the parts of the description. */
+function relink(value: unknown, found: Set<string>): unknown {
+  if (Array.isArray(value)) return value.map((item) => relink(item, found));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => name !== "$id" && !name.startsWith("x-"))
+      .map(([name, member]) => {
+        if (name !== "$ref" || typeof member !== "string") return [name, relink(member, found)];
+        const target = member.slice(PREFIX.length);
+        found.add(target);
+        return [name, `#/$defs/${target}`];
+      }),
+  );
+}
+
+const ZONED_TIME: Schema = {
+  type: ["string", "null"],
+  description: "scheduledAt in the zone, for people; null without a time.",
+};
+
+/**
+ * JSON schema of the result of a tool, made from the schemas of the API description. An answer without a body is an empty object.
+ */
+export function toOutputSchema(
+  { output, showsZonedTime }: Tool,
+  schemas: Readonly<Record<string, unknown>>,
+): Schema {
+  const found = new Set<string>();
+  const link = (name: string) => relink({ $ref: `${PREFIX}${name}` }, found) as Schema;
+  const own =
+    typeof output === "string"
+      ? { allOf: [link(output)] }
+      : {
+          properties: {
+            ...Object.fromEntries(Object.entries(output).map(([key, name]) => [key, link(name)])),
+            ...(showsZonedTime === true ? { scheduledAtInZone: ZONED_TIME } : {}),
+          },
+          required: Object.keys(output),
+        };
+  const defs: Record<string, unknown> = {};
+  // References lead to further schemas, which are added while the set is read.
+  for (const name of found) defs[name] = relink(schemas[name], found);
+  return { type: "object", ...own, $defs: defs };
+}

@@ -1,0 +1,64 @@
+import type { ToolRequest } from "./internal-call.ts";
+
+type Schema = Readonly<Record<string, unknown>>;
+
+/** A tool that agents see: one or a few operations of the REST API, under a name and with a description for agents. */
+export interface Tool {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** JSON schemas of the inputs by name. */
+  readonly inputs: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  /**
+   * Names of the schemas of the answers in the API description, in the order of the requests. A single answer is the result
+   * itself; several are properties of the result, by these names.
+   */
+  readonly output: string | Readonly<Record<string, string>>;
+  /** Whether the result also has the time of the post in the zone that the agent names. */
+  readonly showsZonedTime?: boolean;
+  readonly isReadOnly?: boolean;
+  /** Whether the tool can destroy something or publish something that cannot be taken back. */
+  readonly isDestructive?: boolean;
+  /** Whether calling the tool again with the same inputs changes nothing more. */
+  readonly isIdempotent?: boolean;
+  /** Whether the answer contains texts of people outside, which an agent must not follow. */
+  readonly hasForeignText?: boolean;
+  /** The requests to send, one after the other, until one fails. */
+  toRequests(input: Readonly<Record<string, unknown>>): readonly ToolRequest[];
+}
+
+export function idOf(description: string): Schema {
+  return { type: "string", format: "uuid", description };
+}
+
+export function text(description: string, more: Schema = {}): Schema {
+  return { type: "string", description, ...more };
+}
+
+/** Returns the query of a path from those inputs that are set. */
+export function queryOf(
+  input: Readonly<Record<string, unknown>>,
+  names: readonly string[],
+): string {
+  const query = new URLSearchParams();
+  for (const name of names) {
+    const value = input[name];
+    if (typeof value === "string" || typeof value === "number") query.set(name, `${value}`);
+  }
+  return query.size === 0 ? "" : `?${query.toString()}`;
+}
+
+/** Returns the inputs without those that are not part of the body. */
+export function bodyOf(
+  input: Readonly<Record<string, unknown>>,
+  without: readonly string[],
+): object {
+  return Object.fromEntries(Object.entries(input).filter(([name]) => !without.includes(name)));
+}
+
+/** Returns a text input as a segment of a path. */
+export function segment(input: Readonly<Record<string, unknown>>, name: string): string {
+  const value = input[name];
+  return typeof value === "string" || typeof value === "number" ? encodeURIComponent(value) : "";
+}

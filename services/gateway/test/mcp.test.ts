@@ -1,0 +1,265 @@
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { ServiceError } from "@postrider/shared/errors";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import { ACCOUNT_ID, admitted, createTestServer, POST, POST_ID, type Peers } from "./fixture.ts";
+
+const NAMES = [
+  "list_accounts",
+  "get_posting_rules",
+  "get_queue_and_quota",
+  "validate_post",
+  "create_post",
+  "update_post",
+  "cancel_post",
+  "list_posts",
+  "get_post",
+  "retry_failed_targets",
+  "add_media_from_url",
+  "list_comments",
+  "reply_to_comment",
+  "get_metrics",
+];
+
+let app: FastifyInstance;
+let url: string;
+let posts: NonNullable<Peers["posts"]> = {};
+let admission: AdmissionResult = admitted();
+let admissions = 0;
+
+beforeAll(async () => {
+  app = await createTestServer(
+    {
+      posts: {
+        createPost: (...call) => posts.createPost?.(...call) ?? {},
+        batchGetPosts: (...call) => posts.batchGetPosts?.(...call) ?? {},
+        publishPost: (...call) => posts.publishPost?.(...call) ?? {},
+        updatePost: (...call) => posts.updatePost?.(...call) ?? {},
+      },
+      accounts: { listAccounts: () => ({ accounts: [] }) },
+      publicUrl: "http://127.0.0.1:1",
+    },
+    () => {
+      admissions += 1;
+      return admission;
+    },
+  );
+  url = await app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(() => app.close());
+beforeEach(() => {
+  posts = {};
+  admission = admitted();
+  admissions = 0;
+});
+
+type Era = "modern" | "legacy";
+
+async function connect(era: Era): Promise<Client> {
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode: era === "legacy" ? "legacy" : { pin: "2026-07-28" } } },
+  );
+  const headers = { authorization: "Bearer key" };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL("/mcp", url), { requestInit: { headers } }),
+  );
+  return client;
+}
+
+async function call(client: Client, name: string, input: Record<string, unknown> = {}) {
+  return await client.callTool({ name, arguments: input });
+}
+
+test.each<Era>(["modern", "legacy"])(
+  "an agent of the %s era finds the tools with their schemas and hints",
+  async (era) => {
+    const client = await connect(era);
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).toSorted()).toEqual(NAMES.toSorted());
+    for (const tool of tools) {
+      expect(tool.outputSchema).toMatchObject({ type: "object" });
+      expect(tool.annotations?.readOnlyHint).toBeTypeOf("boolean");
+      expect(tool.description?.length).toBeGreaterThan(40);
+    }
+    await client.close();
+  },
+);
+
+test.each<Era>(["modern", "legacy"])(
+  "the result of a tool is the answer of the operation, as JSON and as text, in the %s era",
+  async (era) => {
+    posts = { batchGetPosts: () => ({ posts: [POST] }) };
+    const client = await connect(era);
+    const result = await call(client, "get_post", { postId: POST_ID });
+    expect(result.isError).not.toBe(true);
+    expect(result.structuredContent).toMatchObject({ id: POST_ID, status: "published" });
+    expect(result.content).toEqual([
+      { type: "text", text: JSON.stringify(result.structuredContent) },
+    ]);
+    await client.close();
+  },
+);
+
+const NEW = { content: "Hello", accountIds: [ACCOUNT_ID], idempotencyKey: "k" };
+
+test("create_post makes a draft of the interface mcp unless the agent says when to publish", async () => {
+  const seen: unknown[] = [];
+  posts = {
+    createPost: (request) => {
+      seen.push(request);
+      return {
+        post: { ...POST, status: "draft", scheduledAt: { seconds: 1_798_135_200n, nanos: 0 } },
+      };
+    },
+  };
+  const client = await connect("modern");
+  const result = await call(client, "create_post", { ...NEW, timezone: "Europe/Berlin" });
+  await call(client, "create_post", { ...NEW, when: "queue" });
+  await call(client, "create_post", { ...NEW, when: "now" });
+  expect(seen).toMatchObject([
+    { isDraft: true, createdVia: "mcp", idempotency: { key: "k" } },
+    { isDraft: false, queueSlot: true, createdVia: "mcp" },
+    { isDraft: false, queueSlot: false, createdVia: "mcp" },
+  ]);
+  expect(result.structuredContent).toMatchObject({
+    post: { id: POST_ID },
+    scheduledAtInZone: expect.stringMatching(/^Thursday.* 2026 at \d\d:00:00/) as string,
+  });
+  await client.close();
+});
+
+test("update_post changes a post and then publishes it", async () => {
+  const calls: string[] = [];
+  const answer = (name: string) => () => {
+    calls.push(name);
+    return { post: POST };
+  };
+  posts = { updatePost: answer("update"), publishPost: answer("publish") };
+  const client = await connect("modern");
+  await call(client, "update_post", { postId: POST_ID, content: "b", publishNow: true });
+  await call(client, "update_post", { postId: POST_ID, publishNow: true });
+  expect(calls).toEqual(["update", "publish", "publish"]);
+  await client.close();
+});
+
+test("an error of an operation is a result that names the field, the limit and what to do", async () => {
+  posts = {
+    createPost: () => {
+      throw new ServiceError("unprocessable", "validation_failed", [
+        { code: "content_too_long", path: "/content", platform: "x", limit: 280, actual: 300 },
+      ]);
+    },
+  };
+  const client = await connect("modern");
+  const result = await call(client, "create_post", NEW);
+  expect(result.isError).toBe(true);
+  const [content] = result.content as { text: string }[];
+  expect(JSON.parse(content?.text ?? "")).toMatchObject({
+    status: 422,
+    error: { details: [{ path: "/content", limit: 280, actual: 300, unit: "characters" }] },
+  });
+  await client.close();
+});
+
+test("a tool needs the scope of its operation", async () => {
+  admission = admitted({ scopes: new Set(["accounts:read"]) });
+  const client = await connect("modern");
+  expect((await call(client, "list_accounts")).isError).not.toBe(true);
+  const refused = await call(client, "create_post", NEW);
+  expect(refused.isError).toBe(true);
+  expect(JSON.stringify(refused.content)).toContain("insufficient_scope");
+  await client.close();
+});
+
+test("one call of a tool counts as one request", async () => {
+  posts = { batchGetPosts: () => ({ posts: [POST] }) };
+  const client = await connect("modern");
+  const before = admissions;
+  await call(client, "get_post", { postId: POST_ID });
+  expect(admissions - before).toBe(1);
+  await client.close();
+});
+
+test("a request without a valid key is answered 401, and one of a page of another origin is refused", async () => {
+  const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
+  const send = (headers: Record<string, string>) =>
+    fetch(`${url}/mcp`, {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json", ...headers },
+      body,
+    });
+  expect((await send({ origin: "https://evil.example.com" })).status).toBe(400);
+  const limit = {
+    policy: "address",
+    quota: 1,
+    windowSeconds: 60,
+    remaining: 0,
+    resetSeconds: 60,
+  } as const;
+  admission = { kind: "unauthenticated", limit };
+  const refused = await send({});
+  expect(refused.status).toBe(401);
+  expect(refused.headers.get("www-authenticate")).toBe("Bearer");
+});
+
+test("a request to a foreign host name is refused, because a page could have rebound its name", async () => {
+  const { port } = new URL(url);
+  const answer = await app.inject({
+    method: "POST",
+    url: "/mcp",
+    headers: { host: `evil.example.com:${port}`, "content-type": "application/json" },
+    payload: { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
+  });
+  expect([answer.statusCode, answer.body]).toEqual([400, expect.stringContaining("/Host")]);
+});
+
+const DRAFTS_ONLY = admitted({
+  scopes: new Set(["accounts:read", "posts:read", "posts:write", "comments:write", "mcp:drafts"]),
+});
+
+test.each([
+  ["create_post", { ...NEW, when: "now" }],
+  ["create_post", { ...NEW, when: "queue" }],
+  ["create_post", { ...NEW, when: "scheduled", scheduledAt: "2026-12-24T18:00:00Z" }],
+  ["update_post", { postId: POST_ID, publishNow: true }],
+  ["update_post", { postId: POST_ID, scheduledAt: "2026-12-24T18:00:00Z" }],
+  ["update_post", { postId: POST_ID, content: "b" }],
+  ["cancel_post", { postId: POST_ID }],
+  ["retry_failed_targets", { postId: POST_ID }],
+  [
+    "reply_to_comment",
+    { accountId: ACCOUNT_ID, mediaId: "m", commentId: "c", text: "a", idempotencyKey: "k" },
+  ],
+])(
+  "a key that is limited to drafts cannot use %s with %j, and no service is called to change anything",
+  async (name, input) => {
+    admission = DRAFTS_ONLY;
+    posts = { batchGetPosts: () => ({ posts: [{ ...POST, status: "scheduled" }] }) };
+    const client = await connect("modern");
+    const result = await call(client, name, input);
+    expect(result.isError).toBe(true);
+    expect(JSON.stringify(result.content)).toContain("mcp:drafts");
+    await client.close();
+  },
+);
+
+test("a key that is limited to drafts creates drafts, and changes them only while they are drafts", async () => {
+  admission = DRAFTS_ONLY;
+  const versions: unknown[] = [];
+  posts = {
+    createPost: () => ({ post: { ...POST, status: "draft" } }),
+    batchGetPosts: () => ({ posts: [{ ...POST, status: "draft" }] }),
+    updatePost: ({ ifVersion }) => {
+      versions.push(ifVersion);
+      return { post: { ...POST, status: "draft" } };
+    },
+  };
+  const client = await connect("modern");
+  expect((await call(client, "create_post", NEW)).isError).not.toBe(true);
+  const changed = await call(client, "update_post", { postId: POST_ID, content: "b" });
+  expect(changed.isError).not.toBe(true);
+  expect(versions).toEqual([3n]);
+  await client.close();
+});

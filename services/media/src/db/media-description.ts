@@ -1,0 +1,45 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { MediaRef } from "#src/db/media-usages.ts";
+import { COLUMNS } from "#src/db/media.ts";
+import type { DescriptionChange } from "#src/domain/media-description.ts";
+import type { StoredMedia } from "#src/domain/stored-media.ts";
+
+/** Media, and whether a platform may already have received their description. */
+export interface DescribableMedia extends StoredMedia {
+  readonly isPrepared: boolean;
+}
+
+/**
+ * Locks media whose description is about to change. PrepareMedia writes the row before it reads the description, so it waits
+ * for this transaction and then sends the new description, or it was first and this transaction sees it.
+ */
+export async function lockDescribable(
+  tx: TransactionSql,
+  { workspaceId, mediaId }: MediaRef,
+): Promise<DescribableMedia | undefined> {
+  const [row] = await tx<DescribableMedia[]>`
+    select ${tx(COLUMNS)}, prepared_at is not null as is_prepared
+    from media
+    where workspace_id = ${workspaceId}
+    and id = ${mediaId}
+    for update`;
+  return row;
+}
+
+/** Changes the description of locked media and returns them. */
+export async function updateDescription(
+  sql: ISql,
+  { workspaceId, mediaId }: MediaRef,
+  { altText, coverMs }: DescriptionChange,
+): Promise<StoredMedia> {
+  const [row] = await sql<StoredMedia[]>`
+    update media
+    set version = version + 1,
+      alt_text = ${altText === undefined ? sql`alt_text` : sql`${altText}`},
+      cover_ms = ${coverMs === undefined ? sql`cover_ms` : sql`${coverMs}`}
+    where workspace_id = ${workspaceId}
+    and id = ${mediaId}
+    returning ${sql(COLUMNS)}`;
+  if (row === undefined) throw new Error("update of locked media returned no row");
+  return row;
+}

@@ -1,0 +1,31 @@
+import type { Violation } from "@postrider/shared/errors";
+import type { StoredMedia } from "#src/domain/stored-media.ts";
+
+/** Maximum number of characters (Unicode code points) of a description. */
+export const MAX_ALT_TEXT_LENGTH = 1_500;
+
+/** Counts Unicode code points, as the schema of the REST API does. */
+export function countCharacters(text: string): number {
+  let count = 0;
+  for (const _character of text) count += 1;
+  return count;
+}
+
+/** What the owner of media says about them; a field that is undefined stays as it is. */
+export interface DescriptionChange {
+  readonly altText: string | null | undefined;
+  /** In milliseconds. */
+  readonly coverMs: number | null | undefined;
+}
+
+/** Returns why media cannot have a cover at the given time: only a video has one, and only within its duration. */
+export function checkCover(
+  { kind, durationMs }: Pick<StoredMedia, "kind" | "durationMs">,
+  coverMs: number | null | undefined,
+): Violation[] {
+  if (coverMs === undefined || coverMs === null) return [];
+  const path = "/coverMs";
+  if (kind !== "video") return [{ code: "cover_needs_video", path }];
+  if (durationMs === null || coverMs < durationMs) return [];
+  return [{ code: "cover_outside_video", path, limit: durationMs, actual: coverMs }];
+}

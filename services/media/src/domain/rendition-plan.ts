@@ -1,0 +1,138 @@
+/** How an image is brought to the exact size of a rendition. */
+export type RenditionFit = "scale" | "pad" | "crop";
+
+/** Describes an image that is made from an image. Equal plans of the same media share one file. */
+export interface RenditionPlan {
+  readonly contentType: "image/jpeg" | "image/png";
+  /** Width of the upright result in pixels. The result is smaller, in proportion, when `maxBytes` asks for it. */
+  readonly width: number;
+  readonly height: number;
+  /**
+   * - `scale`: the whole picture in this size.
+   * - `pad`: the whole picture, centred on a white background.
+   * - `crop`: the centre of the picture fills the size.
+   */
+  readonly fit: RenditionFit;
+  readonly maxBytes: number;
+}
+
+/** An image that was made for a plan. */
+export interface RenderedImage {
+  readonly contentType: RenditionPlan["contentType"];
+  readonly width: number;
+  readonly height: number;
+  readonly bytes: number;
+}
+
+/** Why a rendition cannot be made from an image; `toRefusalSentence` explains each to users. */
+export type Refusal =
+  | "not_an_image"
+  | "animated"
+  | "several_pages"
+  | "unreadable"
+  | "encoding"
+  | "too_many_bytes"
+  | "too_demanding";
+
+/** The result of one plan: the file that was made for it, or why there is none. */
+export type RenditionOutcome =
+  | ({ readonly kind: "made" } & RenderedImage)
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+const TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png"]);
+const FITS: ReadonlySet<string> = new Set(["scale", "pad", "crop"]);
+/** Maximum width and height of a rendition: the maximum of a JPEG. */
+const MAX_SIDE = 65_500;
+const MAX_PIXELS = 100_000_000;
+/** Smallest and largest value of `maxBytes`: no platform asks for less or more. */
+const MIN_BYTES = 10_000;
+const MAX_BYTES = 100_000_000;
+
+/** Checks the fields of a plan. @returns undefined when no rendition can have them. */
+export function parseRenditionPlan(fields: {
+  readonly contentType: string;
+  readonly width: number;
+  readonly height: number;
+  readonly fit: string;
+  readonly maxBytes: bigint | number;
+}): RenditionPlan | undefined {
+  const { contentType, width, height, fit } = fields;
+  const maxBytes = Number(fields.maxBytes);
+  if (!TYPES.has(contentType) || !FITS.has(fit)) return undefined;
+  if (!isWithin(width, 1, MAX_SIDE) || !isWithin(height, 1, MAX_SIDE)) return undefined;
+  if (width * height > MAX_PIXELS || !isWithin(maxBytes, MIN_BYTES, MAX_BYTES)) return undefined;
+  const checked = { contentType, fit } as Pick<RenditionPlan, "contentType" | "fit">;
+  return { ...checked, width, height, maxBytes };
+}
+
+function isWithin(value: number, min: number, max: number): boolean {
+  return Number.isSafeInteger(value) && value >= min && value <= max;
+}
+
+/** Returns the text by which the database finds the rendition of a plan. Equal plans have the same text. */
+export function describePlan({ contentType, width, height, fit, maxBytes }: RenditionPlan): string {
+  return `${contentType} ${width}x${height} ${fit} ${maxBytes}`;
+}
+
+/**
+ * Orders plans so that their renditions cost least: the picture is decoded for the largest size, and smaller ones are made
+ * of it; plans of the same size follow each other.
+ */
+export function sortForRendering(plans: readonly RenditionPlan[]): readonly RenditionPlan[] {
+  const area = ({ width, height }: RenditionPlan) => width * height;
+  return plans.toSorted(
+    (a, b) => area(b) - area(a) || (describePlan(a) < describePlan(b) ? -1 : 1),
+  );
+}
+
+const SENTENCES: Readonly<Record<Refusal, string>> = {
+  not_an_image: "Videos are not converted.",
+  animated: "The image is animated, and animated images are not converted.",
+  several_pages: "The TIFF has several pages; upload the page to publish as an image of its own.",
+  unreadable: "The image cannot be decoded to convert it.",
+  encoding: "BMPs with this compression are not converted; upload the image as PNG or JPEG.",
+  too_many_bytes: "The image cannot be made as small as the platform requires.",
+  too_demanding: "The image cannot be converted within the limits of time and memory.",
+};
+
+/** Returns the sentence that tells users why a rendition cannot be made. */
+export function toRefusalSentence(refusal: Refusal): string {
+  return SENTENCES[refusal];
+}
+
+/** Whether a value is a known reason for a refusal. */
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === "string" && Object.hasOwn(SENTENCES, value);
+}
+
+/** An image to make renditions of, as streams of bytes. */
+export interface RenderJob {
+  readonly contentType: string;
+  readonly plans: readonly RenditionPlan[];
+  /** Opens the bytes of the image. It is called at most once. */
+  readonly open: () => AsyncIterable<Uint8Array>;
+  /** Receives the file of each rendition that was made, in the order of the plans; `index` is that of its plan. */
+  readonly receive: (
+    index: number,
+    rendered: RenderedImage,
+    content: AsyncIterable<Uint8Array>,
+  ) => Promise<void>;
+}
+
+/**
+ * How the making of renditions ended.
+ * - `exhausted`: the image exceeded a limit of time or memory, or crashed its process.
+ * - `unavailable`: it failed for a reason that is not in the image; a later attempt may succeed.
+ */
+export type RenderEnd =
+  | {
+      readonly kind: "rendered";
+      /** Number of frames of the image, or of pages of a TIFF; 0 when it could not be read. */
+      readonly frames: number;
+      /** One for each plan, in the same order. */
+      readonly outcomes: readonly RenditionOutcome[];
+    }
+  | { readonly kind: "exhausted" | "unavailable" };
+
+/** Makes renditions in a process of its own with limits on time and memory. The promise never rejects. */
+export type RenderImages = (job: RenderJob) => Promise<RenderEnd>;

@@ -1,0 +1,102 @@
+import {
+  MIRROR_HORIZONTALLY,
+  MIRROR_VERTICALLY,
+  ROTATE_LEFT,
+  toOrientation,
+  type Turn,
+} from "#src/domain/images/orientation.ts";
+import { unreadable } from "#src/domain/media-rejected.ts";
+import type { HeifMemory } from "./heif-memory.ts";
+
+const CROP = fourCharacters("clap");
+const ROTATE = fourCharacters("irot");
+const MIRROR = fourCharacters("imir");
+const MAX_TRANSFORMATIONS = 8;
+
+/** The part of the stored picture that is shown, in pixels. */
+export interface Crop {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** An item of a HEIF file: an image and its properties. */
+interface Item {
+  readonly memory: HeifMemory;
+  readonly context: number;
+  readonly id: number;
+}
+
+/** Returns the name of a box as libheif represents it. */
+export function fourCharacters(text: string): number {
+  return Buffer.from(text, "latin1").readUInt32BE();
+}
+
+/**
+ * Reads which part of the stored picture is shown, and the EXIF orientation that makes it upright. Files crop before they
+ * rotate (ISO/IEC 23000-22, section 7.3.6.7).
+ *
+ * @throws MediaRejected
+ */
+export function readTransformations(
+  memory: HeifMemory,
+  context: number,
+  handle: number,
+): { readonly crop: Crop; readonly orientation: number } {
+  const { module } = memory;
+  const item = { memory, context, id: module._heif_image_handle_get_item_id(handle) };
+  const width = module._heif_image_handle_get_ispe_width(handle);
+  const height = module._heif_image_handle_get_ispe_height(handle);
+  let crop: Crop = { left: 0, top: 0, width, height };
+  const turns: Turn[] = [];
+  for (const property of listTransformations(item)) {
+    const type = module._heif_item_get_property_type(context, item.id, property);
+    if (type === MIRROR) turns.push(readMirror(item, property));
+    else if (type === ROTATE) turns.push(...readRotation(item, property));
+    else if (type === CROP && turns.length === 0) crop = readCrop(item, property, crop);
+    else throw unreadable("The image is transformed in a way that is not supported.");
+  }
+  return { crop, orientation: toOrientation(turns) };
+}
+
+function listTransformations({ memory, context, id }: Item): readonly number[] {
+  const list = memory.allocate(4 * MAX_TRANSFORMATIONS);
+  const count = memory.module._heif_item_get_transformation_properties(
+    context,
+    id,
+    list,
+    MAX_TRANSFORMATIONS,
+  );
+  return Array.from({ length: count }, (_, index) => memory.readUint32(list + 4 * index));
+}
+
+function readMirror({ memory, context, id }: Item, property: number): Turn {
+  const direction = memory.module._heif_item_get_property_transform_mirror(context, id, property);
+  return direction === 0 ? MIRROR_VERTICALLY : MIRROR_HORIZONTALLY;
+}
+
+function readRotation({ memory, context, id }: Item, property: number): readonly Turn[] {
+  const { module } = memory;
+  const degrees = module._heif_item_get_property_transform_rotation_ccw(context, id, property);
+  return Array.from({ length: degrees / 90 }, () => ROTATE_LEFT);
+}
+
+function readCrop({ memory, context, id }: Item, property: number, { width, height }: Crop): Crop {
+  const borders = memory.allocate(16);
+  memory.module._heif_item_get_property_transform_crop_borders(
+    context,
+    id,
+    property,
+    width,
+    height,
+    borders,
+    borders + 4,
+    borders + 8,
+    borders + 12,
+  );
+  const [left = 0, top = 0, right = 0, bottom = 0] = [0, 4, 8, 12].map((at) =>
+    memory.readUint32(borders + at),
+  );
+  return { left, top, width: width - left - right, height: height - top - bottom };
+}

@@ -1,0 +1,14 @@
+import { writeSync } from "node:fs";
+import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
+
+/** The file that this process writes, to which the files of several renditions are appended. */
+export class OutputFile {
+  #end = 0;
+
+  /** Appends the file of a rendition. */
+  append(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length;)
+      at += writeSync(OUTPUT_FD, bytes, at, bytes.length - at, this.#end + at);
+    this.#end += bytes.length;
+  }
+}

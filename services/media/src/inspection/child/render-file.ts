@@ -1,0 +1,59 @@
+import { fstatSync } from "node:fs";
+import { MediaRejected } from "#src/domain/media-rejected.ts";
+import type { RenditionOutcome, Refusal, RenditionPlan } from "#src/domain/rendition-plan.ts";
+import {
+  INPUT_FD,
+  type RenderRequest,
+  type RenderResult,
+} from "#src/inspection/inspection-protocol.ts";
+import { openImage } from "./inspect-image.ts";
+import { openRenderSource, type RenderSource } from "./open-render-source.ts";
+import { OutputFile } from "./output-file.ts";
+import { renderImage } from "./render-image.ts";
+import { RenderRefused } from "./render-refused.ts";
+
+/**
+ * Makes the renditions of the image of this process, and writes their files one after the other to `OUTPUT_FD`. An image
+ * that cannot be decoded refuses all of them; another error, such as a failed read, is thrown.
+ */
+export async function renderFile(
+  { contentType, plans, limits }: RenderRequest,
+  onProgress: () => void,
+): Promise<RenderResult> {
+  const bytes = fstatSync(INPUT_FD).size;
+  const image = openImage({ fd: INPUT_FD, bytes, contentType, limits, onProgress });
+  const source = await refusing(() => openRenderSource(image));
+  if (source.kind === "refused")
+    return { frames: 0, outcomes: plans.map(() => ({ kind: "refused", refusal: source.refusal })) };
+  const { frames } = source.value.layout;
+  const output = new OutputFile();
+  const outcomes: RenditionOutcome[] = [];
+  for (const plan of plans) {
+    outcomes.push(await renderPlan(source.value, plan, output));
+    onProgress();
+  }
+  return { frames, outcomes };
+}
+
+async function renderPlan(
+  source: RenderSource,
+  plan: RenditionPlan,
+  output: OutputFile,
+): Promise<RenditionOutcome> {
+  const made = await refusing(() => renderImage(source, plan, output));
+  return made.kind === "refused" ? made : { kind: "made", ...made.value };
+}
+
+type Attempt<T> =
+  | { readonly kind: "ok"; readonly value: T }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+async function refusing<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { kind: "ok", value: await work() };
+  } catch (error) {
+    if (error instanceof RenderRefused) return { kind: "refused", refusal: error.refusal };
+    if (error instanceof MediaRejected) return { kind: "refused", refusal: "unreadable" };
+    throw error;
+  }
+}

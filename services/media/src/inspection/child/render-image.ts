@@ -1,0 +1,75 @@
+import type { RenderedImage, RenditionPlan } from "#src/domain/rendition-plan.ts";
+import { decoding } from "./decode-image.ts";
+import type { RenderSource } from "./open-render-source.ts";
+import type { OutputFile } from "./output-file.ts";
+import { RenderRefused } from "./render-refused.ts";
+import { openResized, type Size } from "./resized-image.ts";
+
+/** A quality of JPEG, and how many times smaller the file gets at the lowest quality, about. */
+interface Quality {
+  readonly quality: number;
+  readonly lastRatio: number;
+}
+
+const JPEG_QUALITIES: readonly Quality[] = [
+  { quality: 93, lastRatio: 0.45 },
+  { quality: 88, lastRatio: 0.65 },
+  { quality: 82, lastRatio: 0.8 },
+  { quality: 75, lastRatio: 1 },
+];
+/** PNG is lossless, so only a smaller picture makes a smaller file. */
+const PNG_QUALITIES: readonly Quality[] = [{ quality: 100, lastRatio: 1 }];
+/** Maximum number of sizes that are tried for a rendition. */
+const MAX_SIZES = 8;
+/** Part of the estimated size that is tried, because the estimate may be too large. */
+const CAUTION = 0.96;
+
+/**
+ * Makes the rendition of an image and appends its file to `output`. The quality is lowered, and then the size in equal
+ * proportion, until the file has at most `plan.maxBytes` bytes.
+ *
+ * @throws RenderRefused, MediaRejected
+ */
+export async function renderImage(
+  source: RenderSource,
+  plan: RenditionPlan,
+  output: OutputFile,
+): Promise<RenderedImage> {
+  if (source.refusal !== undefined) throw new RenderRefused(source.refusal);
+  let size: Size = { width: plan.width, height: plan.height };
+  for (let tried = 0; tried < MAX_SIZES; tried += 1) {
+    const made = await decoding(() => renderInSize(source, plan, size));
+    if (made.kind === "made") {
+      output.append(made.file);
+      return { contentType: plan.contentType, ...made.size, bytes: made.file.length };
+    }
+    size = scaled(made.size, Math.min(0.95, CAUTION * Math.sqrt(plan.maxBytes / made.leastBytes)));
+  }
+  throw new RenderRefused("too_many_bytes");
+}
+
+type Made =
+  | { readonly kind: "made"; readonly file: Buffer; readonly size: Size }
+  /** The file is too large in each quality; `leastBytes` is about its length in the lowest one. */
+  | { readonly kind: "too_large"; readonly leastBytes: number; readonly size: Size };
+
+/** Makes a rendition in a size that may have to be smaller to fit into memory. */
+async function renderInSize(source: RenderSource, plan: RenditionPlan, size: Size): Promise<Made> {
+  const resized = await openResized(source, plan, size);
+  const qualities = plan.contentType === "image/jpeg" ? JPEG_QUALITIES : PNG_QUALITIES;
+  let leastBytes = Infinity;
+  for (const { quality, lastRatio } of qualities) {
+    const file = await resized.encode(quality);
+    source.onProgress();
+    if (file.length <= plan.maxBytes) return { kind: "made", file, size: resized.size };
+    leastBytes = file.length * lastRatio;
+    // Half as much again is more than the estimate is wrong.
+    if (leastBytes > 1.5 * plan.maxBytes) break;
+  }
+  return { kind: "too_large", leastBytes, size: resized.size };
+}
+
+function scaled({ width, height }: Size, factor: number): Size {
+  const side = (pixels: number) => Math.max(1, Math.round(pixels * factor));
+  return { width: side(width), height: side(height) };
+}

@@ -1,0 +1,165 @@
+import sharp, { type Sharp } from "sharp";
+import type { RenditionPlan } from "#src/domain/rendition-plan.ts";
+import { imageOptions } from "./decode-image.ts";
+import type { RenderSource } from "./open-render-source.ts";
+
+/** Width and height of an upright image in pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** A decoded image in the size of its rendition. */
+export interface ResizedImage {
+  readonly size: Size;
+  readonly encode: (quality: number) => Promise<Buffer>;
+}
+
+const WHITE = { r: 255, g: 255, b: 255, alpha: 1 };
+const FITS = { scale: "fill", pad: "contain", crop: "cover" } as const;
+/** Part of the memory that the pixels of a rendition may use. A PNG file may become as large as its pixels. */
+const PIXEL_SHARES = { "image/jpeg": 0.5, "image/png": 0.4 } as const;
+
+/**
+ * Resizes an image and converts it to 8 bit sRGB without metadata. The pixels are kept in memory, so that they can be
+ * encoded in several qualities; a JPEG with too many pixels for that is decoded again for each quality. An image that
+ * has to be rotated, or whose rendition is a PNG, must be in memory and gets a smaller size than asked for instead.
+ */
+export async function openResized(
+  source: RenderSource,
+  plan: RenditionPlan,
+  wanted: Size,
+): Promise<ResizedImage> {
+  const maxPixels = maxPixelsInMemory(source, plan);
+  const fits = wanted.width * wanted.height <= maxPixels;
+  if (fits) return await openInMemory(source, plan, wanted);
+  if (plan.contentType === "image/jpeg" && source.orientation === 1)
+    return {
+      size: wanted,
+      encode: async (quality) =>
+        await encode(resize(source, plan, wanted), plan, quality).toBuffer(),
+    };
+  const factor = Math.sqrt(maxPixels / (wanted.width * wanted.height));
+  const side = (pixels: number) => Math.max(1, Math.floor(pixels * factor));
+  return await openInMemory(source, plan, {
+    width: side(wanted.width),
+    height: side(wanted.height),
+  });
+}
+
+function maxPixelsInMemory({ budgetBytes, layout }: RenderSource, { contentType }: RenditionPlan) {
+  const bytes = Math.min(PIXEL_SHARES[contentType] * budgetBytes, budgetBytes - layout.decodeBytes);
+  const pixelBytes = contentType === "image/jpeg" ? 3 : 4;
+  return Math.max(1, Math.floor(bytes / pixelBytes));
+}
+
+/** Pixels of an image in the size of its rendition, as they are stored. */
+interface Pixels {
+  readonly key: string;
+  readonly data: Buffer;
+  readonly raw: { readonly width: number; readonly height: number; readonly channels: Channels };
+}
+
+type Channels = 1 | 2 | 3 | 4;
+
+/** The pixels of the last rendition, because renditions of the same size differ only in their limits on bytes. */
+let last: Pixels | undefined;
+/** The pixels of the whole picture in the first, largest size, of which much smaller ones are made without decoding it again. */
+let whole: Pixels | undefined;
+/** How many times wider the whole picture must be than a rendition that is made of it, so that no detail is lost twice. */
+const REDUCTION = 1.5;
+
+async function openInMemory(
+  source: RenderSource,
+  plan: RenditionPlan,
+  size: Size,
+): Promise<ResizedImage> {
+  const key = `${plan.contentType} ${plan.fit} ${size.width}x${size.height}`;
+  if (last?.key !== key) {
+    // Memory of other pixels must be free before the next ones are decoded.
+    last = undefined;
+    globalThis.gc?.();
+    last = await readPixels(source, plan, size, key);
+    if (plan.fit === "scale") whole ??= last;
+    source.onProgress();
+  }
+  const { data, raw } = last;
+  return {
+    size,
+    encode: async (quality) => {
+      const pixels = sharp(data, { raw, sequentialRead: false });
+      return await encode(turnUpright(pixels, source.orientation), plan, quality).toBuffer();
+    },
+  };
+}
+
+async function readPixels(
+  source: RenderSource,
+  plan: RenditionPlan,
+  size: Size,
+  key: string,
+): Promise<Pixels> {
+  const image = resize(source, plan, size, findWhole(source, plan, size)).raw();
+  const { data, info } = await image.toBuffer({ resolveWithObject: true });
+  const { width, height, channels } = info;
+  return { key, data, raw: { width, height, channels } };
+}
+
+/** Returns the pixels of the whole picture when a rendition of this type and size can be made of them. */
+function findWhole(
+  { orientation }: RenderSource,
+  { contentType }: RenditionPlan,
+  size: Size,
+): Pixels | undefined {
+  if (whole === undefined || !whole.key.startsWith(`${contentType} `)) return undefined;
+  const [width, height] = asStored(size, orientation);
+  const { raw } = whole;
+  return raw.width >= REDUCTION * width && raw.height >= REDUCTION * height ? whole : undefined;
+}
+
+/** Returns the width and height of an upright size as it is stored: swapped when the orientation swaps them. */
+function asStored({ width, height }: Size, orientation: number): readonly [number, number] {
+  return orientation >= 5 ? [height, width] : [width, height];
+}
+
+/** Resizes the image as it is stored, from its file or from the pixels of the whole picture. */
+function resize(
+  { content, orientation }: RenderSource,
+  plan: RenditionPlan,
+  size: Size,
+  from?: Pixels,
+): Sharp {
+  const [width, height] = asStored(size, orientation);
+  const image =
+    from === undefined
+      ? sharp(content, imageOptions({}))
+      : sharp(from.data, { raw: from.raw, sequentialRead: false });
+  // Transparent parts become white before the picture is resized, because platforms show them black otherwise.
+  if (plan.contentType === "image/jpeg") image.flatten({ background: WHITE });
+  return image
+    .resize(width, height, { fit: FITS[plan.fit], background: WHITE })
+    .toColourspace("srgb");
+}
+
+/** Applies the EXIF orientation of an image to its pixels (CIPA DC-008, section 4.6.4); sharp mirrors before it rotates. */
+function turnUpright(image: Sharp, orientation: number): Sharp {
+  const { angle, flip, flop } = TURNS[orientation] ?? { angle: 0 };
+  if (angle !== 0) image.rotate(angle);
+  return image.flip(flip === true).flop(flop === true);
+}
+
+const TURNS: Readonly<Record<number, { angle: number; flip?: true; flop?: true }>> = {
+  2: { angle: 0, flop: true },
+  3: { angle: 180 },
+  4: { angle: 0, flip: true },
+  5: { angle: 90, flip: true },
+  6: { angle: 90 },
+  7: { angle: 270, flip: true },
+  8: { angle: 270 },
+};
+
+function encode(image: Sharp, { contentType }: RenditionPlan, quality: number): Sharp {
+  if (contentType === "image/png") return image.png({ compressionLevel: 6 });
+  // An encoder that optimises the Huffman tables of a JPEG needs the coefficients of the whole image in memory.
+  return image.jpeg({ quality, optimiseCoding: false });
+}

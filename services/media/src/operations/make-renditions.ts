@@ -1,0 +1,159 @@
+import { createHash } from "node:crypto";
+import { newId } from "@postrider/shared/ids";
+import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
+import type { Sql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { storeFrames } from "#src/db/media-preparation.ts";
+import {
+  markMade,
+  markRefused,
+  type RenditionFile,
+  type RenditionLease,
+} from "#src/db/renditions.ts";
+import { objectKey } from "#src/domain/object-keys.ts";
+import {
+  describePlan,
+  sortForRendering,
+  type RenderedImage,
+  type RenderEnd,
+  type RenderImages,
+  type RenditionPlan,
+} from "#src/domain/rendition-plan.ts";
+import { toRenderSource, type StoredFile } from "#src/domain/stored-file.ts";
+import type { StoredMedia } from "#src/domain/stored-media.ts";
+import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+import { measureRender, renditionsTotal } from "./rendition-metrics.ts";
+
+export interface MakingDependencies {
+  readonly sql: Sql;
+  readonly store: ObjectStore;
+  readonly render: RenderImages;
+  readonly logger: Logger;
+}
+
+/** The renditions of one media that this process makes. */
+export interface Making {
+  readonly media: StoredMedia;
+  readonly lease: RenditionLease;
+  readonly plans: readonly RenditionPlan[];
+  /** Aborts when this process stops or has lost the lease. */
+  readonly signal: AbortSignal;
+}
+
+/** The stored files of renditions by the index of their plan. */
+type Files = Map<number, RenditionFile>;
+
+/**
+ * Makes renditions and stores them or the reasons why they cannot be made. All are made in one process, so that the image
+ * is read once; if that exceeds a limit, each is made in a process of its own.
+ *
+ * @returns `unavailable` when a later attempt may succeed.
+ * @throws When the database or the object store fails.
+ */
+export async function makeRenditions(
+  deps: MakingDependencies,
+  making: Making,
+): Promise<"settled" | "unavailable"> {
+  const source = toRenderSource(making.media);
+  if (source === undefined) return "unavailable";
+  const end = await makeAtOnce(deps, making, source);
+  if (end.kind === "rendered") return "settled";
+  if (end.kind === "unavailable") return "unavailable";
+  const { lease, plans } = making;
+  const [only] = plans;
+  if (plans.length === 1 && only !== undefined) {
+    await markRefused(deps.sql, lease, describePlan(only), "too_demanding");
+    renditionsTotal.inc({ result: "refused" });
+    return "settled";
+  }
+  for (const plan of plans) {
+    const one = await makeRenditions(deps, { ...making, plans: [plan] });
+    if (one === "unavailable") return one;
+  }
+  return "settled";
+}
+
+async function makeAtOnce(
+  deps: MakingDependencies,
+  making: Making,
+  source: StoredFile,
+): Promise<RenderEnd> {
+  const { store } = deps;
+  const { signal } = making;
+  const plans = sortForRendering(making.plans);
+  const files: Files = new Map();
+  try {
+    const end = await measureRender(() =>
+      deps.render({
+        contentType: source.contentType,
+        plans,
+        open: () => readObject(store, source.key, signal),
+        receive: async (index, rendered, content) => {
+          files.set(index, await storeFile(store, rendered, content));
+        },
+      }),
+    );
+    signal.throwIfAborted();
+    failpoint("media.renditions-stored");
+    if (end.kind === "rendered") await record(deps, { ...making, plans }, end, files);
+    return end;
+  } finally {
+    // The files that no row names: those of an attempt that ended early, and of media that were deleted meanwhile.
+    await Promise.allSettled([...files.values()].map((file) => store.delete(file.objectKey)));
+  }
+}
+
+/** Stores the results of renditions, and removes from `files` those that a row names then. */
+async function record(
+  { sql, logger }: MakingDependencies,
+  { media, lease, plans }: Making,
+  { frames, outcomes }: Extract<RenderEnd, { kind: "rendered" }>,
+  files: Files,
+): Promise<void> {
+  if (media.frames === null && frames > 0)
+    await storeFrames(sql, { workspaceId: media.workspaceId, mediaId: media.id }, frames);
+  for (const [index, plan] of plans.entries()) {
+    const [outcome, file] = [outcomes[index], files.get(index)];
+    if (outcome?.kind === "made" && file !== undefined) {
+      if (await markMade(sql, lease, describePlan(plan), file)) files.delete(index);
+      renditionsTotal.inc({ result: "made" });
+    } else if (outcome?.kind === "refused") {
+      await markRefused(sql, lease, describePlan(plan), outcome.refusal);
+      renditionsTotal.inc({ result: "refused" });
+      const { workspaceId, id: mediaId } = media;
+      logger.info(
+        { workspaceId, mediaId, reason: outcome.refusal, step: "render" },
+        "a rendition cannot be made from an image",
+      );
+    }
+  }
+}
+
+async function* readObject(
+  store: ObjectStore,
+  key: string,
+  signal: AbortSignal,
+): AsyncGenerator<Uint8Array, void> {
+  const object = await store.open(key, undefined, signal);
+  if (object === undefined) throw new Error("the object of the media is not in the object store");
+  yield* atMinimumRate(object.content, TRANSFER_RATE);
+}
+
+async function storeFile(
+  store: ObjectStore,
+  rendered: RenderedImage,
+  content: AsyncIterable<Uint8Array>,
+): Promise<RenditionFile> {
+  const hash = createHash("sha256");
+  const hashed = async function* () {
+    for await (const chunk of content) {
+      hash.update(chunk);
+      yield chunk;
+    }
+  };
+  const key = objectKey(newId());
+  await store.put(key, hashed());
+  return { ...rendered, objectKey: key, sha256: hash.digest("hex") };
+}

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { unavailable } from "@postrider/shared/errors";
+import { newId } from "@postrider/shared/ids";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
+import { transferShares } from "@postrider/shared/limits/transfer-shares";
+import { failpoint } from "@postrider/shared/process/failpoints";
+import { findMedia } from "#src/db/media.ts";
+import {
+  claimRenditions,
+  listRenditions,
+  releaseRenditions,
+  renewRenditions,
+} from "#src/db/renditions.ts";
+import { describePlan, type RenditionPlan } from "#src/domain/rendition-plan.ts";
+import type { StoredMedia } from "#src/domain/stored-media.ts";
+import { toStoredRenditions, type StoredRendition } from "#src/domain/stored-rendition.ts";
+import { holdLease } from "./hold-lease.ts";
+import { makeRenditions, type MakingDependencies } from "./make-renditions.ts";
+
+/** Limits on the number of media of which this process makes renditions at the same time. */
+const RENDER_LIMITS = { total: 4, maxWaiting: 500, maxWaitingPerShare: 60 };
+/** How long to wait before the database is read again while another process makes the renditions. */
+const POLL_INTERVAL_MS = 200;
+
+export interface RenditionOptions extends MakingDependencies {
+  /** How long after its last renewal a lease keeps other processes from making the same renditions. */
+  readonly leaseMs: number;
+}
+
+type Outcome = "settled" | "busy" | "unavailable";
+/** The renditions of one media by the text of their plan. */
+export type RenditionsByPlan = ReadonlyMap<string, StoredRendition>;
+
+/**
+ * Makes renditions of media. A lease on each rendition keeps other processes from making the same one, and expires when
+ * this process dies. The work continues after the request that started it has timed out, so that the next request finds
+ * its result.
+ */
+export class Renditions implements AsyncDisposable {
+  readonly #options: RenditionOptions;
+  readonly #running = new Set<Promise<Outcome>>();
+  readonly #permits = new Semaphore(RENDER_LIMITS);
+  readonly #stopping = new AbortController();
+
+  constructor(options: RenditionOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Returns the renditions of ready media after making those that do not exist. A rendition is absent from the result
+   * when the media were deleted meanwhile.
+   *
+   * @throws `unavailable` when they are not made at `endsAt` (a time of `performance.now`), or cannot be made now.
+   */
+  async prepare(
+    media: StoredMedia,
+    plans: readonly RenditionPlan[],
+    endsAt: number,
+  ): Promise<RenditionsByPlan> {
+    const { sql } = this.#options;
+    const byText = new Map(plans.map((plan) => [describePlan(plan), plan]));
+    const { workspaceId, id: mediaId } = media;
+    const wanted = { workspaceId, mediaId, plans: [...byText.keys()] };
+    for (;;) {
+      const found = toStoredRenditions(await listRenditions(sql, wanted));
+      const missing = [...byText].filter(([text]) => !found.has(text)).map(([, plan]) => plan);
+      if (missing.length === 0) return found;
+      const outcome = await within(this.#start(media, missing), endsAt - performance.now());
+      if (outcome === "unavailable" || performance.now() >= endsAt) throw unavailable();
+      if (outcome !== "busy") continue;
+      if ((await findMedia(sql, workspaceId, mediaId))?.status !== "ready") return found;
+      await sleep(POLL_INTERVAL_MS);
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#running);
+  }
+
+  #start(media: StoredMedia, plans: readonly RenditionPlan[]): Promise<Outcome> {
+    if (this.#stopping.signal.aborted) return Promise.resolve("unavailable");
+    const started = this.#waitAndMake(media, plans);
+    this.#running.add(started);
+    void started.then(() => this.#running.delete(started));
+    return started;
+  }
+
+  async #waitAndMake(media: StoredMedia, plans: readonly RenditionPlan[]): Promise<Outcome> {
+    const { workspaceId } = media;
+    const { signal } = this.#stopping;
+    const shares = transferShares({ workspaceId });
+    // The wait rejects only when too many renditions wait, or the process stops.
+    using permit = await this.#permits.acquire({ shares, signal }).catch(() => undefined);
+    if (permit === undefined) return "unavailable";
+    try {
+      return await this.#claimAndMake(media, plans);
+    } catch (error) {
+      this.#options.logger.warn(
+        { err: error, workspaceId, step: "render" },
+        "renditions could not be made; they are made when a platform's file is asked for again",
+      );
+      return "unavailable";
+    }
+  }
+
+  async #claimAndMake(media: StoredMedia, plans: readonly RenditionPlan[]): Promise<Outcome> {
+    const { sql, leaseMs } = this.#options;
+    const lease = { workspaceId: media.workspaceId, mediaId: media.id, token: newId() };
+    const wanted = plans.map((plan) => ({ id: newId(), plan: describePlan(plan) }));
+    const claimed = await claimRenditions(sql, lease, wanted, leaseMs);
+    if (claimed.length === 0) return "busy";
+    await using held = holdLease({
+      leaseMs,
+      renew: () => renewRenditions(sql, lease, leaseMs),
+      release: () => releaseRenditions(sql, lease),
+    });
+    failpoint("media.renditions-claimed");
+    const mine = plans.filter((plan) => claimed.includes(describePlan(plan)));
+    const signal = AbortSignal.any([this.#stopping.signal, held.signal]);
+    return await makeRenditions(this.#options, { media, lease, plans: mine, signal });
+  }
+}
+
+/** Waits up to `ms` for renditions, then returns `unavailable`. The work on them continues. */
+async function within(making: Promise<Outcome>, ms: number): Promise<Outcome> {
+  const stop = new AbortController();
+  const late = sleep(Math.max(0, ms), "unavailable" as const, { signal: stop.signal, ref: false });
+  try {
+    return await Promise.race([making, late]);
+  } finally {
+    late.catch(() => undefined);
+    stop.abort();
+  }
+}

@@ -1,0 +1,301 @@
+import { createHash } from "node:crypto";
+import { once } from "node:events";
+import { request, type IncomingMessage, type OutgoingHttpHeaders } from "node:http";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  MediaPreparationSchema,
+  PreparedMedia,
+} from "@postrider/contracts/media/v1/media_service_pb";
+import { newId } from "@postrider/shared/ids";
+import { eventually } from "@postrider/shared/testing/poll";
+import sharp from "sharp";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { RenderImages } from "#src/domain/rendition-plan.ts";
+import { DELIVERY, startMedia, type TestMedia } from "./media-fixture.ts";
+import { picture } from "./sample-pictures.ts";
+import { createGrant, upload, type Grant } from "./upload-client.ts";
+
+let renders = 0;
+/** Replaces the making of renditions for one test; undefined = the real one. */
+let intercept: ((real: RenderImages) => RenderImages) | undefined;
+let service: TestMedia;
+let other: Awaited<ReturnType<TestMedia["startReplica"]>>;
+beforeAll(async () => {
+  service = await startMedia({
+    render: (real) => (job) => {
+      renders += 1;
+      return (intercept?.(real) ?? real)(job);
+    },
+  });
+  other = await service.startReplica();
+});
+afterAll(async () => {
+  await other[Symbol.asyncDispose]();
+  await service[Symbol.asyncDispose]();
+});
+
+type Ref = Pick<Grant, "workspaceId" | "id">;
+const PLAN = {
+  contentType: "image/jpeg",
+  width: 60,
+  height: 40,
+  fit: "scale",
+  maxBytes: 1_000_000n,
+};
+const SMALL = { ...PLAN, width: 30, height: 20 };
+
+const photo = async () => await picture({ width: 120, height: 80 }).png().toBuffer();
+
+async function ready(change: { body?: Buffer; contentType?: string; workspaceId?: string } = {}) {
+  const { body = await photo(), contentType = "image/png", workspaceId = newId() } = change;
+  const grant = await createGrant(service, body.length, { contentType, workspaceId });
+  await upload(service, grant, body);
+  await service.complete(grant);
+  return grant;
+}
+
+const item = (
+  { workspaceId, id: mediaId }: Ref,
+  rendition?: typeof PLAN,
+): MessageInitShape<typeof MediaPreparationSchema> => ({
+  workspaceId,
+  mediaId,
+  ...(rendition === undefined ? {} : { rendition }),
+});
+
+async function prepare(
+  items: readonly MessageInitShape<typeof MediaPreparationSchema>[],
+  replica: Pick<TestMedia, "media"> = service,
+): Promise<PreparedMedia[]> {
+  return (await replica.media.prepareMedia({ items: [...items] })).files;
+}
+
+async function prepareOne(ref: Ref, plan = PLAN): Promise<PreparedMedia> {
+  const [file] = await prepare([item(ref, plan)]);
+  if (file === undefined) throw new Error("the answer has no file");
+  return file;
+}
+
+async function get({ workspaceId, id }: Ref, rendition: string, headers: OutgoingHttpHeaders = {}) {
+  const url = `${service.url}/objects/${workspaceId}/${id}?rendition=${rendition}`;
+  const outgoing = request(url, { headers: { ...DELIVERY, ...headers } });
+  outgoing.end();
+  const [response] = (await once(outgoing, "response")) as [IncomingMessage];
+  const body = Buffer.concat(await Array.fromAsync(response));
+  return { status: response.statusCode, headers: response.headers, body };
+}
+
+async function usedBytes(workspaceId: string): Promise<bigint> {
+  const { storage } = await service.storage.getStorage({ workspaceId });
+  return storage?.usedBytes ?? -1n;
+}
+
+test("PrepareMedia makes a rendition, and GET /objects serves it as a whole and in ranges", async () => {
+  const ref = await ready();
+  const file = await prepareOne(ref);
+
+  expect(file).toMatchObject({
+    media: { id: ref.id, frames: 1 },
+    contentType: "image/jpeg",
+    width: 60,
+    height: 40,
+    refusal: "",
+  });
+  const whole = await get(ref, file.renditionId);
+  expect(whole).toMatchObject({
+    status: 200,
+    headers: {
+      "content-type": "image/jpeg",
+      "content-length": String(file.bytes),
+      etag: `"${file.sha256}"`,
+    },
+  });
+  expect(createHash("sha256").update(whole.body).digest("hex")).toBe(file.sha256);
+  expect(await sharp(whole.body).metadata()).toMatchObject({ width: 60, height: 40 });
+  const part = await get(ref, file.renditionId, { range: "bytes=10-19" });
+  expect(part).toMatchObject({
+    status: 206,
+    headers: { "content-range": `bytes 10-19/${file.bytes}` },
+  });
+  expect(part.body).toEqual(whole.body.subarray(10, 20));
+});
+
+test("PrepareMedia without a rendition returns the delivery file, and unknown media have no file", async () => {
+  const body = await photo();
+  const ref = await ready({ body });
+  const [delivery, unknown, foreign] = await prepare([
+    item(ref),
+    item({ ...ref, id: newId() }, PLAN),
+    item({ ...ref, workspaceId: newId() }, PLAN),
+  ]);
+
+  expect(delivery).toMatchObject({
+    renditionId: "delivery",
+    contentType: "image/png",
+    bytes: BigInt(body.length),
+    width: 120,
+    height: 80,
+  });
+  for (const file of [unknown, foreign])
+    expect(file).toMatchObject({ renditionId: "", refusal: "" });
+  expect([unknown?.media, foreign?.media]).toEqual([undefined, undefined]);
+});
+
+test("equal plans of the same media share one file, whatever number of requests on several replicas asks at once", async () => {
+  const ref = await ready();
+  renders = 0;
+  const answers = await Promise.all(
+    [service, other, service, other].map(
+      async (replica) =>
+        await prepare([item(ref, PLAN), item(ref, SMALL), item(ref, PLAN)], replica),
+    ),
+  );
+
+  const ids = answers.flat().map(({ renditionId, width }) => `${width} ${renditionId}`);
+  expect(new Set(ids).size).toBe(2);
+  expect(renders).toBe(1);
+  expect(await service.sql`select 1 from media_renditions where media_id = ${ref.id}`).toHaveLength(
+    2,
+  );
+  const before = renders;
+  expect(await prepareOne(ref)).toMatchObject({ width: 60 });
+  expect(renders).toBe(before);
+});
+
+test("a rendition of another workspace or of other media is not found by its id", async () => {
+  const [ref, second] = [await ready(), await ready()];
+  const { renditionId } = await prepareOne(ref);
+
+  for (const foreign of [
+    { ...ref, workspaceId: second.workspaceId },
+    { ...ref, id: second.id },
+    second,
+  ])
+    expect(await get(foreign, renditionId)).toMatchObject({ status: 404 });
+  expect(await get(ref, newId())).toMatchObject({ status: 404 });
+  expect(await get(ref, "other")).toMatchObject({ status: 400 });
+});
+
+test("PrepareMedia says in a sentence why a rendition cannot be made, and does not try again", async () => {
+  const frames = [
+    await photo(),
+    await picture({ width: 120, height: 80 }).negate().png().toBuffer(),
+  ];
+  const body = await sharp(frames, { join: { animated: true } })
+    .gif()
+    .toBuffer();
+  const ref = await ready({ body, contentType: "image/gif" });
+  renders = 0;
+
+  for (const file of [await prepareOne(ref), await prepareOne(ref)])
+    expect(file).toMatchObject({
+      media: { id: ref.id, frames: 2 },
+      renditionId: "",
+      refusal: "The image is animated, and animated images are not converted.",
+    });
+  expect(renders).toBe(1);
+});
+
+test.each([
+  ["another media type", { contentType: "image/gif" }],
+  ["no width", { width: 0 }],
+  ["an unknown fit", { fit: "stretch" }],
+  ["too few bytes", { maxBytes: 100n }],
+])("PrepareMedia refuses a plan with %s", async (_name, change) => {
+  const ref = await ready();
+
+  await expect(prepareOne(ref, { ...PLAN, ...change })).rejects.toMatchObject({
+    reason: "invalid_request",
+    violations: [{ path: "/items/0/rendition" }],
+  });
+});
+
+test("a process that died while it made a rendition blocks others only until its lease expires", async () => {
+  const ref = await ready();
+  await service.sql`
+    insert into media_renditions (id, workspace_id, media_id, plan, status, lease_token, lease_until)
+    values (${newId()}, ${ref.workspaceId}, ${ref.id}, 'image/jpeg 60x40 scale 1000000', 'making', ${newId()},
+      now() + interval '1 hour')`;
+  const waiting = prepareOne(ref);
+  await service.sql`update media_renditions set lease_until = now() where media_id = ${ref.id}`;
+
+  expect(await waiting).toMatchObject({ width: 60, refusal: "" });
+});
+
+test("a rendition that could not be made now is unavailable, and a repeated request makes it", async () => {
+  const ref = await ready();
+  intercept = () => () => Promise.resolve({ kind: "unavailable" });
+  await expect(prepareOne(ref)).rejects.toMatchObject({ kind: "unavailable" });
+  intercept = undefined;
+
+  expect(await prepareOne(ref)).toMatchObject({ width: 60 });
+});
+
+test("when several renditions together exceed a limit, each is made alone, and only the one that exceeds it is refused", async () => {
+  const ref = await ready();
+  intercept = (real) => async (job) =>
+    job.plans.some(({ width }) => width === 60) ? { kind: "exhausted" } : await real(job);
+  const files = await prepare([item(ref, PLAN), item(ref, SMALL)]);
+  intercept = undefined;
+
+  expect(files).toMatchObject([
+    { refusal: "The image cannot be converted within the limits of time and memory." },
+    { width: 30, refusal: "" },
+  ]);
+});
+
+test("renditions count towards the storage of their workspace, and are deleted with their media", async () => {
+  const body = await photo();
+  const ref = await ready({ body });
+  const file = await prepareOne(ref);
+  expect(await usedBytes(ref.workspaceId)).toBe(BigInt(body.length) + file.bytes);
+  await service.removeOrphans();
+  expect(await get(ref, file.renditionId)).toMatchObject({ status: 200 });
+
+  await service.media.deleteMedia({ workspaceId: ref.workspaceId, id: ref.id });
+  expect(await get(ref, file.renditionId)).toMatchObject({ status: 404 });
+  const keys = await service.sql<{ objectKey: string }[]>`
+    select object_key from media_renditions where media_id = ${ref.id}`;
+  await eventually(async () => (await service.removeObjects(0)) === 0);
+  const stored = await service.listStored();
+  expect(keys.filter(({ objectKey }) => stored.includes(objectKey))).toEqual([]);
+  expect(await usedBytes(ref.workspaceId)).toBe(0n);
+  expect(await service.sql`select 1 from media_renditions where media_id = ${ref.id}`).toEqual([]);
+});
+
+test("a rendition that is finished after its media were deleted leaves no file", async () => {
+  const ref = await ready();
+  const before = await service.listStored();
+  intercept = (real) => async (job) => {
+    const end = await real(job);
+    await service.media.deleteMedia({ workspaceId: ref.workspaceId, id: ref.id });
+    return end;
+  };
+  const file = await prepareOne(ref);
+  intercept = undefined;
+
+  expect(file).toMatchObject({ renditionId: "", refusal: "" });
+  const isNew = (key: string) => !before.includes(key);
+  expect((await service.listStored()).filter(isNew)).toEqual([]);
+});
+
+test("PrepareMedia records when it prepared media first", async () => {
+  const ref = await ready();
+  const read = async () => await service.sql`select prepared_at from media where id = ${ref.id}`;
+  expect(await read()).toEqual([{ preparedAt: null }]);
+  await prepare([item(ref)]);
+  const [first] = await read();
+  await prepareOne(ref);
+
+  expect(first?.["preparedAt"]).toBeInstanceOf(Date);
+  expect(await read()).toEqual([first]);
+});
+
+test("the frames of an image that an older release accepted are counted when a rendition is made of it", async () => {
+  const ref = await ready();
+  await service.sql`update media set frames = null where id = ${ref.id}`;
+  await prepareOne(ref);
+
+  const [file] = await prepare([item(ref)]);
+  expect(file?.media?.frames).toBe(1);
+});

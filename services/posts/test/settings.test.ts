@@ -1,0 +1,63 @@
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { attempt, deliveryOf, startPosts, type Posts } from "./fixture.ts";
+import { workspaceOf } from "./workspace.ts";
+
+let posts: Posts;
+beforeAll(async () => {
+  posts = await startPosts();
+});
+afterAll(() => posts[Symbol.asyncDispose]());
+
+/** Returns the settings with which the delivery service is to publish the targets of a post. */
+async function settingsOf({ workspaceId, targets }: Post, generation = 1) {
+  const refs = targets.map(({ id }) => ({ workspaceId, targetId: id, generation }));
+  const { contents } = await posts.targets.batchGetTargetContents({ refs });
+  return contents.map(({ settings }) =>
+    settings === "" ? null : (JSON.parse(settings) as object),
+  );
+}
+
+test("a post is published with the settings that its accounts had when it was accepted", async () => {
+  const workspace = workspaceOf(posts);
+  const [x, bluesky] = [workspace.connect("x"), workspace.connect("bluesky")];
+  posts.peers.changeSettings(bluesky, { languages: ["en"] });
+  const post = await workspace.create({ accountIds: [x, bluesky] });
+  posts.peers.changeSettings(bluesky, { languages: ["de"] });
+  expect(await settingsOf(post)).toEqual([null, { languages: ["en"] }]);
+});
+
+test("a retry publishes with the settings with which the post was accepted", async () => {
+  const workspace = workspaceOf(posts);
+  const x = workspace.connect("x");
+  posts.peers.changeSettings(x, { replySettings: "mentioned" });
+  const post = await workspace.create({ accountIds: [x] });
+  posts.peers.changeSettings(x, {});
+  const failed = { attemptCount: 1, attempt: attempt(1, "failed", "content_rejected") };
+  await posts.report([deliveryOf(post)(0, "failed", failed)]);
+  await posts.posts.retryPost(workspace.ref(post));
+  expect(await settingsOf(post, 2)).toEqual([{ replySettings: "mentioned" }]);
+});
+
+test("a draft takes the settings that its accounts have when it is published", async () => {
+  const workspace = workspaceOf(posts);
+  const x = workspace.connect("x");
+  posts.peers.changeSettings(x, { replySettings: "mentioned" });
+  const post = await workspace.create({ accountIds: [x], isDraft: true });
+  posts.peers.changeSettings(x, { replySettings: "following" });
+  await posts.posts.publishPost(workspace.ref(post));
+  expect(await settingsOf(post)).toEqual([{ replySettings: "following" }]);
+});
+
+test("a post that the settings of an account make invalid is refused with the account and the path", async () => {
+  const workspace = workspaceOf(posts);
+  const telegram = workspace.connect("telegram");
+  posts.peers.changeSettings(telegram, { format: "html" });
+  const refused = { accountIds: [telegram], content: "<b>bold" };
+  await expect(workspace.create(refused)).rejects.toMatchObject({
+    reason: "validation_failed",
+    violations: [
+      { code: "markup_invalid", path: "/content", accountId: telegram, platform: "telegram" },
+    ],
+  });
+});
