@@ -1,5 +1,5 @@
 import { type Comparison, compareSchemas } from "./compare-schemas.ts";
-import type { Description, Operation } from "./document.ts";
+import type { Contents, Description, Operation } from "./document.ts";
 
 type Both = Omit<Comparison, "writer">;
 
@@ -24,14 +24,21 @@ function compareParameters(before: Operation, after: Operation, both: Both): rea
   return [...known, ...added.map(({ name }) => `${name} is required`)];
 }
 
+/** Lists the differences between the JSON forms of two contents; none if one of them has no JSON form. */
+function compareContents(was: Contents, is: Contents, comparison: Comparison): readonly string[] {
+  const before = was.content?.[JSON_TYPE]?.schema;
+  const after = is.content?.[JSON_TYPE]?.schema;
+  if (before === undefined || after === undefined) return [];
+  return compareSchemas(before, after, comparison);
+}
+
 function compareBodies(before: Operation, after: Operation, comparison: Comparison) {
-  const { requestBody: was } = before;
-  const { requestBody: is } = after;
-  if (is?.required === true && was?.required !== true) return ["a body is required"];
-  if (was !== undefined && is === undefined) return ["a body is no longer accepted"];
-  const schema = was?.content?.[JSON_TYPE]?.schema;
-  const now = is?.content?.[JSON_TYPE]?.schema;
-  return schema === undefined || now === undefined ? [] : compareSchemas(schema, now, comparison);
+  const { requestBody: was = {} } = before;
+  const { requestBody: is = {} } = after;
+  if (is.required === true && was.required !== true) return ["a body is required"];
+  if (before.requestBody !== undefined && after.requestBody === undefined)
+    return ["a body is no longer accepted"];
+  return compareContents(was, is, comparison);
 }
 
 function compareAnswers(before: Operation, after: Operation, both: Both): readonly string[] {
@@ -39,12 +46,7 @@ function compareAnswers(before: Operation, after: Operation, both: Both): readon
     const is = after.responses[status];
     if (is === undefined) return status.startsWith("2") ? [`${status} is gone`] : [];
     const headers = Object.keys(was.headers ?? {}).filter((name) => !(name in (is.headers ?? {})));
-    const schema = was.content?.[JSON_TYPE]?.schema;
-    const now = is.content?.[JSON_TYPE]?.schema;
-    const changes =
-      schema === undefined || now === undefined
-        ? []
-        : compareSchemas(schema, now, { ...both, writer: "server" });
+    const changes = compareContents(was, is, { ...both, writer: "server" });
     return [...headers.map((name) => `the header ${name} is gone`), ...changes].map(
       (change) => `${status}: ${change}`,
     );

@@ -23,7 +23,8 @@ export interface Schema {
   readonly maxProperties?: number;
 }
 
-interface Contents {
+/** A body of a request or an answer. */
+export interface Contents {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
 

@@ -86,8 +86,9 @@ test.each(names)("every path, scope and error code that docs/api/%s names exists
 });
 
 test("the overview of docs/api links every guide, and each guide is under two pages", () => {
-  for (const name of names) {
-    if (name !== "README.md") expect(read("README.md")).toContain(`(${name})`);
-    if (name !== "errors.md") expect(read(name).split("\n").length, name).toBeLessThan(120);
-  }
+  const guides = names.filter((name) => name !== "README.md");
+  for (const name of guides) expect(read("README.md")).toContain(`(${name})`);
+  // The list of errors is made from the catalogue and as long as that.
+  for (const name of names.filter((each) => each !== "errors.md"))
+    expect(read(name).split("\n").length, name).toBeLessThan(120);
 });

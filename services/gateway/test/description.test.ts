@@ -234,7 +234,13 @@ function expectedErrors(
 ): readonly string[] {
   const headers = JSON.stringify(parameters);
   return [
-    ...["400", "401", "403", "429", "500", "503", "504"],
+    "400",
+    "401",
+    "403",
+    "429",
+    "500",
+    "503",
+    "504",
     ...(name.includes("{") ? ["404"] : []),
     ...(requestBody === undefined ? [] : ["413", "415"]),
     ...(headers.includes("Idempotency-Key") ? ["409", "422"] : []),

@@ -88,9 +88,8 @@ const ERRORS = {
  * requires.
  */
 export function operation(options: Operation) {
-  const { scope, isExtension, timeoutMs, answerBytes, response, tags, headers, errors, ...rest } =
-    options;
-  const { description, ...schema } = rest;
+  const { scope, isExtension, timeoutMs, answerBytes, response, tags, headers, ...rest } = options;
+  const { description, errors: _errors, ...schema } = rest;
   const answers = Object.entries(response).map(([status, answer]) => [
     status,
     describeAnswer(answer),

@@ -51,5 +51,5 @@ export const completeDescription: Complete = (found) => {
       examples: sorted(parts.examples),
     },
   };
-  return completed as ReturnType<Complete>;
+  return completed;
 };

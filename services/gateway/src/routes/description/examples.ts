@@ -9,7 +9,7 @@ import { QUEUE_SLOT_EXAMPLES } from "./examples/queue-slots.ts";
 import { WEBHOOK_EXAMPLES } from "./examples/webhooks.ts";
 
 /** The examples of the requests and answers of each operation, by its id. */
-export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
+const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...ACCOUNT_EXAMPLES,
   ...POST_EXAMPLES,
   ...MEDIA_EXAMPLES,
@@ -19,13 +19,20 @@ export const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...AUTOMATION_EXAMPLES,
 };
 
-/** Adds the examples of requests and answers to an operation. */
-export function describeExamples({ operationId = "", requestBody, responses }: DescribedOperation) {
-  const { requests, answers = {} } = EXAMPLES[operationId] ?? {};
-  const body = requestBody?.content[JSON_TYPE];
-  if (body !== undefined && requests !== undefined) body.examples = { ...requests };
-  for (const [status, value] of Object.entries(answers)) {
+function exampleContents(
+  { responses }: DescribedOperation,
+  answers: NonNullable<OperationExamples["answers"]>,
+) {
+  return Object.entries(answers).flatMap(([status, value]) => {
     const content = responses[status]?.content?.[JSON_TYPE];
-    if (content !== undefined) content.example = value;
-  }
+    return content === undefined ? [] : [{ content, value }];
+  });
+}
+
+/** Adds the examples of requests and answers to an operation. */
+export function describeExamples(operation: DescribedOperation): void {
+  const { requests, answers = {} } = EXAMPLES[operation.operationId ?? ""] ?? {};
+  const body = operation.requestBody?.content[JSON_TYPE];
+  if (body !== undefined && requests !== undefined) body.examples = { ...requests };
+  for (const { content, value } of exampleContents(operation, answers)) content.example = value;
 }
