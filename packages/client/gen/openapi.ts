@@ -8068,6 +8068,7 @@ export interface operations {
                 readonly cursor?: string;
                 /** @description partial: published on some accounts, failed on the others. cancelled: deleted after publishing had begun. */
                 readonly status?: components["schemas"]["PostStatus"];
+                /** @description Posts with at least one target on this platform. */
                 readonly platform?: components["schemas"]["PlatformId"];
                 /** @description First UTC date of scheduledAt, or of createdAt where there is none. */
                 readonly from?: string;

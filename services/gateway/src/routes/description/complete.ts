@@ -39,14 +39,15 @@ export const completeDescription: Complete = (found) => {
     for (const operation of Object.values(path)) completeOperation(operation, parts);
   }
   describeExclusiveFields(schemas);
-  const named: Record<string, object> = {};
-  const known = nameSchemas(schemas, named) as Record<string, object>;
+  const inline: Record<string, object> = {};
+  const named = { ...(nameSchemas(schemas, inline) as object), ...inline };
+  const described = nameSchemas(paths, named) as object;
   const completed: object = {
     ...document,
-    paths: { ...(nameSchemas(paths, named) as object), ...UPLOAD_PATH },
+    paths: { ...described, ...UPLOAD_PATH },
     components: {
       ...components,
-      schemas: sorted({ ...known, ...named }),
+      schemas: sorted(named),
       headers: sorted(parts.headers),
       examples: sorted(parts.examples),
     },

@@ -1,6 +1,6 @@
-import { PlatformIdSchema } from "@postrider/rest/platform-id";
+import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { CreatedVia, PostStatus } from "@postrider/rest/posts/schemas";
-import { Id, ref } from "@postrider/rest/schemas";
+import { enumeration, Id, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
 import { PostOption } from "#src/routes/posts/schemas.ts";
 import { LocalDate, Time } from "#src/routes/schemas.ts";
@@ -121,10 +121,7 @@ export const ListPostsQuery = Type.Object(
     ),
     status: Type.Optional(PostStatus),
     platform: Type.Optional(
-      Type.Unsafe<string>({
-        ...ref(PlatformIdSchema),
-        description: "Posts with at least one target on this platform.",
-      }),
+      enumeration("PlatformId", PLATFORM_IDS, "Posts with at least one target on this platform."),
     ),
     from: Type.Optional({
       ...LocalDate,
