@@ -20,6 +20,12 @@ interface SimulatedPost {
   readonly mediaId: string;
 }
 
+/** A file as readers of a simulated platform load it. */
+export interface ReaderFile {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
 /** A private reply that a reader of a simulated platform received. */
 export interface PrivateReply {
   readonly commentId: string;
@@ -30,6 +36,8 @@ export interface PrivateReply {
 /** Requests with which tests configure and query the simulator of the platforms. */
 export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
+  /** Loads a file of a visible post as its readers do; `index` counts its media from 0. */
+  readerFile(post: SimulatedPost, index: number): Promise<ReaderFile>;
   /** Number of publishing calls that reached a simulated platform, refused calls included. */
   publishCalls(): Promise<number>;
   /** Number of calls to simulated platforms that refresh or revoke tokens, over all accounts. */
@@ -83,6 +91,16 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
   return {
     visible: (platform) =>
       call("GET", `visible?limit=100000${platform === undefined ? "" : `&platform=${platform}`}`),
+    readerFile: async ({ platform, account, mediaId }, index) => {
+      const path = [platform, mediaId, "media", index].map(encodeURIComponent).join("/");
+      const query = `account=${encodeURIComponent(account)}`;
+      const answer = await fetch(`${simulatorUrl}/_control/visible/${path}?${query}`);
+      if (!answer.ok) throw new Error(`the file of ${path} answered ${answer.status}`);
+      return {
+        contentType: answer.headers.get("content-type") ?? "",
+        bytes: Buffer.from(await answer.arrayBuffer()),
+      };
+    },
     publishCalls: () => countOf(["publish", "create"]),
     tokenCalls: () => countOf(["refresh", "revoke"]),
     addFault: (rule) => call("POST", "faults", rule),

@@ -27,6 +27,7 @@ export interface SharedSystem extends AsyncDisposable {
   readonly simulator: Pick<
     SimulatorControl,
     | "visible"
+    | "readerFile"
     | "countCalls"
     | "issueAccount"
     | "secrets"

@@ -8,6 +8,7 @@ import { box, ascii, sampleMp4, u32 } from "@postrider/local/sample-mp4";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import sharp, { type Sharp } from "sharp";
 import { afterAll, expect, test } from "vitest";
+import { orientationExif } from "#src/domain/images/image-layout.ts";
 import type {
   InspectedMedia,
   InspectionResult,
@@ -187,6 +188,40 @@ test("inspection removes the metadata of an upright JPEG and does not change its
   expect(made.subarray(-(bytes.length - scan))).toEqual(bytes.subarray(scan));
   expect(await accepted(made, "image/jpeg")).toMatchObject({ delivery: { kind: "same" } });
 });
+
+/** Returns a JPEG with this EXIF orientation. The library sharp would convert a CMYK image when it writes the tag. */
+function turned(jpeg: Buffer, orientation: number): Buffer {
+  const exif = Buffer.concat([ascii("Exif\0\0"), orientationExif(orientation)]);
+  return Buffer.concat([jpeg.subarray(0, 2), jpegSegment(0xe1, exif), jpeg.subarray(2)]);
+}
+
+test("inspection accepts a TIFF whose directory lies behind its pixels", async () => {
+  const bytes = await image().tiff({ compression: "none" }).toBuffer();
+  expect(bytes.readUInt32LE(4)).toBeGreaterThan(8192);
+  expect(await accepted(bytes, "image/tiff")).toMatchObject({ width: 96, height: 64 });
+});
+
+test.each([
+  ["JPEG", "image/jpeg", 1, (image: Sharp) => image.jpeg({ quality: 95 })],
+  ["JPEG with EXIF orientation 6", "image/jpeg", 6, (image: Sharp) => image.jpeg({ quality: 95 })],
+  ["TIFF", "image/tiff", 1, (image: Sharp) => image.tiff({ compression: "lzw" })],
+] as const)(
+  "inspection converts a CMYK %s to sRGB, because platforms show CMYK in wrong colours",
+  async (_name, contentType, orientation, encode) => {
+    const upright = await encode(image().toColourspace("cmyk")).toBuffer();
+    const bytes = orientation === 1 ? upright : turned(upright, orientation);
+    expect(await sharp(bytes).metadata()).toMatchObject({
+      space: "cmyk",
+      ...(orientation === 1 ? {} : { orientation }),
+    });
+    const made = await delivered(bytes, await accepted(bytes, contentType));
+    const { space, channels, icc, exif } = await sharp(made).metadata();
+
+    expect({ space, channels, icc, exif }).toEqual({ space: "srgb", channels: 3 });
+    const seen = await sharp(bytes).autoOrient().toColourspace("srgb").png().toBuffer();
+    expect(await distance(made, seen)).toBeLessThan(2);
+  },
+);
 
 test("inspection zeroes the personal tags of a TIFF and keeps its image", async () => {
   const entries = tiffEntries(8).map((entry) =>

@@ -61,12 +61,14 @@ function checkPhoto({ width, height }: ReceivedMedia): void {
   }
 }
 
+const PHOTO_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/webp"];
+
 function photo(bytes: Buffer): ReceivedMedia {
   if (bytes.length > MAX_PHOTO_BYTES) {
     refuse("file is too big for a photo");
   }
   const received = receive([bytes]);
-  if (received?.kind !== "image") {
+  if (received?.kind !== "image" || !PHOTO_TYPES.includes(received.contentType)) {
     return refuse("IMAGE_PROCESS_FAILED");
   }
   checkPhoto(received);

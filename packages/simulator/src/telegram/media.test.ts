@@ -127,6 +127,12 @@ test.each([
   ["an empty file", "sendPhoto", { photo: Buffer.alloc(0) }, "file must be non-empty"],
   ["a file that is not an image", "sendPhoto", { photo: mp4Bytes() }, "IMAGE_PROCESS_FAILED"],
   [
+    "a TIFF",
+    "sendPhoto",
+    { photo: Buffer.from("II*\0\x08\0\0\0", "latin1") },
+    "IMAGE_PROCESS_FAILED",
+  ],
+  [
     "a photo whose width and height add up to more than 10,000 pixels",
     "sendPhoto",
     { photo: pngOf(9000, 1001) },

@@ -46,6 +46,22 @@ test("receive() detects the type and size of an uploaded file from its bytes and
   ]);
 });
 
+test("receive() detects a TIFF of either byte order, and a BMP with its size", () => {
+  const bmpBytes = Buffer.alloc(58);
+  bmpBytes.write("BM", "latin1");
+  bmpBytes.writeInt32LE(20, 18);
+  bmpBytes.writeInt32LE(-10, 22);
+  expect([
+    receive([Buffer.from("II*\0\x08\0\0\0", "latin1")]),
+    receive([Buffer.from("MM\0*\0\0\0\x08", "latin1")]),
+    receive([bmpBytes]),
+  ]).toMatchObject([
+    { kind: "image", contentType: "image/tiff", bytes: 8 },
+    { kind: "image", contentType: "image/tiff", bytes: 8 },
+    { kind: "image", contentType: "image/bmp", width: 20, height: 10 },
+  ]);
+});
+
 test("receive() returns undefined for an uploaded file that is neither an image nor a video", () => {
   for (const text of ["", "<svg/>", "\xff\xd8", "RIFF1234WAVE"]) {
     expect(receive([Buffer.from(text, "latin1")])).toBeUndefined();

@@ -50,31 +50,46 @@ function gif(head: Buffer): DetectedMedia {
   return { kind: "gif", contentType: "image/gif", ...size };
 }
 
+function bmp(head: Buffer): DetectedMedia | undefined {
+  if (head.length < 26) {
+    return undefined;
+  }
+  // A negative height says that the rows are stored from top to bottom.
+  const size = { width: head.readInt32LE(18), height: Math.abs(head.readInt32LE(22)) };
+  return { kind: "image", contentType: "image/bmp", ...size };
+}
+
+function tiff(): DetectedMedia {
+  return { kind: "image", contentType: "image/tiff" };
+}
+
+function riff(head: Buffer): DetectedMedia | undefined {
+  return startsWith(head, "WEBP", 8) ? { kind: "image", contentType: "image/webp" } : undefined;
+}
+
+/** What a file is that starts with these bytes. */
+const SIGNATURES: readonly (readonly [string, (head: Buffer) => DetectedMedia | undefined])[] = [
+  ["\xff\xd8\xff", jpeg],
+  ["\x89PNG\r\n\x1a\n", png],
+  ["GIF87a", gif],
+  ["GIF89a", gif],
+  ["RIFF", riff],
+  ["II*\0", tiff],
+  ["MM\0*", tiff],
+  ["BM", bmp],
+  ["\x1a\x45\xdf\xa3", () => ({ kind: "video", contentType: "video/webm" })],
+];
+
 /**
  * Detects the type of a file from its first bytes; undefined when no simulated platform accepts
  * files of this type.
  */
 function detectType(head: Buffer): DetectedMedia | undefined {
-  if (startsWith(head, "\xff\xd8\xff")) {
-    return jpeg(head);
-  }
-  if (startsWith(head, "\x89PNG\r\n\x1a\n")) {
-    return png(head);
-  }
-  if (startsWith(head, "GIF87a") || startsWith(head, "GIF89a")) {
-    return gif(head);
-  }
-  if (startsWith(head, "RIFF") && startsWith(head, "WEBP", 8)) {
-    return { kind: "image", contentType: "image/webp" };
-  }
-  if (startsWith(head, "\x1a\x45\xdf\xa3")) {
-    return { kind: "video", contentType: "video/webm" };
-  }
   if (startsWith(head, "ftyp", 4)) {
     const contentType = startsWith(head, "qt  ", 8) ? "video/quicktime" : "video/mp4";
     return { kind: "video", contentType };
   }
-  return undefined;
+  return SIGNATURES.find(([signature]) => startsWith(head, signature))?.[1](head);
 }
 
 /** Maximum length in bytes of a file that is stored for readers. */

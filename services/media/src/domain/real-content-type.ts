@@ -36,13 +36,23 @@ function heifType(start: Uint8Array): string | undefined {
 }
 
 /**
+ * Whether a file starts like a TIFF. The library `file-type` does not find a TIFF whose directory lies behind the first
+ * bytes, where most programs write it.
+ */
+function isTiff(start: Uint8Array): boolean {
+  const signature = Buffer.from(start).toString("latin1", 0, 4);
+  return signature === "II*\0" || signature === "MM\0*";
+}
+
+/**
  * Returns the media type of a file by its first bytes. `guess` is the type that the library `file-type` finds. Only the
  * brand in the bytes decides between MP4 and QuickTime, and between HEIC, HEIF and AVIF.
  */
 export function realContentType(start: Uint8Array, guess: string | undefined): string {
   const heif = heifType(start);
   if (heif !== undefined) return heif;
-  const type = guess === undefined ? UNKNOWN : (ALIASES.get(guess) ?? guess);
+  if (guess === undefined) return isTiff(start) ? "image/tiff" : UNKNOWN;
+  const type = ALIASES.get(guess) ?? guess;
   if (type !== "video/mp4" && type !== "video/quicktime") return type;
   const text = Buffer.from(start).toString("latin1", 4, 12);
   // Video files older than QuickTime 7 have no brand, so a file without a brand is QuickTime.

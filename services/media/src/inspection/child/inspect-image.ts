@@ -6,7 +6,7 @@ import { decodeImage, type DecodedImage } from "./decode-image.ts";
 import { hashFile } from "./hash-file.ts";
 import { pixelBudget, readLayout } from "./image-layouts.ts";
 import type { OpenFile, OpenImage } from "./open-file.ts";
-import { rotateImage } from "./rotate-image.ts";
+import { rewriteImage } from "./rewrite-image.ts";
 import { writeParts } from "./write-parts.ts";
 
 /** Reads an image file into memory. */
@@ -19,7 +19,8 @@ export function openImage(file: OpenFile): OpenImage {
 }
 
 /**
- * Parses an image, decodes every pixel, and writes the file that platforms receive: the upright image without metadata.
+ * Parses an image, decodes every pixel, and writes the file that platforms receive: the upright image without metadata,
+ * in RGB or grey.
  */
 export async function inspectImage(file: OpenFile): Promise<InspectedMedia> {
   const image = openImage(file);
@@ -48,12 +49,11 @@ async function prepareDelivery(
   layout: ImageLayout,
   decoded: DecodedImage,
 ): Promise<Delivery> {
-  // A TIFF is always rotated: it stores its orientation outside of EXIF, and platforms that convert TIFFs often ignore it.
-  if (!layout.hasMetadata && decoded.orientation === 1) return { kind: "same" };
   const { content, contentType, limits, onProgress } = image;
-  const isRotated = await rotateImage(image, layout, decoded, pixelBudget(limits));
-  if (!isRotated && !layout.hasMetadata) return { kind: "same" };
-  const written = isRotated
+  // A TIFF is always rotated: it stores its orientation outside of EXIF, and platforms that convert TIFFs often ignore it.
+  const isRewritten = await rewriteImage(image, layout, decoded, pixelBudget(limits));
+  if (!isRewritten && !layout.hasMetadata) return { kind: "same" };
+  const written = isRewritten
     ? await hashFile({ fd: OUTPUT_FD, onProgress })
     : writeParts(content, layout.withoutMetadata(decoded.orientation), OUTPUT_FD);
   return { kind: "rewritten", path: "", contentType, ...written };

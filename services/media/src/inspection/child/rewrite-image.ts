@@ -13,7 +13,7 @@ const TARGET = `/dev/fd/${OUTPUT_FD}`;
 const QUALITY = 95;
 /**
  * Memory that the encoder of a rotated image needs, as a multiple of the decoded image, by media type. Images of other
- * types are not rotated.
+ * types are not rewritten.
  */
 const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
   ["image/jpeg", 1],
@@ -23,22 +23,24 @@ const ENCODER_FACTORS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Writes an upright copy of an image without metadata to `OUTPUT_FD` when the image is not upright and the copy fits into
- * `budgetBytes` of memory.
+ * Writes an upright copy of an image without metadata to `OUTPUT_FD` when the image is not upright, or has the colours of
+ * print (CMYK), which platforms and browsers show wrongly. An image that has to be rotated must fit into `budgetBytes` of
+ * memory; any other is converted row by row.
  *
  * @returns false when no copy was written. The caller then keeps the orientation as the only EXIF tag, which needs no
  *   memory.
  */
-export async function rotateImage(
+export async function rewriteImage(
   file: OpenImage,
   layout: ImageLayout,
   decoded: DecodedImage,
   budgetBytes: number,
 ): Promise<boolean> {
   const factor = ENCODER_FACTORS.get(file.contentType);
-  if (decoded.orientation === 1 || factor === undefined) return false;
-  if (layout.totalPixels * decoded.pixelBytes * factor + layout.decodeBytes > budgetBytes)
-    return false;
+  const isUpright = decoded.orientation === 1;
+  if (factor === undefined || layout.frames > 1 || (isUpright && !decoded.isCmyk)) return false;
+  const neededBytes = layout.totalPixels * decoded.pixelBytes * factor + layout.decodeBytes;
+  if (!isUpright && neededBytes > budgetBytes) return false;
   const image = sharp(file.content, imageOptions({})).autoOrient();
   if (decoded.is16Bit) image.toColourspace("rgb16");
   // The library sharp converts CMYK images to sRGB, to which the CMYK colour profile of the source does not apply.

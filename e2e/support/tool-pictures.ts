@@ -1,0 +1,204 @@
+import sharp, { type Sharp } from "sharp";
+import { rotation, sampleHeif } from "../../services/media/test/sample-heif.ts";
+import { picture, type Picture } from "../../services/media/test/sample-pictures.ts";
+
+/** A picture as a phone or a tool makes it. */
+export interface ToolPicture {
+  readonly name: string;
+  readonly contentType: string;
+  readonly make: () => Promise<Buffer>;
+  /** Makes the picture as a reader must see it; without it, the file as the library sharp decodes it. */
+  readonly seen?: () => Promise<Buffer>;
+  /** Platforms besides youtube that refuse the picture, with the code and the limit of the violation. */
+  readonly refused?: Readonly<Record<string, string>>;
+}
+
+const CAMERA = { width: 4032, height: 3024 };
+const FRONT_CAMERA = { width: 2592, height: 1944 };
+/** Number of tiles of a HEIC of 12 megapixels. */
+const GRID = { columns: 8, rows: 6 };
+
+let original: Promise<Buffer> | undefined;
+
+/** A picture of this size. All are made of one, because its pixels take long to compute. */
+async function sized(width: number, height: number): Promise<Sharp> {
+  original ??= picture({ width: 1344, height: 1008 }).png({ compressionLevel: 1 }).toBuffer();
+  const resized = sharp(await original).resize(width, height, { fit: "fill" });
+  const { data, info } = await resized.raw().toBuffer({ resolveWithObject: true });
+  const { channels } = info;
+  return sharp(data, { raw: { width, height, channels }, limitInputPixels: false });
+}
+
+const camera = () => sized(CAMERA.width, CAMERA.height);
+
+/** A JPEG as a camera stores it when it is held so that viewers must apply this EXIF orientation. */
+const held = (orientation: number, size: Picture) => async () => {
+  const place = { GPSLatitudeRef: "N", GPSLatitude: "52/1 31/1 12/1" };
+  const image = (await sized(size.width, size.height))
+    .withExif({ IFD3: place })
+    .withMetadata({ orientation });
+  return await image.withExifMerge({ IFD3: place }).jpeg({ quality: 90 }).toBuffer();
+};
+
+/** The picture of a HEIC of equal tiles, rotated to the right by `angle` degrees. */
+const tiles = (angle: number) => async () => {
+  const tile = await picture({ width: 512, height: 512 }).png().toBuffer();
+  const [width, height] = [512 * GRID.columns, 512 * GRID.rows];
+  const sheet = sharp({ create: { width, height, channels: 3, background: "black" } });
+  const all = await sheet
+    .composite([{ input: tile, tile: true, gravity: "northwest" }])
+    .tiff({ compression: "none" })
+    .toBuffer();
+  return await sharp(all).rotate(angle).tiff({ compression: "none" }).toBuffer();
+};
+
+/** A JPEG with the ratio 3:4. */
+export async function portrait(): Promise<Buffer> {
+  return await (await sized(1536, 2048)).jpeg({ quality: 90 }).toBuffer();
+}
+
+async function logo(): Promise<Buffer> {
+  const circle = Buffer.from(
+    '<svg width="1200" height="1200"><circle cx="600" cy="600" r="500"/></svg>',
+  );
+  const mask = await sharp(circle).png().toBuffer();
+  const image = (await sized(1200, 1200)).ensureAlpha();
+  return await sharp(await image.png().toBuffer())
+    .composite([{ input: mask, blend: "dest-in" }])
+    .png()
+    .toBuffer();
+}
+
+/** Three frames of 480 x 360 pixels, one below the other. */
+async function frames(): Promise<Sharp> {
+  const [width, height, count] = [480, 360, 3];
+  const data = await (await sized(width, height * count)).raw().toBuffer();
+  return sharp(data, { raw: { width, height: height * count, channels: 3, pageHeight: height } });
+}
+
+const RATIO = "media_dimensions width / height 0.8–1.91";
+const ANIMATION = "media_type_unsupported";
+
+/** Twenty pictures as phones and tools make them. */
+export const TOOL_PICTURES: readonly ToolPicture[] = [
+  {
+    name: "a JPEG of 12 megapixels",
+    contentType: "image/jpeg",
+    make: async () => await (await camera()).jpeg({ quality: 90 }).toBuffer(),
+  },
+  {
+    name: "a JPEG of a phone held upright (EXIF orientation 6)",
+    contentType: "image/jpeg",
+    make: held(6, CAMERA),
+    refused: { instagram: RATIO },
+  },
+  {
+    name: "a JPEG of a phone held upside down (EXIF orientation 3)",
+    contentType: "image/jpeg",
+    make: held(3, FRONT_CAMERA),
+  },
+  {
+    name: "a mirrored JPEG of a front camera (EXIF orientation 7)",
+    contentType: "image/jpeg",
+    make: held(7, FRONT_CAMERA),
+    refused: { instagram: RATIO },
+  },
+  {
+    name: "a HEIC of 12 megapixels",
+    contentType: "image/heic",
+    make: () => Promise.resolve(sampleHeif(GRID)),
+    seen: tiles(0),
+  },
+  {
+    name: "a rotated HEIC of 12 megapixels",
+    contentType: "image/heic",
+    make: () => Promise.resolve(sampleHeif({ ...GRID, properties: [rotation(3)] })),
+    seen: tiles(90),
+    refused: { instagram: RATIO },
+  },
+  {
+    name: "a JPEG of 12 megapixels in Display P3",
+    contentType: "image/jpeg",
+    make: async () => await (await camera()).withIccProfile("p3").jpeg({ quality: 90 }).toBuffer(),
+  },
+  {
+    name: "a 3:4 JPEG of an editor",
+    contentType: "image/jpeg",
+    make: portrait,
+    refused: { instagram: RATIO },
+  },
+  {
+    name: "a progressive JPEG of a web tool",
+    contentType: "image/jpeg",
+    make: async () =>
+      await (await sized(2048, 1365)).jpeg({ progressive: true, quality: 85 }).toBuffer(),
+  },
+  {
+    name: "a grey JPEG of a scanner",
+    contentType: "image/jpeg",
+    make: async () => await (await sized(1700, 1300)).greyscale().jpeg({ quality: 90 }).toBuffer(),
+  },
+  {
+    name: "a CMYK JPEG of a print tool",
+    contentType: "image/jpeg",
+    make: async () =>
+      await (await sized(1800, 1200)).toColourspace("cmyk").jpeg({ quality: 92 }).toBuffer(),
+  },
+  {
+    name: "a JPEG panorama of 40 megapixels",
+    contentType: "image/jpeg",
+    make: async () => await (await sized(11_500, 3480)).jpeg({ quality: 85 }).toBuffer(),
+    refused: { instagram: RATIO },
+  },
+  {
+    name: "a PNG with transparent parts",
+    contentType: "image/png",
+    make: logo,
+  },
+  {
+    name: "a PNG with 16 bits per channel",
+    contentType: "image/png",
+    make: async () => await (await sized(1200, 900)).toColourspace("rgb16").png().toBuffer(),
+  },
+  {
+    name: "a PNG screenshot of a phone",
+    contentType: "image/png",
+    make: async () => await (await sized(1170, 2532)).png().toBuffer(),
+    refused: { instagram: RATIO },
+  },
+  {
+    name: "an animated GIF",
+    contentType: "image/gif",
+    make: async () => await (await frames()).gif().toBuffer(),
+    refused: { instagram: ANIMATION, facebook: ANIMATION, tiktok: ANIMATION, bluesky: ANIMATION },
+  },
+  {
+    name: "a GIF with one frame",
+    contentType: "image/gif",
+    // Dithering is noise in every pixel, which no JPEG keeps.
+    make: async () => await (await sized(800, 600)).gif({ dither: 0 }).toBuffer(),
+  },
+  {
+    name: "an animated WebP",
+    contentType: "image/webp",
+    make: async () => await (await frames()).webp({ quality: 90 }).toBuffer(),
+    refused: {
+      instagram: ANIMATION,
+      x: ANIMATION,
+      facebook: ANIMATION,
+      tiktok: ANIMATION,
+      telegram: ANIMATION,
+      bluesky: ANIMATION,
+    },
+  },
+  {
+    name: "a WebP of a web tool",
+    contentType: "image/webp",
+    make: async () => await (await sized(1600, 1200)).webp({ quality: 90 }).toBuffer(),
+  },
+  {
+    name: "a TIFF of a scanner",
+    contentType: "image/tiff",
+    make: async () => await (await sized(1600, 1200)).tiff({ compression: "lzw" }).toBuffer(),
+  },
+];
