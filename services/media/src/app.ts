@@ -1,7 +1,10 @@
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { withDiagnostics } from "@postrider/shared/diagnostics/service";
+import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import { startRelay } from "@postrider/shared/outbox/relay";
@@ -22,6 +25,7 @@ import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
+import { createStoreCheck } from "#src/operations/store-check.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -56,7 +60,7 @@ export async function startApp(config: Config): Promise<App> {
   watchDisk("temp", config.tempDir);
   if (config.storage.kind === "disk") watchDisk("media", config.storage.folder);
   const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
-  const started: { relay?: Loop } = {};
+  const started: { bus?: Bus; relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
   const { maxImageBytes, maxVideoBytes, tempDir, inspectorUrl } = config;
   const space = new TempSpace({ folder: tempDir, bytes: tempBytes(config) });
@@ -73,13 +77,21 @@ export async function startApp(config: Config): Promise<App> {
     callers: RPC_CALLERS,
     health,
     logger,
-    routes: createAppRoutes({ config, sql, store, checks, imports, posts, nudgeRelay }),
+    routes: withDiagnostics(
+      createAppRoutes({ config, sql, store, checks, imports, posts, nudgeRelay }),
+      {
+        checks: [
+          ...createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => started.bus }),
+          createStoreCheck(store, config.storage.kind),
+        ],
+      },
+    ),
     plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, service, logger });
-  started.relay = relay;
+  Object.assign(started, { bus, relay });
   const jobs = startJobs(config, { sql, store, logger });
   return {
     logger,
