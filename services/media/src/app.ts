@@ -4,7 +4,10 @@ import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
-import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
+import {
+  createServiceChecks,
+  type ServiceCheckOptions,
+} from "@postrider/shared/diagnostics/service-checks";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import { startRelay } from "@postrider/shared/outbox/relay";
@@ -79,12 +82,7 @@ export async function startApp(config: Config): Promise<App> {
     logger,
     routes: withDiagnostics(
       createAppRoutes({ config, sql, store, checks, imports, posts, nudgeRelay }),
-      {
-        checks: [
-          ...createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => started.bus }),
-          createStoreCheck(store, config.storage.kind),
-        ],
-      },
+      { checks: createDiagnosticChecks(config, { sql, store, bus: () => started.bus }) },
     ),
     plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
   });
@@ -123,6 +121,16 @@ function createImports(
   const client = new OutboundClient(outbound);
   const limits = { maxImageBytes, maxVideoBytes };
   return new Imports({ ...deps, client, limits, totalMs: DOWNLOAD_TIMEOUT_MS });
+}
+
+function createDiagnosticChecks(
+  { storage }: Config,
+  { store, ...deps }: Omit<ServiceCheckOptions, "migrations"> & { readonly store: ObjectStore },
+) {
+  return [
+    ...createServiceChecks({ ...deps, migrations: MIGRATIONS }),
+    createStoreCheck(store, storage.kind),
+  ];
 }
 
 function createAppRoutes(options: {

@@ -12,23 +12,22 @@ interface CheckOptions extends Pick<Dependencies, "connectors" | "publicUrl"> {
 /** The credentials of a platform's app by the names of their settings; undefined = not set. */
 type AppSettings = Readonly<Record<string, string | undefined>>;
 
-function appSettingsOf(platforms: AuthorizationSettings, platform: PlatformId): AppSettings {
-  switch (platform) {
-    case "bluesky":
-      return {};
-    case "telegram":
-      return { TELEGRAM_BOT_TOKEN: platforms.telegram.botToken };
-    case "tiktok":
-      return {
-        TIKTOK_CLIENT_KEY: platforms.tiktok.clientKey,
-        TIKTOK_CLIENT_SECRET: platforms.tiktok.clientSecret,
-      };
-    default: {
-      const { clientId, clientSecret } = platforms[platform];
-      const prefix = platform.toUpperCase();
-      return { [`${prefix}_CLIENT_ID`]: clientId, [`${prefix}_CLIENT_SECRET`]: clientSecret };
-    }
-  }
+function appSettingsOf(platforms: AuthorizationSettings): Record<PlatformId, AppSettings> {
+  const appOf = (platform: "instagram" | "x" | "facebook" | "youtube"): AppSettings => {
+    const { clientId, clientSecret } = platforms[platform];
+    const prefix = platform.toUpperCase();
+    return { [`${prefix}_CLIENT_ID`]: clientId, [`${prefix}_CLIENT_SECRET`]: clientSecret };
+  };
+  const { clientKey, clientSecret } = platforms.tiktok;
+  return {
+    instagram: appOf("instagram"),
+    x: appOf("x"),
+    facebook: appOf("facebook"),
+    tiktok: { TIKTOK_CLIENT_KEY: clientKey, TIKTOK_CLIENT_SECRET: clientSecret },
+    youtube: appOf("youtube"),
+    telegram: { TELEGRAM_BOT_TOKEN: platforms.telegram.botToken },
+    bluesky: {},
+  };
 }
 
 type Result = Omit<Finding, "name">;
@@ -36,7 +35,7 @@ type Result = Omit<Finding, "name">;
 /** Says whether the settings of a platform's app are complete, and which one is missing. */
 function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId): Result {
   const { displayName } = PLATFORMS[platform];
-  const settings = Object.entries(appSettingsOf(platforms, platform));
+  const settings = Object.entries(appSettingsOf(platforms)[platform]);
   const missing = settings.filter(([, value]) => value === undefined).map(([name]) => name);
   if (connectors[platform] !== undefined) {
     const needs = settings.length === 0 ? "needs no settings" : "has all settings";
