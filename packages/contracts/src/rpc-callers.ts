@@ -73,6 +73,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.media.v1.StorageService/GetStorage": ["operator"],
   "postrider.media.v1.StorageService/SetStorageLimit": ["operator"],
   "postrider.operations.v1.AuditService/ListAuditEntries": ["operator"],
+  "postrider.operations.v1.DiagnosticsService/Diagnose": ["operator"],
   "postrider.operations.v1.ParkedEventService/ListParkedEvents": ["operator"],
   "postrider.operations.v1.ParkedEventService/RedriveParkedEvents": ["operator"],
   "postrider.posts.v1.MediaUseService/BatchGetMediaUses": ["media"],

@@ -2,8 +2,11 @@ import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { createAvailableReaders } from "@postrider/platforms/settings/available";
+import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { insertDeployment } from "@postrider/shared/deployment/table";
+import { withDiagnostics } from "@postrider/shared/diagnostics/service";
+import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
@@ -19,6 +22,7 @@ import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { createInstallationChecks } from "#src/operations/installation-checks.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 /**
@@ -29,11 +33,18 @@ export async function startApp(config: Config): Promise<App> {
   const { service, simulatorUrl, publicUrl, credentialKeys, deploymentId } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
-  let nudge = (): void => undefined;
+  const started: { bus?: Bus; nudge?: () => void } = {};
   limitForeignHosts(config.outbound);
   const connectors = createAuthorizationConnectors(config.platforms, simulatorUrl);
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
-  const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge: () => nudge() };
+  const own = {
+    sql,
+    logger,
+    connectors,
+    credentialKeys,
+    deploymentId,
+    nudge: () => started.nudge?.(),
+  };
   const refresher = new CredentialRefresher(own);
   const refreshTokens: Dependencies["refreshTokens"] = (current) => refresher.refresh(current);
   const readers = createAvailableReaders(config.platforms);
@@ -47,7 +58,13 @@ export async function startApp(config: Config): Promise<App> {
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
   };
-  const routes = createRoutes(deps);
+  const routes = withDiagnostics(createRoutes(deps), {
+    publicUrl,
+    checks: [
+      ...createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => started.bus }),
+      ...createInstallationChecks(config, connectors),
+    ],
+  });
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const used = [...new Set((await listSealingKeyUses(sql)).map(({ keyId }) => keyId))];
@@ -55,7 +72,7 @@ export async function startApp(config: Config): Promise<App> {
   await insertDeployment(sql, deploymentId);
   const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, service, logger });
-  nudge = () => relay.nudge();
+  Object.assign(started, { bus, nudge: () => relay.nudge() });
   const deploymentWatch = startWatchDeployment(deps);
   const accountCount = startCountAccounts(sql, logger);
   const resealing = startResealCredentials(deps);

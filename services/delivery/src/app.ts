@@ -1,7 +1,13 @@
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import { createHostChecks } from "@postrider/platforms/diagnosis/host-checks";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
+import { createProbeUrl } from "@postrider/rest/media/probe-link";
+import type { Bus } from "@postrider/shared/bus";
 import type { EventHandler } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer } from "@postrider/shared/connect/client";
+import { withDiagnostics, type DiagnosticsOptions } from "@postrider/shared/diagnostics/service";
+import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -41,6 +47,7 @@ const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
 /** The parts of the service that this process works for, once they have started. */
 interface Parts {
+  bus?: Bus;
   publishing?: Publishing;
   webhooks?: Webhooks;
   engagement?: Engagement;
@@ -65,14 +72,17 @@ export async function startApp(config: Config): Promise<App> {
     nudgeActions: () => parts.engagement?.nudgeActions(),
     nudgePolls: () => parts.engagement?.nudgePolls(),
   });
-  const routes = createAllRoutes(config, base, parts, rpc);
+  const routes = withDiagnostics(
+    createAllRoutes(config, base, parts, rpc),
+    createDiagnostics(config, sql, parts),
+  );
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
   const { bus, relay } = await startEvents(config, sql, logger);
-  parts.relay = relay;
+  Object.assign(parts, { bus, relay });
   const common = { config, logger, bus, peers };
-  const worksFor = (part: Exclude<keyof Parts, "relay">) =>
+  const worksFor = (part: Exclude<keyof Parts, "relay" | "bus">) =>
     config.role === "all" || config.role === part;
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });
@@ -129,6 +139,23 @@ function createAllRoutes(
     publishing(router);
     webhooks(router);
     engagement.routes(router);
+  };
+}
+
+/** What this process tells about the installation to `postrider doctor`. */
+function createDiagnostics(
+  { media, platforms }: Config,
+  sql: Sql,
+  parts: Parts,
+): DiagnosticsOptions {
+  const hosts = PLATFORM_IDS.map((platform) => [platform, platforms[platform].baseUrl]);
+  return {
+    publicUrl: media.publicUrl,
+    probeUrl: () => createProbeUrl(media.publicUrl, media.mediaKey),
+    checks: [
+      ...createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => parts.bus }),
+      ...createHostChecks(Object.fromEntries(hosts) as Record<PlatformId, string>),
+    ],
   };
 }
 
