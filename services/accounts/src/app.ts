@@ -8,6 +8,7 @@ import { insertDeployment } from "@postrider/shared/deployment/table";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
 import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { startRelay } from "@postrider/shared/outbox/relay";
+import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
@@ -37,18 +38,14 @@ export async function startApp(config: Config): Promise<App> {
   limitForeignHosts(config.outbound);
   const connectors = createAuthorizationConnectors(config.platforms, simulatorUrl);
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
-  const own = {
-    sql,
-    logger,
-    connectors,
-    credentialKeys,
-    deploymentId,
-    nudge: () => started.nudge?.(),
-  };
+  const nudge = () => started.nudge?.();
+  const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge };
   const refresher = new CredentialRefresher(own);
   const refreshTokens: Dependencies["refreshTokens"] = (current) => refresher.refresh(current);
-  const readers = createAvailableReaders(config.platforms);
-  const available = new AvailableSettings({ ...own, refreshTokens }, readers);
+  const available = new AvailableSettings(
+    { ...own, refreshTokens },
+    createAvailableReaders(config.platforms),
+  );
   const deps: Dependencies = {
     ...own,
     features: config.platforms.features,
@@ -58,17 +55,14 @@ export async function startApp(config: Config): Promise<App> {
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
   };
+  const checks = createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => started.bus });
   const routes = withDiagnostics(createRoutes(deps), {
     publicUrl,
-    checks: [
-      ...createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => started.bus }),
-      ...createInstallationChecks(config, connectors),
-    ],
+    checks: [...checks, ...createInstallationChecks(config, connectors)],
   });
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  const used = [...new Set((await listSealingKeyUses(sql)).map(({ keyId }) => keyId))];
-  requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });
+  await requireKeys(config, sql);
   await insertDeployment(sql, deploymentId);
   const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, service, logger });
@@ -86,4 +80,10 @@ export async function startApp(config: Config): Promise<App> {
       await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
     },
   };
+}
+
+/** Fails unless the configuration has every key with which stored tokens are encrypted. */
+async function requireKeys({ credentialKeys }: Config, sql: Sql): Promise<void> {
+  const used = [...new Set((await listSealingKeyUses(sql)).map(({ keyId }) => keyId))];
+  requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });
 }
