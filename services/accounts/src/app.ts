@@ -42,10 +42,8 @@ export async function startApp(config: Config): Promise<App> {
   const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge };
   const refresher = new CredentialRefresher(own);
   const refreshTokens: Dependencies["refreshTokens"] = (current) => refresher.refresh(current);
-  const available = new AvailableSettings(
-    { ...own, refreshTokens },
-    createAvailableReaders(config.platforms),
-  );
+  const readers = createAvailableReaders(config.platforms);
+  const available = new AvailableSettings({ ...own, refreshTokens }, readers);
   const deps: Dependencies = {
     ...own,
     features: config.platforms.features,
@@ -67,8 +65,7 @@ export async function startApp(config: Config): Promise<App> {
   const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, service, logger });
   Object.assign(started, { bus, nudge: () => relay.nudge() });
-  const deploymentWatch = startWatchDeployment(deps);
-  const accountCount = startCountAccounts(sql, logger);
+  const jobs = [startCountAccounts(sql, logger), startWatchDeployment(deps), apiKeyUse];
   const resealing = startResealCredentials(deps);
   const idleRefresh = startRefreshIdleCredentials(deps);
   return {
@@ -76,7 +73,6 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       const edges = together([server, idleRefresh, resealing]);
-      const jobs = [accountCount, deploymentWatch, apiKeyUse];
       await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
     },
   };
