@@ -32,7 +32,12 @@ import {
 } from "#src/engagement/app.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
 import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
-import { startPublishing, type Publishing } from "#src/publishing/app.ts";
+import {
+  createDoctor,
+  startPublishing,
+  type Doctor,
+  type Publishing,
+} from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
@@ -72,10 +77,9 @@ export async function startApp(config: Config): Promise<App> {
     nudgeActions: () => parts.engagement?.nudgeActions(),
     nudgePolls: () => parts.engagement?.nudgePolls(),
   });
-  const routes = withDiagnostics(
-    createAllRoutes(config, base, parts, rpc),
-    createDiagnostics(config, sql, parts),
-  );
+  const doctor = createDoctor({ config, sql, logger, peers, guard });
+  const all = createAllRoutes(config, base, parts, { rpc, doctor });
+  const routes = withDiagnostics(all, createDiagnostics(config, sql, parts));
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
@@ -98,7 +102,7 @@ export async function startApp(config: Config): Promise<App> {
       const { publishing, webhooks, engagement: jobs } = parts;
       const started = [publishing, webhooks, jobs].filter((part) => part !== undefined);
       const edges = together([...started, server]);
-      await disposeInOrder([edges, rpc, relay, bus, ...Object.values(peers), base]);
+      await disposeInOrder([edges, doctor, rpc, relay, bus, ...Object.values(peers), base]);
     },
   };
 }
@@ -118,7 +122,7 @@ function createAllRoutes(
   config: Config,
   { sql, logger }: Pick<DatabaseProcess, "sql" | "logger">,
   parts: Parts,
-  engagement: EngagementRpc,
+  { rpc: engagement, doctor }: { readonly rpc: EngagementRpc; readonly doctor: Doctor },
 ) {
   const publishing = createRoutes({
     sql,
@@ -139,6 +143,7 @@ function createAllRoutes(
     publishing(router);
     webhooks(router);
     engagement.routes(router);
+    doctor.routes(router);
   };
 }
 
