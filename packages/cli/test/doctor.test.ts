@@ -45,6 +45,7 @@ beforeAll(async () => {
     startService("accounts", databases[0], {
       ...hosts,
       CREDENTIAL_KEYS: SEALING_KEYS,
+      SIMULATOR_URL: simulator.url,
       PUBLIC_URL: publicUrl,
       YOUTUBE_CLIENT_ID: "app",
       YOUTUBE_CLIENT_SECRET: "a secret of the app",

@@ -97,13 +97,14 @@ export class LiveChecks implements AsyncDisposable {
 
   #openJournal(id: string, platform: PlatformId): LiveCheckJournal {
     const { sql, guard, clocks, visibleCallMs } = this.#deps;
-    const refused = "publishing was paused or stopped meanwhile";
+    const refused = "publishing was paused, or the process stops";
     return {
       addStep: (step) => rows.addLiveCheckStep(sql, id, step),
       keepPost: (post) => rows.updateLivePost(sql, id, post),
       dropPost: () => rows.updateLivePost(sql, id, null),
       beginCall: async () => {
-        if (!(await guard.isOwn())) return { kind: "refused", message: refused };
+        const mayPublish = !this.#stopping.signal.aborted && (await guard.isOwn());
+        if (!mayPublish) return { kind: "refused", message: refused };
         const sendGuard = createSendGuard(clocks, visibleCallMs);
         const calledAt = await rows.beginLiveCall(sql, id, platform);
         if (calledAt === undefined) return { kind: "refused", message: refused };
