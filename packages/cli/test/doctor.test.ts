@@ -41,7 +41,7 @@ beforeAll(async () => {
       `${simulator.url}/${platform}`,
     ]),
   );
-  const [accounts, media, delivery] = await Promise.all([
+  const [accounts, media] = await Promise.all([
     startService("accounts", databases[0], {
       ...hosts,
       CREDENTIAL_KEYS: SEALING_KEYS,
@@ -50,19 +50,22 @@ beforeAll(async () => {
       YOUTUBE_CLIENT_ID: "app",
       YOUTUBE_CLIENT_SECRET: "a secret of the app",
       X_CLIENT_ID: "app",
+      FACEBOOK_CLIENT_ID: "app",
+      FACEBOOK_CLIENT_SECRET: "another secret of the app",
     }),
     startService("media", databases[1], {
       MEDIA_DIR: join(folder, "objects"),
       MEDIA_TEMP_DIR: join(folder, "temp"),
     }),
-    startService("delivery", databases[2], {
-      ...hosts,
-      HANDLE_KEYS: SEALING_KEYS,
-      MEDIA_KEY: "a media key that only the delivery service of these tests has",
-      PUBLIC_URL: publicUrl,
-      YOUTUBE_BASE_URL: "http://127.0.0.1:1",
-    }),
   ]);
+  const delivery = await startService("delivery", databases[2], {
+    ...hosts,
+    ACCOUNTS_URL: accounts.url,
+    HANDLE_KEYS: SEALING_KEYS,
+    MEDIA_KEY: "a media key that only the delivery service of these tests has",
+    PUBLIC_URL: publicUrl,
+    YOUTUBE_BASE_URL: "http://127.0.0.1:1",
+  });
   opened.unshift(accounts, media, delivery, ...databases, simulator);
   settings = {
     urls: { accounts: accounts.url, posts: undefined, media: media.url, delivery: delivery.url },
@@ -142,4 +145,66 @@ test("`doctor config` notices that something else than the gateway of the instal
     found: `what answers at ${publicUrl} is not the gateway of this installation, or its MEDIA_KEY differs from delivery's (HTTP 404)`,
   });
   expect(find("this computer", "PUBLIC_URL")).toMatchObject({ status: "warning" });
+});
+
+async function connectSimulated(platform: string): Promise<string> {
+  const made = await runTool(
+    ["workspace", "create", "--name", platform, "--verified", "--json"],
+    settings,
+  );
+  const { id: workspace } = JSON.parse(made.printed) as { readonly id: string };
+  const connect = ["account", "connect", platform, "--workspace", workspace, "--simulated"];
+  const { printed, errors } = await runTool([...connect, "--json"], settings);
+  if (printed === "") throw new Error(errors);
+  const { accounts } = JSON.parse(printed) as { readonly accounts: { readonly id: string }[] };
+  return accounts[0]?.id ?? "";
+}
+
+test("`doctor account` checks the connection, the permissions and what the platform allows, without a post", async () => {
+  const id = await connectSimulated("facebook");
+  const { printed, exitCode } = await runTool(["doctor", "account", id, "--json"], settings);
+
+  expect(JSON.parse(printed)).toMatchObject({
+    ok: true,
+    account: { id, platform: "facebook" },
+    findings: [
+      { at: "facebook", name: "connection", status: "ok" },
+      { at: "facebook", name: "permissions" },
+      { status: "ok", found: expect.stringMatching(/^Facebook accepts the token/) as string },
+    ],
+  });
+  expect(exitCode).toBe(0);
+});
+
+test("`doctor account --live` prints each step when it has ended, and says what is left on the platform", async () => {
+  const id = await connectSimulated("facebook");
+  const ended = await runTool(["doctor", "account", id, "--live"], settings, "yes");
+
+  expect(ended.errors.split("\n").map((line) => line.split(":")[0])).toEqual([
+    expect.stringMatching(/^Publish one post as .* on facebook and delete it again/),
+    "ok       prepare",
+    "ok       find it unpublished",
+    "ok       delete it",
+    "ok       delete it again",
+  ]);
+  expect(ended.printed).toBe("\n4 steps: 0 failed, 0 warnings; nothing is left on facebook");
+  expect(ended.exitCode).toBe(0);
+});
+
+test("`doctor account --live` publishes nothing without the confirmation of a person, and nothing that readers see without --public", async () => {
+  const id = await connectSimulated("bluesky");
+  const live = ["doctor", "account", id, "--live"];
+
+  const unconfirmed = await runTool(live, settings, "no");
+  expect(unconfirmed).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringContaining("nothing was published") as string,
+  });
+  const refused = await runTool([...live, "--yes"], settings);
+  expect(refused).toMatchObject({
+    exitCode: 1,
+    errors: expect.stringContaining("Repeat the command with --public") as string,
+  });
+  const misused = await runTool(["doctor", "account", id, "--public"], settings);
+  expect(misused.exitCode).toBe(2);
 });

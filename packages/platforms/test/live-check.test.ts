@@ -183,3 +183,13 @@ test("a live check makes no publishing call that its journal does not grant", as
   });
   expect(await platformOf("telegram").visible()).toEqual([]);
 });
+
+test("a live check fails when the connector prepares no unpublished post", async () => {
+  const connector = connectorOf("facebook");
+  const { steps, journal } = await check("facebook", {
+    connector: { ...connector, steps: () => [] },
+  });
+
+  expect(steps).toEqual(["prepare: ok", "find it unpublished: failed"]);
+  expect(journal.calls).toBe(0);
+});

@@ -3,7 +3,7 @@ import { CredentialService } from "@postrider/contracts/accounts/v1/credential_s
 import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
 import { createAccountChecks } from "@postrider/platforms/diagnosis/account-checks";
 import type { LiveCheckContext } from "@postrider/platforms/diagnosis/live/check-context";
-import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
+import { createLiveCheckConnectors } from "@postrider/platforms/diagnosis/live/connectors";
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
 import { createSession } from "@postrider/platforms/test/bluesky/create-session";
 import { jpegMedia, startMediaServer } from "@postrider/platforms/test/media-server";
@@ -45,7 +45,7 @@ function settingsOf(platform: PlatformId) {
   return {
     instagram: { ...graph, loginBaseUrl: `${at.baseUrl}/login` },
     x: { ...at, mayResend: true },
-    facebook: { ...graph, isTwoPhase: true },
+    facebook: { ...graph, isTwoPhase: false },
     tiktok: at,
     youtube: at,
     telegram: at,
@@ -90,7 +90,7 @@ async function open(
     sql,
     logger,
     guard: createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT }),
-    connectors: createPublishingConnectors(settings),
+    connectors: createLiveCheckConnectors(settings),
     clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
     visibleCallMs: 60_000,
     patienceMs: 3_000,

@@ -5,6 +5,7 @@ import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_p
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createAccountChecks } from "@postrider/platforms/diagnosis/account-checks";
+import { createLiveCheckConnectors } from "@postrider/platforms/diagnosis/live/connectors";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
 import type { Bus } from "@postrider/shared/bus";
@@ -135,7 +136,7 @@ export function createDoctor(
     sql,
     logger,
     guard,
-    connectors: createPublishingConnectors(config.platforms),
+    connectors: createLiveCheckConnectors(config.platforms),
     clocks: CLOCKS,
     visibleCallMs: config.publishing.visibleCallMs,
     patienceMs: PATIENCE_MS,

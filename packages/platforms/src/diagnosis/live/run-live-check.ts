@@ -68,7 +68,14 @@ async function removePost(
 /** Checks a platform with a post that stays unpublished: the preparation creates it, and the publishing call is left out. */
 async function checkUnpublished(context: LiveCheckContext, handles: Handles): Promise<void> {
   const { postId } = handles;
-  if (postId === undefined) return;
+  if (postId === undefined) {
+    const found =
+      "the preparation returned no id of an unpublished post, so there is nothing to read back";
+    await stepOf(context, "find it unpublished", () =>
+      Promise.resolve({ status: "failed", found }),
+    );
+    return;
+  }
   const post = { externalId: postId, permalink: null };
   await context.journal.keepPost(post);
   const now = new Date();
