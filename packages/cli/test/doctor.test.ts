@@ -156,8 +156,7 @@ async function connectSimulated(platform: string): Promise<string> {
   const connect = ["account", "connect", platform, "--workspace", workspace, "--simulated"];
   const { printed, errors } = await runTool([...connect, "--json"], settings);
   if (printed === "") throw new Error(errors);
-  const { accounts } = JSON.parse(printed) as { readonly accounts: { readonly id: string }[] };
-  return accounts[0]?.id ?? "";
+  return (JSON.parse(printed) as { readonly id: string }).id;
 }
 
 test("`doctor account` checks the connection, the permissions and what the platform allows, without a post", async () => {
