@@ -281,8 +281,10 @@ describe("with sending blocked:", () => {
     const change = async (action: string) =>
       await tenant.api.call<Job>("PATCH", path, { body: { action } });
     expect((await change("pause")).body.status).toBe("paused");
-    expect(refusalOf(await change("prepare_next_page"))).toBe("409 invalid_transition");
-    expect(refusalOf(await change("pause"))).toBe("409 invalid_transition");
+    expect(refusalOf(await change("prepare_next_page"))).toBe(
+      "409 invalid_transition wrong_status",
+    );
+    expect(refusalOf(await change("pause"))).toBe("409 invalid_transition wrong_status");
     expect((await change("resume")).body.status).toBe("ready");
     let job = created.body;
     while (job.status !== "completed") {
@@ -293,7 +295,9 @@ describe("with sending blocked:", () => {
       expect(job.counts.matched).toBeLessThanOrEqual(job.counts.scanned);
     }
     expect(job.counts).toEqual({ scanned: 121, matched: 81, prepared: 40, skipped: 41 });
-    expect(refusalOf(await change("prepare_next_page"))).toBe("409 invalid_transition");
+    expect(refusalOf(await change("prepare_next_page"))).toBe(
+      "409 invalid_transition wrong_status",
+    );
 
     const results: Item[] = [];
     let cursor: string | null = null;

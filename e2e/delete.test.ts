@@ -92,7 +92,7 @@ test("a post whose publishing call is in progress can be neither edited nor dele
   await eventually(async () => (await tenant.countVisible("Too late")) === 1);
   expect(refusalOf(await remove(id))).toBe("409 post_publishing");
   const edited = await tenant.api.call("PATCH", `/posts/${id}`, { body: { content: "other" } });
-  expect(refusalOf(edited)).toBe("409 post_not_editable");
+  expect(refusalOf(edited)).toBe("409 post_not_editable wrong_status");
   await whenPost(tenant.api, id, "published");
   expect((await remove(id)).status).toBe(202);
   await whenTargets(tenant.api, id, "deleted");

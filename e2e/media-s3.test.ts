@@ -91,7 +91,9 @@ test("a file that a client uploads directly to S3 is published byte for byte, an
     timeoutMs: 30_000,
   });
 
-  expect(refusalOf(await system.api.call("DELETE", `/media/${media.id}`))).toBe("409 media_in_use");
+  expect(refusalOf(await system.api.call("DELETE", `/media/${media.id}`))).toBe(
+    "409 media_in_use used_by_post",
+  );
 });
 
 test("the gateway stores an upload in the S3 bucket when the client sends the upload token in the Authorization header", async () => {

@@ -95,7 +95,9 @@ describe("uploaded files:", () => {
     const shown = await call<PostDetail & { media: ReadyMedia[] }>("GET", `/posts/${post.id}`);
     expect(shown.body.media).toMatchObject([{ id: media.id, sha256: media.sha256 }]);
     expect((await fetch(shown.body.media[0]?.url ?? "")).status).toBe(200);
-    expect(refusalOf(await call("DELETE", `/media/${media.id}`))).toBe("409 media_in_use");
+    expect(refusalOf(await call("DELETE", `/media/${media.id}`))).toBe(
+      "409 media_in_use used_by_post",
+    );
     expect((await call("DELETE", `/posts/${post.id}`)).status).toBe(204);
     const deleted = await call("DELETE", `/media/${media.id}`);
     expect([deleted.status, deleted.body]).toEqual([202, { id: media.id, status: "deleting" }]);
@@ -197,8 +199,8 @@ describe("imports:", () => {
   });
 
   test.each([
-    ["/missing.png", "422 import_failed"],
-    ["/loop", "422 import_failed"],
+    ["/missing.png", "422 import_failed download_refused"],
+    ["/loop", "422 import_failed download_broken"],
     ["/page.png", "422 media_rejected media_type_unsupported"],
   ])("a media import from a URL with the path %s is refused with %s", async (path, expected) => {
     expect(refusalOf(await fromUrl(path))).toBe(expected);
@@ -223,7 +225,9 @@ test("the media file of a scheduled post can be replaced, and the old file can b
     body: { mediaIds: [fresh.id] },
   });
   expect(edited.status).toBe(200);
-  expect(refusalOf(await call("DELETE", `/media/${fresh.id}`))).toBe("409 media_in_use");
+  expect(refusalOf(await call("DELETE", `/media/${fresh.id}`))).toBe(
+    "409 media_in_use used_by_post",
+  );
   expect((await call("DELETE", `/media/${old.id}`)).status).toBe(202);
 });
 

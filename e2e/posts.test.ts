@@ -71,8 +71,10 @@ test("a draft that is edited and then published before its scheduled time is pub
     "text for bluesky",
     "text for one",
   ]);
-  expect(refusalOf(await command(draft.id, "publish"))).toBe("409 invalid_transition");
-  expect(refusalOf(await edit(draft.id, { content: "too late" }))).toBe("409 post_not_editable");
+  expect(refusalOf(await command(draft.id, "publish"))).toBe("409 invalid_transition wrong_status");
+  expect(refusalOf(await edit(draft.id, { content: "too late" }))).toBe(
+    "409 post_not_editable wrong_status",
+  );
 });
 
 test("a second post with the same content is refused on the same account, and is published when the client forces it", async () => {

@@ -45,5 +45,6 @@ export const STEPS: readonly Step[] = [
   { name: "contracts baseline is current", run: checkBaseline },
   { name: "licences of what we ship", run: checkLicences },
   { name: "known vulnerabilities of what we ship (pnpm audit)", run: checkVulnerabilities },
+  command("the API stays compatible with the last release", "node", "scripts/openapi-changes.ts"),
   command("format (oxfmt)", "oxfmt", "--check"),
 ];

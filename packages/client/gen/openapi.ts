@@ -648,6 +648,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/uploads/{uploadPath}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Send the bytes of a file
+         * @description For clients that do not use `uploadUrl` as it is. It needs the token of the upload grant instead of an API key, and does not count towards the rate limit. An interrupted upload can be repeated until the grant expires; afterwards, complete the upload.
+         */
+        readonly put: operations["uploadFile"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
 }
 export interface webhooks {
     readonly "post.scheduled": {
@@ -663,81 +683,7 @@ export interface webhooks {
          * post.scheduled
          * @description A post is scheduled, or was moved to another time.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.scheduled",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "scheduled",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": null,
-                     *         "publishedAt": null,
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "pending",
-                     *             "permalink": null,
-                     *             "errorCode": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostScheduledEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostScheduled"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -757,81 +703,7 @@ export interface webhooks {
          * post.publishing
          * @description Publishing a post has begun, also again after a retry.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.publishing",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "publishing",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": null,
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "publishing",
-                     *             "permalink": null,
-                     *             "errorCode": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostPublishingEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostPublishing"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -851,81 +723,7 @@ export interface webhooks {
          * post.published
          * @description Every target is published.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.published",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "published",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "published",
-                     *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *             "errorCode": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostPublishedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostPublished"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -945,88 +743,7 @@ export interface webhooks {
          * post.partial
          * @description Some targets are published, the others failed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.partial",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "partial",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "published",
-                     *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *             "errorCode": null
-                     *           },
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
-                     *             "platform": "x",
-                     *             "status": "failed",
-                     *             "permalink": null,
-                     *             "errorCode": "content_rejected"
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostPartialEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostPartial"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1046,81 +763,7 @@ export interface webhooks {
          * post.failed
          * @description Every target failed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.failed",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "failed",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": null,
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "failed",
-                     *             "permalink": null,
-                     *             "errorCode": "content_rejected"
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostFailedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostFailed"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1140,81 +783,7 @@ export interface webhooks {
          * post.cancelled
          * @description A post was deleted after its publishing had begun.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.cancelled",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "status": "cancelled",
-                     *         "content": "We are open on Sunday.",
-                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
-                     *         "startedAt": "2026-11-21T09:00:00.011Z",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "createdVia": "rest",
-                     *         "createdAt": "2026-11-20T14:12:08.250Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
-                     *         "mediaIds": [
-                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
-                     *         ],
-                     *         "targets": [
-                     *           {
-                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *             "platform": "bluesky",
-                     *             "status": "deleting",
-                     *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *             "errorCode": null
-                     *           }
-                     *         ]
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostCancelledEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostCancelled"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1234,61 +803,7 @@ export interface webhooks {
          * post.deleted
          * @description A draft or scheduled post was deleted, and no record of it remains.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "post.deleted",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["PostDeletedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onPostDeleted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1308,73 +823,7 @@ export interface webhooks {
          * target.published
          * @description A post is published on one account.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "target.published",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
-                     *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "username": "rider.example",
-                     *         "status": "published",
-                     *         "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
-                     *         "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "error": null,
-                     *         "attemptCount": 1,
-                     *         "nextAttemptAt": null,
-                     *         "metrics": null
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["TargetPublishedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onTargetPublished"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1394,77 +843,7 @@ export interface webhooks {
          * target.failed
          * @description Publishing a post on one account failed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "target.failed",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
-                     *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "username": "rider.example",
-                     *         "status": "failed",
-                     *         "externalId": null,
-                     *         "permalink": null,
-                     *         "publishedAt": null,
-                     *         "error": {
-                     *           "code": "content_rejected",
-                     *           "message": "The platform refused the content. Change it and publish a new post.",
-                     *           "retryable": false
-                     *         },
-                     *         "attemptCount": 1,
-                     *         "nextAttemptAt": null,
-                     *         "metrics": null
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["TargetFailedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onTargetFailed"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1484,73 +863,7 @@ export interface webhooks {
          * target.deleted
          * @description A published post was deleted on the platform of one account.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "target.deleted",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
-                     *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "username": "rider.example",
-                     *         "status": "deleted",
-                     *         "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
-                     *         "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
-                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
-                     *         "error": null,
-                     *         "attemptCount": 1,
-                     *         "nextAttemptAt": null,
-                     *         "metrics": null
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["TargetDeletedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onTargetDeleted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1570,77 +883,7 @@ export interface webhooks {
          * account.connected
          * @description An account was connected, or connected again.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "account.connected",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "externalId": "did:plc:abc",
-                     *         "username": "rider.example",
-                     *         "displayName": "Rider",
-                     *         "avatarUrl": null,
-                     *         "status": "active",
-                     *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null,
-                     *         "permissions": {
-                     *           "granted": [
-                     *             "publishing",
-                     *             "comments",
-                     *             "metrics"
-                     *           ],
-                     *           "missing": []
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["AccountConnectedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onAccountConnected"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1660,77 +903,7 @@ export interface webhooks {
          * account.disconnected
          * @description An account was disconnected.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "account.disconnected",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "externalId": "did:plc:abc",
-                     *         "username": "rider.example",
-                     *         "displayName": "Rider",
-                     *         "avatarUrl": null,
-                     *         "status": "disconnected",
-                     *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null,
-                     *         "permissions": {
-                     *           "granted": [
-                     *             "publishing",
-                     *             "comments",
-                     *             "metrics"
-                     *           ],
-                     *           "missing": []
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["AccountDisconnectedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onAccountDisconnected"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1750,77 +923,7 @@ export interface webhooks {
          * account.reconnect_required
          * @description The platform refuses the account's access; a person has to connect it again.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "account.reconnect_required",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "platform": "bluesky",
-                     *         "externalId": "did:plc:abc",
-                     *         "username": "rider.example",
-                     *         "displayName": "Rider",
-                     *         "avatarUrl": null,
-                     *         "status": "reconnect_required",
-                     *         "connectedAt": "2026-11-19T08:30:00.000Z",
-                     *         "tokenExpiresAt": null,
-                     *         "permissions": {
-                     *           "granted": [
-                     *             "publishing",
-                     *             "comments",
-                     *             "metrics"
-                     *           ],
-                     *           "missing": []
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["AccountReconnectRequiredEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onAccountReconnectRequired"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1840,74 +943,7 @@ export interface webhooks {
          * media.ready
          * @description An uploaded or imported file was checked and can be used in posts.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "media.ready",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
-                     *         "status": "ready",
-                     *         "kind": "image",
-                     *         "contentType": "image/jpeg",
-                     *         "bytes": 184233,
-                     *         "width": 1600,
-                     *         "height": 1200,
-                     *         "durationMs": null,
-                     *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-                     *         "fileName": "shop.jpg",
-                     *         "altText": "A sailing boat at sunrise",
-                     *         "coverMs": null,
-                     *         "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
-                     *         "createdAt": "2026-11-20T14:11:52.003Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["MediaReadyEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onMediaReady"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -1927,70 +963,7 @@ export interface webhooks {
          * comment_action.completed
          * @description An action on a comment that a client requested succeeded or failed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "comment_action.completed",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1c4-77aa-7b4c-8d5e-6f708192a3b4",
-                     *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-                     *         "mediaId": "18027438291234567",
-                     *         "commentId": "17912345678901234",
-                     *         "type": "reply",
-                     *         "text": "Yes, we are open on Sunday.",
-                     *         "status": "succeeded",
-                     *         "error": null,
-                     *         "createdAt": "2026-11-21T09:00:00.118Z",
-                     *         "finishedAt": "2026-11-21T09:00:01.402Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["CommentActionCompletedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onCommentActionCompleted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2010,71 +983,7 @@ export interface webhooks {
          * automation_run.completed
          * @description What becomes of a comment under an automation rule is decided: the private reply was sent, or it is not sent.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "automation_run.completed",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a1a1c5-0b1e-7c2d-9e3f-405162738495",
-                     *         "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
-                     *         "commentId": "17912345678901234",
-                     *         "mediaId": "18027438291234567",
-                     *         "author": {
-                     *           "id": "17841405309211844",
-                     *           "username": "bike.fan"
-                     *         },
-                     *         "status": "sent",
-                     *         "reason": null,
-                     *         "createdAt": "2026-11-21T09:00:00.507Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["AutomationRunCompletedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onAutomationRunCompleted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2094,66 +1003,7 @@ export interface webhooks {
          * quota.exhausted
          * @description Nothing is left of the monthly quota or of a daily limit; once per period.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "quota.exhausted",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "period": "2026-11",
-                     *         "limit": 1000,
-                     *         "used": 940,
-                     *         "reserved": 60,
-                     *         "remaining": 0,
-                     *         "resetsAt": "2026-12-01T00:00:00.000Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["QuotaExhaustedEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onQuotaExhausted"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2173,74 +1023,7 @@ export interface webhooks {
          * webhook.disabled
          * @description Another subscription of the workspace was disabled, because its receiver is gone or keeps failing.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "webhook.disabled",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "id": "01a19000-1111-7222-8333-444455556666",
-                     *         "url": "https://example.com/postrider",
-                     *         "description": "Publishing results",
-                     *         "events": [
-                     *           "post.*",
-                     *           "target.failed"
-                     *         ],
-                     *         "status": "disabled",
-                     *         "disabledReason": "failing",
-                     *         "signing": "hmac-sha256",
-                     *         "publicKey": null,
-                     *         "maxPerSecond": null,
-                     *         "createdAt": "2026-11-12T12:00:00.000Z",
-                     *         "updatedAt": "2026-11-21T09:00:01.402Z"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["WebhookDisabledEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onWebhookDisabled"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2260,61 +1043,7 @@ export interface webhooks {
          * webhook.test
          * @description Sent to a new subscription, and to one whose address changed.
          */
-        readonly post: {
-            readonly parameters: {
-                readonly query?: never;
-                readonly header: {
-                    /** @description Id of the event. Use it to recognise an event that was delivered before. */
-                    readonly "webhook-id": string;
-                    /** @description Time of the attempt in seconds since 1970. */
-                    readonly "webhook-timestamp": string;
-                    /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
-                    readonly "webhook-signature": string;
-                };
-                readonly path?: never;
-                readonly cookie?: never;
-            };
-            readonly requestBody: {
-                readonly content: {
-                    /**
-                     * @example {
-                     *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
-                     *       "type": "webhook.test",
-                     *       "timestamp": "2026-11-21T09:00:01.402Z",
-                     *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
-                     *       "sequence": 4,
-                     *       "data": {
-                     *         "webhookId": "01a19000-1111-7222-8333-444455556666"
-                     *       }
-                     *     }
-                     */
-                    readonly "application/json": components["schemas"]["WebhookTestEvent"];
-                };
-            };
-            readonly responses: {
-                /** @description The receiver is gone: the subscription is disabled. */
-                readonly 410: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is received. */
-                readonly "2XX": {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-                /** @description The event is sent again later, for up to four days. */
-                readonly default: {
-                    headers: {
-                        readonly [name: string]: unknown;
-                    };
-                    content?: never;
-                };
-            };
-        };
+        readonly post: operations["onWebhookTest"];
         readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
@@ -2324,35 +1053,6 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        readonly Error: {
-            readonly error: {
-                /** @description Stable; programs decide by it. */
-                readonly code: string;
-                /** @description For people; may change. */
-                readonly message: string;
-                readonly details?: readonly ({
-                    readonly code: string;
-                    readonly message: string;
-                } & {
-                    readonly [key: string]: unknown;
-                })[];
-            };
-        };
-        /** @enum {string} */
-        readonly PlatformId: "instagram" | "x" | "facebook" | "tiktok" | "youtube" | "telegram" | "bluesky";
-        readonly Platform: {
-            readonly id: components["schemas"]["PlatformId"];
-            readonly name: string;
-            readonly available: boolean;
-            readonly unavailableReason: string | null;
-            /** @description Limits in bytes, in seconds and, for texts, in the unit that is given with each limit. */
-            readonly rules: {
-                readonly [key: string]: unknown;
-            };
-        };
-        readonly PlatformList: {
-            readonly platforms: readonly components["schemas"]["Platform"][];
-        };
         readonly Account: {
             /** Format: uuid */
             readonly id: string;
@@ -2363,8 +1063,7 @@ export interface components {
             readonly displayName: string;
             /** Format: uri */
             readonly avatarUrl: string | null;
-            /** @enum {string} */
-            readonly status: "active" | "reconnect_required";
+            readonly status: components["schemas"]["AccountStatus"];
             /** Format: date-time */
             readonly connectedAt: string;
             /** Format: date-time */
@@ -2372,196 +1071,75 @@ export interface components {
             /** @description null: the account was connected before this was recorded. */
             readonly permissions: {
                 /** @description What the account may be used for, whether or not it is turned on here. */
-                readonly granted: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+                readonly granted: readonly components["schemas"]["AccountFeature"][];
                 /** @description What is turned on here and needs the account to be connected again. */
-                readonly missing: readonly ("publishing" | "comments" | "messages" | "metrics")[];
+                readonly missing: readonly components["schemas"]["AccountFeature"][];
             } | null;
         };
+        /** @description An account was connected, or connected again. */
+        readonly AccountConnectedEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "account.connected";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["WebhookAccount"];
+        };
+        /** @description An account was disconnected. */
+        readonly AccountDisconnectedEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "account.disconnected";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["WebhookAccount"];
+        };
+        /** @enum {string} */
+        readonly AccountFeature: "publishing" | "comments" | "messages" | "metrics";
         readonly AccountList: {
             readonly accounts: readonly components["schemas"]["Account"][];
         };
-        readonly InstagramAccountSettings: {
-            /** Format: uuid */
-            readonly accountId: string;
+        /** @description The platform refuses the account's access; a person has to connect it again. */
+        readonly AccountReconnectRequiredEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
             /** @enum {string} */
-            readonly platform: "instagram";
-            readonly settings: {
-                /**
-                 * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
-                 * @default refuse
-                 * @enum {string}
-                 */
-                readonly imageFit: "refuse" | "pad" | "crop";
-                /**
-                 * @description Whether reels also appear in the feed of the profile.
-                 * @default true
-                 */
-                readonly shareToFeed: boolean;
-            };
-            /** @description Null, because the platform offers every account the same. */
-            readonly available: Record<string, never> | null;
-        };
-        readonly XAccountSettings: {
+            readonly type: "account.reconnect_required";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
             /** Format: uuid */
-            readonly accountId: string;
-            /** @enum {string} */
-            readonly platform: "x";
-            readonly settings: {
-                /**
-                 * @description Who may reply to posts: `everyone`, the accounts that the account follows (`following`) or those that the post mentions (`mentioned`).
-                 * @default everyone
-                 * @enum {string}
-                 */
-                readonly replySettings: "everyone" | "following" | "mentioned";
-            };
-            /** @description Null, because the platform offers every account the same. */
-            readonly available: Record<string, never> | null;
-        };
-        readonly FacebookAccountSettings: {
-            /** Format: uuid */
-            readonly accountId: string;
-            /** @enum {string} */
-            readonly platform: "facebook";
-            readonly settings: {
-                /**
-                 * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
-                 * @default refuse
-                 * @enum {string}
-                 */
-                readonly imageFit: "refuse" | "pad" | "crop";
-            };
-            /** @description Null, because the platform offers every account the same. */
-            readonly available: Record<string, never> | null;
-        };
-        readonly TikTokAccountSettings: {
-            /** Format: uuid */
-            readonly accountId: string;
-            /** @enum {string} */
-            readonly platform: "tiktok";
-            readonly settings: {
-                /**
-                 * @description Whether people may comment on posts.
-                 * @default false
-                 */
-                readonly allowComment: boolean;
-                /**
-                 * @description Whether people may make duets with videos.
-                 * @default false
-                 */
-                readonly allowDuet: boolean;
-                /**
-                 * @description Whether people may use parts of videos in theirs.
-                 * @default false
-                 */
-                readonly allowStitch: boolean;
-                /**
-                 * @description What posts advertise: nothing (`none`), the creator's own business (`own_brand`), or another brand that paid for it (`paid`; TikTok does not allow such posts to be private).
-                 * @default none
-                 * @enum {string}
-                 */
-                readonly disclosure: "none" | "own_brand" | "paid";
-                /**
-                 * @description Whether TikTok adds music that it recommends to photo posts.
-                 * @default false
-                 */
-                readonly autoAddMusic: boolean;
-                /**
-                 * @description Who sees posts with the privacy `unlisted`, which TikTok does not have: `friends` (followers that the account follows back), `followers` (private accounts only) or `only_me`.
-                 * @default only_me
-                 * @enum {string}
-                 */
-                readonly unlistedAs: "friends" | "followers" | "only_me";
-            };
-            /** @description What TikTok offers the account now, at most 15 seconds old; null when TikTok does not say it. */
-            readonly available: {
-                /** @description Who can be allowed to see posts. `only_me` is the privacy `private`; `unlistedAs` can be one of the others. */
-                readonly audiences?: readonly ("public" | "followers" | "friends" | "only_me")[];
-                /** @description Whether the account can allow comments. */
-                readonly allowComment?: boolean;
-                /** @description Whether the account can allow duets. */
-                readonly allowDuet?: boolean;
-                /** @description Whether the account can allow stitches. */
-                readonly allowStitch?: boolean;
-                /** @description Maximum length of a video. */
-                readonly maxVideoSeconds?: number | null;
-            } | null;
-        };
-        readonly YouTubeAccountSettings: {
-            /** Format: uuid */
-            readonly accountId: string;
-            /** @enum {string} */
-            readonly platform: "youtube";
-            readonly settings: {
-                /**
-                 * @description YouTube's number of the category of videos, for example `22` (People & Blogs) or `28` (Science & Technology).
-                 * @default 22
-                 */
-                readonly categoryId: string;
-                /**
-                 * @description Whether videos are made for children, as the law of the United States defines it. You declare this to YouTube.
-                 * @default false
-                 */
-                readonly madeForKids: boolean;
-                /**
-                 * @description Whether subscribers are notified of videos.
-                 * @default true
-                 */
-                readonly notifySubscribers: boolean;
-                /**
-                 * @description License of videos: YouTube's standard license, or Creative Commons Attribution.
-                 * @default youtube
-                 * @enum {string}
-                 */
-                readonly license: "youtube" | "creative_commons";
-                /**
-                 * @description Id of a playlist of the channel to which videos are added after the upload.
-                 * @default null
-                 */
-                readonly playlistId: string | null;
-            };
-            /** @description Null, because the platform offers every account the same. */
-            readonly available: Record<string, never> | null;
-        };
-        readonly TelegramAccountSettings: {
-            /** Format: uuid */
-            readonly accountId: string;
-            /** @enum {string} */
-            readonly platform: "telegram";
-            readonly settings: {
-                /**
-                 * @description How the text is read: `plain` = as it is, `html` = with Telegram's HTML tags, for example `<b>`; `<`, `>` and `&` are then written `&lt;`, `&gt;` and `&amp;`.
-                 * @default plain
-                 * @enum {string}
-                 */
-                readonly format: "plain" | "html";
-                /**
-                 * @description Whether the readers get the post without a sound.
-                 * @default false
-                 */
-                readonly silent: boolean;
-                /**
-                 * @description Whether a text with a link shows a preview of the linked page.
-                 * @default true
-                 */
-                readonly linkPreview: boolean;
-            };
-            /** @description Null, because the platform offers every account the same. */
-            readonly available: Record<string, never> | null;
-        };
-        readonly BlueskyAccountSettings: {
-            /** Format: uuid */
-            readonly accountId: string;
-            /** @enum {string} */
-            readonly platform: "bluesky";
-            readonly settings: {
-                /**
-                 * @description Languages of the posts as BCP 47 tags, for example `en` or `pt-BR`. People find posts in their languages only.
-                 * @default []
-                 */
-                readonly languages: readonly string[];
-            };
-            /** @description Null, because the platform offers every account the same. */
-            readonly available: Record<string, never> | null;
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["WebhookAccount"];
         };
         readonly AccountSettings: components["schemas"]["InstagramAccountSettings"] | components["schemas"]["XAccountSettings"] | components["schemas"]["FacebookAccountSettings"] | components["schemas"]["TikTokAccountSettings"] | components["schemas"]["YouTubeAccountSettings"] | components["schemas"]["TelegramAccountSettings"] | components["schemas"]["BlueskyAccountSettings"];
         /** @description The settings to change, each of the account's platform; the others stay as they are. Null resets a setting to its default. */
@@ -2621,118 +1199,35 @@ export interface components {
             /** @description Languages of the posts as BCP 47 tags, for example `en` or `pt-BR`. People find posts in their languages only. */
             readonly languages?: readonly string[] | null;
         };
-        readonly PresignUpload: {
-            readonly fileName: string;
-            /** @description The actual media type of the file. */
-            readonly contentType: string;
-            /** @description The exact length of the file. */
-            readonly bytes: number;
+        /**
+         * @description reconnect_required: the platform no longer accepts the account's access; a person has to connect it again.
+         * @enum {string}
+         */
+        readonly AccountStatus: "active" | "reconnect_required";
+        /** @description Limits of an image with an animation. Without them, the platform shows no animations. */
+        readonly AnimationRules: {
+            /** @description Media types. */
+            readonly types: readonly string[];
+            readonly maxBytes: number;
+            /** @description In pixels. */
+            readonly maxWidth?: number;
+            /** @description In pixels. */
+            readonly maxHeight?: number;
+            readonly maxFrames?: number;
+            /** @description An animation excludes all other media of the post. */
+            readonly maxPerPost: number;
+        } & {
+            readonly [key: string]: unknown;
         };
-        readonly ImportMedia: {
-            /**
-             * Format: uri
-             * @description http or https, at a public address.
-             */
-            readonly url: string;
-        };
-        readonly UpdateMedia: {
-            /** @description Description for people who do not see the picture or video; null, or white space only, removes it. */
-            readonly altText?: string | null;
-            /** @description Time in the video, in milliseconds, of the picture that stands for it; null lets the platform choose. */
-            readonly coverMs?: number | null;
-        };
-        readonly UploadGrant: {
-            /** Format: uuid */
-            readonly id: string;
-            /**
-             * Format: uri
-             * @description Accepts a PUT of the bytes, without further headers, until the grant expires. A secret.
-             */
-            readonly uploadUrl: string;
-            /** @description For a PUT to /uploads/{uploadPath} with the token as a bearer token. */
-            readonly uploadPath: string;
-            /** @description A secret. */
-            readonly uploadToken: string;
-            /** Format: date-time */
-            readonly expiresAt: string;
-        };
-        readonly ReadyMedia: {
-            /** Format: uuid */
-            readonly id: string;
-            /** @enum {string} */
-            readonly status: "ready";
-            /** @enum {string} */
-            readonly kind: "image" | "video";
-            readonly contentType: string;
-            readonly bytes: number;
-            readonly width: number;
-            readonly height: number;
-            readonly durationMs: number | null;
-            readonly sha256: string;
-            readonly fileName: string;
-            /** @description Description for people who do not see the picture or video. */
-            readonly altText: string | null;
-            /** @description Time in the video, in milliseconds, of the picture that stands for it. */
-            readonly coverMs: number | null;
-            /**
-             * Format: uri
-             * @description Signed at each read, valid for a limited time, and usable without an API key.
-             */
-            readonly url: string;
-            /** Format: date-time */
-            readonly createdAt: string;
-        };
-        readonly MediaDeletion: {
-            /** Format: uuid */
-            readonly id: string;
-            /** @enum {string} */
-            readonly status: "deleting";
-        };
-        readonly PostOption: {
-            /** @description Replaces the content. */
-            readonly content?: string;
-            readonly title?: string;
-            /** @enum {string} */
-            readonly privacy?: "public" | "unlisted" | "private";
-            readonly tags?: readonly string[];
-        };
-        /** @description Counters of the published post. Null = the platform does not give the counter. */
-        readonly Metrics: {
-            readonly views: number | null;
-            readonly impressions: number | null;
-            readonly reach: number | null;
-            readonly likes: number | null;
-            readonly comments: number | null;
-            readonly shares: number | null;
-            readonly saves: number | null;
-            /** Format: date-time */
-            readonly refreshedAt: string;
-        };
-        readonly TargetError: {
-            readonly code: string;
-            readonly message: string;
-            /** @description Whether a retry can succeed without anything being changed first. */
-            readonly retryable: boolean;
-        };
-        readonly PostTarget: {
-            /** Format: uuid */
-            readonly id: string;
-            /** Format: uuid */
-            readonly accountId: string;
-            readonly platform: components["schemas"]["PlatformId"];
-            readonly username: string;
-            /** @enum {string} */
-            readonly status: "pending" | "publishing" | "published" | "failed" | "deleting" | "deleted" | "delete_failed" | "cancelled";
-            readonly externalId: string | null;
-            readonly permalink: string | null;
-            /** Format: date-time */
-            readonly publishedAt: string | null;
-            readonly error: null | components["schemas"]["TargetError"];
-            readonly attemptCount: number;
-            /** Format: date-time */
-            readonly nextAttemptAt: string | null;
-            /** @description Null until the platform was asked for them once. */
-            readonly metrics: null | components["schemas"]["Metrics"];
+        /** @description The body of every error answer. */
+        readonly ApiError: {
+            readonly error: {
+                readonly code: components["schemas"]["ErrorCode"];
+                /** @description For people, in English or Korean (`Accept-Language`); may change. */
+                readonly message: string;
+                /** @description At most 100 faults. */
+                readonly details?: readonly components["schemas"]["ErrorDetail"][];
+            };
         };
         readonly Attempt: {
             /** Format: uuid */
@@ -2742,551 +1237,15 @@ export interface components {
             readonly startedAt: string | null;
             /** Format: date-time */
             readonly finishedAt: string | null;
-            /** @enum {string} */
-            readonly outcome: "published" | "retry" | "failed" | "unknown";
-            readonly code: string | null;
+            readonly outcome: components["schemas"]["AttemptOutcome"];
+            readonly code: components["schemas"]["TargetErrorCode"] | null;
             readonly message: string | null;
         };
-        readonly PostSummary: {
-            /** Format: uuid */
-            readonly id: string;
-            /** @enum {string} */
-            readonly status: "draft" | "scheduled" | "publishing" | "published" | "partial" | "failed" | "cancelled";
-            readonly content: string;
-            /** Format: date-time */
-            readonly scheduledAt: string | null;
-            /** Format: date-time */
-            readonly startedAt: string | null;
-            /** Format: date-time */
-            readonly publishedAt: string | null;
-            /** @enum {string} */
-            readonly createdVia: "mcp" | "rest" | "dashboard";
-            /** Format: date-time */
-            readonly createdAt: string;
-            /** Format: date-time */
-            readonly updatedAt: string;
-            readonly mediaIds: readonly string[];
-            readonly targets: readonly {
-                /** Format: uuid */
-                readonly accountId: string;
-                readonly platform: components["schemas"]["PlatformId"];
-                /** @enum {string} */
-                readonly status: "pending" | "publishing" | "published" | "failed" | "deleting" | "deleted" | "delete_failed" | "cancelled";
-                readonly permalink: string | null;
-                readonly errorCode: string | null;
-            }[];
-        };
-        readonly PostDetail: {
-            /** Format: uuid */
-            readonly id: string;
-            /** @enum {string} */
-            readonly status: "draft" | "scheduled" | "publishing" | "published" | "partial" | "failed" | "cancelled";
-            readonly content: string;
-            /** Format: date-time */
-            readonly scheduledAt: string | null;
-            /** Format: date-time */
-            readonly startedAt: string | null;
-            /** Format: date-time */
-            readonly publishedAt: string | null;
-            /** @enum {string} */
-            readonly createdVia: "mcp" | "rest" | "dashboard";
-            /** Format: date-time */
-            readonly createdAt: string;
-            /** Format: date-time */
-            readonly updatedAt: string;
-            readonly mediaIds: readonly string[];
-            readonly options: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
-            /** Format: uuid */
-            readonly queueSlotRuleId: string | null;
-            readonly media: readonly components["schemas"]["ReadyMedia"][];
-            readonly targets: readonly components["schemas"]["PostTarget"][];
-            readonly attempts: readonly components["schemas"]["Attempt"][];
-        };
-        readonly PostList: {
-            readonly posts: readonly components["schemas"]["PostSummary"][];
-            /** @description Cursor of the next page, null on the last page. A page with a cursor may have fewer posts than `limit`. */
-            readonly nextCursor: string | null;
-        };
-        readonly ValidPost: {
-            /** @enum {boolean} */
-            readonly valid: true;
-            /** Format: date-time */
-            readonly scheduledAt: string | null;
-            readonly targets: readonly {
-                /** Format: uuid */
-                readonly accountId: string;
-                readonly platform: components["schemas"]["PlatformId"];
-            }[];
-        };
-        readonly DeleteTarget: {
-            /** Format: uuid */
-            readonly accountId: string;
-            readonly platform: components["schemas"]["PlatformId"];
-            /**
-             * @description not_supported: the platform cannot delete posts, so the publication remains. not_published: nothing was published.
-             * @enum {string}
-             */
-            readonly status: "deleting" | "deleted" | "delete_failed" | "not_supported" | "not_published";
-            readonly error: null | components["schemas"]["TargetError"];
-        };
-        readonly PostDeletion: {
-            /** Format: uuid */
-            readonly id: string;
-            /** @enum {string} */
-            readonly status: "draft" | "scheduled" | "publishing" | "published" | "partial" | "failed" | "cancelled";
-            readonly targets: readonly components["schemas"]["DeleteTarget"][];
-        };
-        readonly CreatePost: {
-            /** @description Main text. */
-            readonly content: string;
-            readonly accountIds: readonly string[];
-            readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
-            /**
-             * Format: date-time
-             * @description RFC 3339 with an offset, cut to milliseconds.
-             */
-            readonly scheduledAt?: string;
-            /** @description Publish at the next free queue slot; not with scheduledAt or isDraft. */
-            readonly queueSlot?: boolean;
-            /** @description Keep it as a draft, which is not published at scheduledAt. */
-            readonly isDraft?: boolean;
-            /** @description Publish it even if the same content was published recently. */
-            readonly force?: boolean;
-        };
-        readonly ValidatePost: {
-            /** @description Main text. */
-            readonly content: string;
-            readonly accountIds: readonly string[];
-            readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
-            /**
-             * Format: date-time
-             * @description RFC 3339 with an offset, cut to milliseconds.
-             */
-            readonly scheduledAt?: string;
-        };
-        /** @description Each field that is sent replaces the previous value of the field. */
-        readonly UpdatePost: {
-            /** @description Main text. */
-            readonly content?: string;
-            readonly accountIds?: readonly string[];
-            readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
-            /**
-             * Format: date-time
-             * @description RFC 3339 with an offset, cut to milliseconds.
-             */
-            readonly scheduledAt?: string;
-        };
-        readonly PublishPost: {
-            /**
-             * @description Publish it even if the same content was published recently.
-             * @enum {boolean}
-             */
-            readonly force: true;
-        };
         /**
-         * @description What became of each eligible target; each is counted once.
-         * @example {
-         *       "eligible": 3,
-         *       "ready": 2,
-         *       "notFound": 0,
-         *       "error": 0,
-         *       "deferred": 1,
-         *       "stale": 0,
-         *       "failed": 0
-         *     }
+         * @description retry: another attempt follows. unknown: the platform may have published it.
+         * @enum {string}
          */
-        readonly MetricsRefresh: {
-            /** @description Published targets on platforms with metrics. */
-            readonly eligible: number;
-            /** @description Targets whose platform answered. */
-            readonly ready: number;
-            /** @description Targets whose post is no longer on the platform. */
-            readonly notFound: number;
-            /** @description Targets whose platform refused. */
-            readonly error: number;
-            /** @description Targets that were refreshed by hand less than 5 minutes ago, are rate limited, or had no answer in time. */
-            readonly deferred: number;
-            /** @description Targets for which newer metrics are stored than the platform answered. */
-            readonly stale: number;
-            /** @description Targets for which the call failed otherwise. */
-            readonly failed: number;
-        };
-        readonly RefreshedPost: {
-            readonly post: components["schemas"]["PostDetail"];
-            readonly refresh: components["schemas"]["MetricsRefresh"];
-        };
-        readonly MonthlyQuota: {
-            /** @description A month in UTC, such as 2026-11. */
-            readonly period: string;
-            readonly limit: number;
-            /** @description Publications made, including those with an unknown outcome. */
-            readonly used: number;
-            /** @description Publications accepted and not made yet. */
-            readonly reserved: number;
-            readonly remaining: number;
-            /** Format: date-time */
-            readonly resetsAt: string;
-        };
-        /** @description An estimate for the current UTC day; the platform decides. */
-        readonly DailyQuota: {
-            readonly platform: components["schemas"]["PlatformId"];
-            /** Format: uuid */
-            readonly accountId: string;
-            /**
-             * @description Who shares the limit: accounts of one app or project may share it.
-             * @enum {string}
-             */
-            readonly scope: "account" | "app" | "project";
-            readonly limit: number;
-            /** @description Publications made, including those with an unknown outcome. */
-            readonly used: number;
-            /** @description Publications accepted and not made yet. */
-            readonly reserved: number;
-            readonly remaining: number;
-            /** Format: date-time */
-            readonly resetsAt: string;
-        };
-        readonly Quota: {
-            readonly monthly: components["schemas"]["MonthlyQuota"];
-            readonly dailyLimits: readonly components["schemas"]["DailyQuota"][];
-        };
-        readonly QueueSlotRule: {
-            /** Format: uuid */
-            readonly id: string;
-            readonly name: string;
-            readonly weekdays: readonly ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-            readonly times: readonly string[];
-            readonly timezone: string;
-            /**
-             * Format: date
-             * @description First local date, inclusive.
-             */
-            readonly startsOn: string | null;
-            /**
-             * Format: date
-             * @description Last local date, inclusive.
-             */
-            readonly endsOn: string | null;
-            /** @enum {string} */
-            readonly status: "active" | "paused" | "revoked";
-            /** @description The next free slots, at most three; empty unless the rule is active. */
-            readonly nextSlots: readonly string[];
-            /** Format: date-time */
-            readonly createdAt: string;
-            /** Format: date-time */
-            readonly updatedAt: string;
-        };
-        readonly QueueSlotRuleList: {
-            readonly rules: readonly components["schemas"]["QueueSlotRule"][];
-        };
-        readonly CreateQueueSlotRule: {
-            readonly name: string;
-            readonly weekdays: readonly ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-            readonly times: readonly string[];
-            /** @description IANA time zone. The rule keeps its local time across daylight saving changes. */
-            readonly timezone: string;
-            /**
-             * Format: date
-             * @description First local date, inclusive.
-             */
-            readonly startsOn?: string | null;
-            /**
-             * Format: date
-             * @description Last local date, inclusive.
-             */
-            readonly endsOn?: string | null;
-        };
-        /** @description Each field that is sent replaces the previous value of the field. */
-        readonly UpdateQueueSlotRule: {
-            readonly name?: string;
-            readonly weekdays?: readonly ("mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun")[];
-            readonly times?: readonly string[];
-            /** @description IANA time zone. The rule keeps its local time across daylight saving changes. */
-            readonly timezone?: string;
-            /**
-             * Format: date
-             * @description First local date, inclusive.
-             */
-            readonly startsOn?: string | null;
-            /**
-             * Format: date
-             * @description Last local date, inclusive.
-             */
-            readonly endsOn?: string | null;
-            /** @enum {string} */
-            readonly status?: "active" | "paused";
-        };
-        readonly Webhook: {
-            /** Format: uuid */
-            readonly id: string;
-            readonly url: string;
-            readonly description: string;
-            readonly events: readonly string[];
-            /**
-             * @description disabled: the receiver answered 410, or nothing but failures for 5 days.
-             * @enum {string}
-             */
-            readonly status: "active" | "paused" | "disabled" | "revoked";
-            /** @enum {string|null} */
-            readonly disabledReason: "gone" | "failing" | null;
-            /**
-             * @description How deliveries are signed; fixed at creation.
-             * @enum {string}
-             */
-            readonly signing: "hmac-sha256" | "ed25519";
-            /** @description `whpk_…`, verifies the deliveries; null with hmac-sha256. */
-            readonly publicKey: string | null;
-            /** @description null = no maximum. */
-            readonly maxPerSecond: number | null;
-            /** Format: date-time */
-            readonly createdAt: string;
-            /** Format: date-time */
-            readonly updatedAt: string;
-        };
-        readonly WebhookWithSecret: {
-            /** Format: uuid */
-            readonly id: string;
-            readonly url: string;
-            readonly description: string;
-            readonly events: readonly string[];
-            /**
-             * @description disabled: the receiver answered 410, or nothing but failures for 5 days.
-             * @enum {string}
-             */
-            readonly status: "active" | "paused" | "disabled" | "revoked";
-            /** @enum {string|null} */
-            readonly disabledReason: "gone" | "failing" | null;
-            /**
-             * @description How deliveries are signed; fixed at creation.
-             * @enum {string}
-             */
-            readonly signing: "hmac-sha256" | "ed25519";
-            /** @description `whpk_…`, verifies the deliveries; null with hmac-sha256. */
-            readonly publicKey: string | null;
-            /** @description null = no maximum. */
-            readonly maxPerSecond: number | null;
-            /** Format: date-time */
-            readonly createdAt: string;
-            /** Format: date-time */
-            readonly updatedAt: string;
-            /** @description `whsec_…`. Only the answer to a request that makes a secret contains it. */
-            readonly secret?: string;
-        };
-        readonly WebhookList: {
-            readonly webhooks: readonly components["schemas"]["Webhook"][];
-            readonly nextCursor: string | null;
-        };
-        readonly CreateWebhook: {
-            /**
-             * Format: uri
-             * @description http or https, at a public address, on any port.
-             */
-            readonly url: string;
-            readonly description?: string;
-            /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
-            readonly events: readonly string[];
-            /**
-             * @description How deliveries are signed; fixed at creation.
-             * @enum {string}
-             */
-            readonly signing?: "hmac-sha256" | "ed25519";
-            /** @description null = no maximum. */
-            readonly maxPerSecond?: number | null;
-        };
-        readonly UpdateWebhook: {
-            /**
-             * Format: uri
-             * @description http or https, at a public address, on any port.
-             */
-            readonly url?: string;
-            readonly description?: string;
-            /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
-            readonly events?: readonly string[];
-            /** @enum {string} */
-            readonly status?: "active" | "paused";
-            /** @description null = no maximum. */
-            readonly maxPerSecond?: number | null;
-            readonly rotateSecret?: {
-                /** @description For how long older secrets still sign; 0 ends them now. */
-                readonly graceHours: number;
-            };
-        };
-        readonly WebhookAttempt: {
-            readonly number: number;
-            /** Format: date-time */
-            readonly startedAt: string;
-            readonly durationMs: number;
-            readonly statusCode: number | null;
-            /** @description Stable code; null after a success. */
-            readonly error: string | null;
-            readonly requestHeaders: {
-                readonly [key: string]: string;
-            };
-            readonly responseHeaders: {
-                readonly [key: string]: string;
-            };
-            /** @description At most 16 KiB. */
-            readonly responseBody: string | null;
-        };
-        readonly WebhookDelivery: {
-            /** Format: uuid */
-            readonly id: string;
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`.
-             */
-            readonly eventId: string;
-            readonly eventType: string;
-            /** @enum {string} */
-            readonly status: "pending" | "delivering" | "succeeded" | "failed" | "cancelled";
-            readonly attemptCount: number;
-            /** Format: date-time */
-            readonly nextAttemptAt: string | null;
-            /** Format: date-time */
-            readonly createdAt: string;
-            /** @description The JSON that is sent; null until it is written, which takes moments. */
-            readonly payload: {
-                readonly [key: string]: unknown;
-            } | null;
-            /** @description The newest 50, oldest first. `attemptCount` counts all. */
-            readonly attempts: readonly components["schemas"]["WebhookAttempt"][];
-        };
-        readonly WebhookDeliveryList: {
-            readonly deliveries: readonly components["schemas"]["WebhookDelivery"][];
-            /** @description Cursor of the next page, null on the last page. A page with a cursor may have fewer deliveries than `limit`. */
-            readonly nextCursor: string | null;
-        };
-        /**
-         * @description Who wrote a comment. A property is null when the platform does not give it.
-         * @example {
-         *       "id": "17841405309211844",
-         *       "username": "bike.fan"
-         *     }
-         */
-        readonly CommentAuthor: {
-            /** @description The platform's id of the person, as this account sees it. */
-            readonly id: string | null;
-            readonly username: string | null;
-        };
-        /**
-         * @example {
-         *       "id": "17912345678901234",
-         *       "text": "Are you open on Sunday?",
-         *       "author": {
-         *         "id": "17841405309211844",
-         *         "username": "bike.fan"
-         *       },
-         *       "createdAt": "2026-11-21T10:01:40.000Z",
-         *       "likeCount": 3,
-         *       "replyCount": 0,
-         *       "hidden": false
-         *     }
-         */
-        readonly Comment: {
-            /** @description The platform's id of the comment. */
-            readonly id: string;
-            readonly text: string;
-            readonly author: components["schemas"]["CommentAuthor"];
-            /** Format: date-time */
-            readonly createdAt: string;
-            /** @description null when the platform does not give the number. */
-            readonly likeCount: number | null;
-            /** @description null when the platform does not give the number. */
-            readonly replyCount: number | null;
-            /** @description Whether other readers do not see the comment. */
-            readonly hidden: boolean;
-        };
-        /**
-         * @example {
-         *       "comments": [
-         *         {
-         *           "id": "17912345678901234",
-         *           "text": "Are you open on Sunday?",
-         *           "author": {
-         *             "id": "17841405309211844",
-         *             "username": "bike.fan"
-         *           },
-         *           "createdAt": "2026-11-21T10:01:40.000Z",
-         *           "likeCount": 3,
-         *           "replyCount": 0,
-         *           "hidden": false
-         *         }
-         *       ],
-         *       "nextCursor": null
-         *     }
-         */
-        readonly CommentList: {
-            readonly comments: readonly components["schemas"]["Comment"][];
-            readonly nextCursor: string | null;
-        };
-        /**
-         * @example {
-         *       "type": "reply",
-         *       "text": "Yes, we are open on Sunday."
-         *     }
-         * @example {
-         *       "type": "hide"
-         *     }
-         */
-        readonly RequestCommentAction: {
-            /** @enum {string} */
-            readonly type: "reply" | "hide" | "unhide";
-            /** @description Required for a reply and refused for other actions. Not only white space; the platform may allow less text. */
-            readonly text?: string;
-        };
-        /**
-         * @description A manual action on a comment. With the error code `outcome_unknown`, the platform may have carried it out.
-         * @example {
-         *       "id": "01a1a1c4-77aa-7b4c-8d5e-6f708192a3b4",
-         *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-         *       "mediaId": "18027438291234567",
-         *       "commentId": "17912345678901234",
-         *       "type": "reply",
-         *       "text": "Yes, we are open on Sunday.",
-         *       "status": "succeeded",
-         *       "error": null,
-         *       "createdAt": "2026-11-21T10:02:11.118Z",
-         *       "finishedAt": "2026-11-21T10:02:11.964Z"
-         *     }
-         */
-        readonly CommentAction: {
-            /** Format: uuid */
-            readonly id: string;
-            /** Format: uuid */
-            readonly accountId: string;
-            /** @description The platform's id of the media. */
-            readonly mediaId: string;
-            /** @description The platform's id of the comment. */
-            readonly commentId: string;
-            /** @enum {string} */
-            readonly type: "reply" | "hide" | "unhide";
-            /** @description Text of a reply; null for other actions. */
-            readonly text: string | null;
-            /** @enum {string} */
-            readonly status: "pending" | "succeeded" | "failed";
-            readonly error: null | components["schemas"]["TargetError"];
-            /** Format: date-time */
-            readonly createdAt: string;
-            /**
-             * Format: date-time
-             * @description null while the action is pending.
-             */
-            readonly finishedAt: string | null;
-        };
+        readonly AttemptOutcome: "published" | "retry" | "failed" | "unknown";
         /**
          * @description Which comments of an account get which private reply.
          * @example {
@@ -3317,15 +1276,10 @@ export interface components {
             /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
             readonly mediaIds: readonly string[] | null;
             readonly keywords: readonly string[];
-            /**
-             * @description any, all: the comment contains one or all of the keywords. exact: the whole comment equals one of them.
-             * @enum {string}
-             */
-            readonly match: "any" | "all" | "exact";
+            readonly match: components["schemas"]["RuleMatch"];
             readonly excludeKeywords: readonly string[];
             readonly message: string;
-            /** @enum {string} */
-            readonly status: "draft" | "active" | "paused" | "revoked";
+            readonly status: components["schemas"]["RuleStatus"];
             /** Format: date-time */
             readonly createdAt: string;
             /** Format: date-time */
@@ -3334,62 +1288,6 @@ export interface components {
         readonly AutomationRuleList: {
             readonly rules: readonly components["schemas"]["AutomationRule"][];
             readonly nextCursor: string | null;
-        };
-        /**
-         * @example {
-         *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
-         *       "name": "Price list",
-         *       "mediaIds": null,
-         *       "keywords": [
-         *         "price",
-         *         "가격"
-         *       ],
-         *       "match": "any",
-         *       "excludeKeywords": [
-         *         "refund"
-         *       ],
-         *       "message": "Here is our price list: https://example.com/prices"
-         *     }
-         */
-        readonly CreateAutomationRule: {
-            /** Format: uuid */
-            readonly accountId: string;
-            readonly name: string;
-            /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
-            readonly mediaIds?: readonly string[] | null;
-            readonly keywords: readonly string[];
-            /**
-             * @description any, all: the comment contains one or all of the keywords. exact: the whole comment equals one of them.
-             * @enum {string}
-             */
-            readonly match?: "any" | "all" | "exact";
-            /** @description A comment with one of these gets no private reply. */
-            readonly excludeKeywords?: readonly string[];
-            /** @description Text of the private reply, at most 1,000 bytes in UTF-8. */
-            readonly message: string;
-        };
-        /**
-         * @description Each field that is sent replaces the previous value of the field. A draft and a paused rule can be activated, an active rule paused, every rule revoked; the status that the rule already has changes nothing.
-         * @example {
-         *       "status": "active"
-         *     }
-         */
-        readonly UpdateAutomationRule: {
-            readonly name?: string;
-            /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
-            readonly mediaIds?: readonly string[] | null;
-            readonly keywords?: readonly string[];
-            /**
-             * @description any, all: the comment contains one or all of the keywords. exact: the whole comment equals one of them.
-             * @enum {string}
-             */
-            readonly match?: "any" | "all" | "exact";
-            /** @description A comment with one of these gets no private reply. */
-            readonly excludeKeywords?: readonly string[];
-            /** @description Text of the private reply, at most 1,000 bytes in UTF-8. */
-            readonly message?: string;
-            /** @enum {string} */
-            readonly status?: "draft" | "active" | "paused" | "revoked";
         };
         /**
          * @description What became of one comment under one rule.
@@ -3417,70 +1315,34 @@ export interface components {
             /** @description The platform's id of the media. */
             readonly mediaId: string;
             readonly author: components["schemas"]["CommentAuthor"];
-            /** @enum {string} */
-            readonly status: "prepared" | "sent" | "skipped" | "failed";
-            /**
-             * @description null when the private reply is sent, or waits to be sent. sending_blocked: the operator has not enabled sending.
-             * @enum {string|null}
-             */
-            readonly reason: "sending_blocked" | "excluded" | "already_replied" | "too_old" | "rule_inactive" | "platform_refused" | "outcome_unknown" | null;
+            readonly status: components["schemas"]["RunStatus"];
+            readonly reason: components["schemas"]["RunReason"] | null;
             /** Format: date-time */
             readonly createdAt: string;
+        };
+        /** @description What becomes of a comment under an automation rule is decided: the private reply was sent, or it is not sent. */
+        readonly AutomationRunCompletedEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "automation_run.completed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["AutomationRun"] | components["schemas"]["ResourceReference"];
         };
         readonly AutomationRunList: {
             readonly runs: readonly components["schemas"]["AutomationRun"][];
             readonly nextCursor: string | null;
-        };
-        readonly BackfillCounts: {
-            /** @description Comments that were read. */
-            readonly scanned: number;
-            /** @description The sum of `prepared` and `skipped`. */
-            readonly matched: number;
-            readonly prepared: number;
-            readonly skipped: number;
-        };
-        /** @description What the rule makes of a past comment. */
-        readonly BackfillItem: {
-            readonly comment: components["schemas"]["Comment"];
-            /** @enum {string} */
-            readonly outcome: "prepared" | "skipped" | "no_match";
-            /** @description Why the comment is skipped, such as `excluded`; null otherwise. */
-            readonly reason: string | null;
-        };
-        /** @description What the rule would make of a past comment. */
-        readonly BackfillPreviewItem: {
-            readonly comment: components["schemas"]["Comment"];
-            /** @enum {string} */
-            readonly outcome: "prepare" | "skip" | "no_match";
-            /** @description Why the comment is skipped, such as `excluded`; null otherwise. */
-            readonly reason: string | null;
-        };
-        readonly BackfillPreview: {
-            readonly comments: readonly components["schemas"]["BackfillPreviewItem"][];
-            readonly nextCursor: string | null;
-        };
-        /** @description A job that prepares past comments, without its results. */
-        readonly BackfillSummary: {
-            /** Format: uuid */
-            readonly id: string;
-            /** Format: uuid */
-            readonly ruleId: string;
-            readonly mediaId: string;
-            /**
-             * @description ready: further comments can be prepared. completed: all comments are.
-             * @enum {string}
-             */
-            readonly status: "preparing" | "ready" | "paused" | "completed" | "failed";
-            readonly counts: components["schemas"]["BackfillCounts"];
-            /**
-             * @description Nothing is ever sent to the authors of past comments.
-             * @enum {string}
-             */
-            readonly sending: "blocked";
-            /** Format: date-time */
-            readonly createdAt: string;
-            /** Format: date-time */
-            readonly updatedAt: string;
         };
         /**
          * @description A job that prepares past comments, with a page of its results.
@@ -3525,11 +1387,7 @@ export interface components {
             /** Format: uuid */
             readonly ruleId: string;
             readonly mediaId: string;
-            /**
-             * @description ready: further comments can be prepared. completed: all comments are.
-             * @enum {string}
-             */
-            readonly status: "preparing" | "ready" | "paused" | "completed" | "failed";
+            readonly status: components["schemas"]["BackfillStatus"];
             readonly counts: components["schemas"]["BackfillCounts"];
             /**
              * @description Nothing is ever sent to the authors of past comments.
@@ -3545,9 +1403,248 @@ export interface components {
             /** @description Cursor of the next page of results. */
             readonly nextCursor: string | null;
         };
+        /** @enum {string} */
+        readonly BackfillAction: "prepare_next_page" | "pause" | "resume";
+        readonly BackfillCounts: {
+            /** @description Comments that were read. */
+            readonly scanned: number;
+            /** @description The sum of `prepared` and `skipped`. */
+            readonly matched: number;
+            readonly prepared: number;
+            readonly skipped: number;
+        };
+        /** @description What the rule makes of a past comment. */
+        readonly BackfillItem: {
+            readonly comment: components["schemas"]["Comment"];
+            readonly outcome: components["schemas"]["BackfillOutcome"];
+            readonly reason: components["schemas"]["BackfillReason"] | null;
+        };
         readonly BackfillList: {
             readonly backfills: readonly components["schemas"]["BackfillSummary"][];
             readonly nextCursor: string | null;
+        };
+        /** @enum {string} */
+        readonly BackfillOutcome: "prepared" | "skipped" | "no_match";
+        readonly BackfillPreview: {
+            readonly comments: readonly components["schemas"]["BackfillPreviewItem"][];
+            readonly nextCursor: string | null;
+        };
+        /** @description What the rule would make of a past comment. */
+        readonly BackfillPreviewItem: {
+            readonly comment: components["schemas"]["Comment"];
+            readonly outcome: components["schemas"]["BackfillPreviewOutcome"];
+            readonly reason: components["schemas"]["BackfillReason"] | null;
+        };
+        /** @enum {string} */
+        readonly BackfillPreviewOutcome: "prepare" | "skip" | "no_match";
+        /**
+         * @description Why the comment is skipped. More reasons may be added.
+         * @enum {string}
+         */
+        readonly BackfillReason: "excluded" | "too_old" | "already_replied";
+        /**
+         * @description ready: further comments can be prepared. completed: all comments are.
+         * @enum {string}
+         */
+        readonly BackfillStatus: "preparing" | "ready" | "paused" | "completed" | "failed";
+        /** @description A job that prepares past comments, without its results. */
+        readonly BackfillSummary: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uuid */
+            readonly ruleId: string;
+            readonly mediaId: string;
+            readonly status: components["schemas"]["BackfillStatus"];
+            readonly counts: components["schemas"]["BackfillCounts"];
+            /**
+             * @description Nothing is ever sent to the authors of past comments.
+             * @enum {string}
+             */
+            readonly sending: "blocked";
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly updatedAt: string;
+        };
+        readonly BlueskyAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "bluesky";
+            readonly settings: {
+                /**
+                 * @description Languages of the posts as BCP 47 tags, for example `en` or `pt-BR`. People find posts in their languages only.
+                 * @default []
+                 */
+                readonly languages: readonly string[];
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        /**
+         * @example {
+         *       "id": "17912345678901234",
+         *       "text": "Are you open on Sunday?",
+         *       "author": {
+         *         "id": "17841405309211844",
+         *         "username": "bike.fan"
+         *       },
+         *       "createdAt": "2026-11-21T10:01:40.000Z",
+         *       "likeCount": 3,
+         *       "replyCount": 0,
+         *       "hidden": false
+         *     }
+         */
+        readonly Comment: {
+            /** @description The platform's id of the comment. */
+            readonly id: string;
+            readonly text: string;
+            readonly author: components["schemas"]["CommentAuthor"];
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** @description null when the platform does not give the number. */
+            readonly likeCount: number | null;
+            /** @description null when the platform does not give the number. */
+            readonly replyCount: number | null;
+            /** @description Whether other readers do not see the comment. */
+            readonly hidden: boolean;
+        };
+        /**
+         * @description A manual action on a comment. With the error code `outcome_unknown`, the platform may have carried it out.
+         * @example {
+         *       "id": "01a1a1c4-77aa-7b4c-8d5e-6f708192a3b4",
+         *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+         *       "mediaId": "18027438291234567",
+         *       "commentId": "17912345678901234",
+         *       "type": "reply",
+         *       "text": "Yes, we are open on Sunday.",
+         *       "status": "succeeded",
+         *       "error": null,
+         *       "createdAt": "2026-11-21T10:02:11.118Z",
+         *       "finishedAt": "2026-11-21T10:02:11.964Z"
+         *     }
+         */
+        readonly CommentAction: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @description The platform's id of the media. */
+            readonly mediaId: string;
+            /** @description The platform's id of the comment. */
+            readonly commentId: string;
+            readonly type: components["schemas"]["CommentActionType"];
+            /** @description Text of a reply; null for other actions. */
+            readonly text: string | null;
+            readonly status: components["schemas"]["CommentActionStatus"];
+            readonly error: null | components["schemas"]["TargetError"];
+            /** Format: date-time */
+            readonly createdAt: string;
+            /**
+             * Format: date-time
+             * @description null while the action is pending.
+             */
+            readonly finishedAt: string | null;
+        };
+        /** @description An action on a comment that a client requested succeeded or failed. */
+        readonly CommentActionCompletedEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "comment_action.completed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["CommentAction"] | components["schemas"]["ResourceReference"];
+        };
+        /** @enum {string} */
+        readonly CommentActionStatus: "pending" | "succeeded" | "failed";
+        /** @enum {string} */
+        readonly CommentActionType: "reply" | "hide" | "unhide";
+        /**
+         * @description Who wrote a comment. A property is null when the platform does not give it.
+         * @example {
+         *       "id": "17841405309211844",
+         *       "username": "bike.fan"
+         *     }
+         */
+        readonly CommentAuthor: {
+            /** @description The platform's id of the person, as this account sees it. */
+            readonly id: string | null;
+            readonly username: string | null;
+        };
+        /**
+         * @example {
+         *       "comments": [
+         *         {
+         *           "id": "17912345678901234",
+         *           "text": "Are you open on Sunday?",
+         *           "author": {
+         *             "id": "17841405309211844",
+         *             "username": "bike.fan"
+         *           },
+         *           "createdAt": "2026-11-21T10:01:40.000Z",
+         *           "likeCount": 3,
+         *           "replyCount": 0,
+         *           "hidden": false
+         *         }
+         *       ],
+         *       "nextCursor": null
+         *     }
+         */
+        readonly CommentList: {
+            readonly comments: readonly components["schemas"]["Comment"][];
+            readonly nextCursor: string | null;
+        };
+        /** @description What can be done with the comments on a post. */
+        readonly CommentRules: {
+            readonly list: boolean;
+            /** @description Comments on older posts cannot be read. */
+            readonly listWindowDays?: number;
+            /** @description restricted: the platform allows some replies only. */
+            readonly reply: boolean | "restricted";
+            readonly hide: boolean;
+            readonly delete: boolean;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @example {
+         *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+         *       "name": "Price list",
+         *       "mediaIds": null,
+         *       "keywords": [
+         *         "price",
+         *         "가격"
+         *       ],
+         *       "match": "any",
+         *       "excludeKeywords": [
+         *         "refund"
+         *       ],
+         *       "message": "Here is our price list: https://example.com/prices"
+         *     }
+         */
+        readonly CreateAutomationRule: {
+            /** Format: uuid */
+            readonly accountId: string;
+            readonly name: string;
+            /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
+            readonly mediaIds?: readonly string[] | null;
+            readonly keywords: readonly string[];
+            readonly match?: components["schemas"]["RuleMatch"];
+            /** @description A comment with one of these gets no private reply. */
+            readonly excludeKeywords?: readonly string[];
+            /** @description Text of the private reply, at most 1,000 bytes in UTF-8. */
+            readonly message: string;
         };
         /**
          * @example {
@@ -3561,77 +1658,438 @@ export interface components {
             /** @description The platform's id of the media. */
             readonly mediaId: string;
         };
+        readonly CreatePost: {
+            /** @description Main text. */
+            readonly content: string;
+            readonly accountIds: readonly string[];
+            readonly mediaIds?: readonly string[];
+            /** @description Overrides per platform id or account id; those of the account take precedence. */
+            readonly options?: {
+                readonly [key: string]: components["schemas"]["PostOption"];
+            };
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset, cut to milliseconds.
+             */
+            readonly scheduledAt?: string;
+            /** @description Publish at the next free queue slot; not with scheduledAt or isDraft. */
+            readonly queueSlot?: boolean;
+            /** @description Keep it as a draft, which is not published at scheduledAt. */
+            readonly isDraft?: boolean;
+            /** @description Publish it even if the same content was published recently. */
+            readonly force?: boolean;
+        };
+        readonly CreateQueueSlotRule: {
+            readonly name: string;
+            readonly weekdays: readonly components["schemas"]["Weekday"][];
+            readonly times: readonly string[];
+            /**
+             * @description IANA time zone. The rule keeps its local time across daylight saving changes.
+             * @example Asia/Seoul
+             */
+            readonly timezone: string;
+            /**
+             * Format: date
+             * @description First local date, inclusive.
+             */
+            readonly startsOn?: string | null;
+            /**
+             * Format: date
+             * @description Last local date, inclusive.
+             */
+            readonly endsOn?: string | null;
+        };
+        readonly CreateWebhook: {
+            /**
+             * Format: uri
+             * @description http or https, at a public address, on any port.
+             */
+            readonly url: string;
+            readonly description?: string;
+            /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
+            readonly events: readonly string[];
+            readonly signing?: components["schemas"]["WebhookSigning"];
+            /** @description null = no maximum. */
+            readonly maxPerSecond?: number | null;
+        };
         /**
-         * @example {
-         *       "action": "pause"
-         *     }
+         * @description How the post was created: by an agent, by a program with an API key, or in the dashboard.
+         * @enum {string}
          */
-        readonly UpdateBackfill: {
-            /** @enum {string} */
-            readonly action: "prepare_next_page" | "pause" | "resume";
+        readonly CreatedVia: "mcp" | "rest" | "dashboard";
+        /** @description How many posts the platform accepts. What is left is in `GET /quota`. */
+        readonly DailyLimitRules: {
+            /** @description null if the platform states none. */
+            readonly count?: number | null;
+            readonly windowHours?: number;
+            /** @description Who shares the limit. */
+            readonly scope?: string;
+            /** @description Where the platform states the limit of an account. */
+            readonly source?: string;
+            /** @description When the limit is available again. */
+            readonly resets?: string;
+            /** @description Points per day, where posts use points. */
+            readonly points?: number;
+            /** @description Points that a post uses. */
+            readonly perCreate?: number;
+            readonly hourlyPoints?: number;
+            readonly perUser?: {
+                readonly count: number;
+                readonly windowMinutes: number;
+            };
+            readonly reels?: {
+                readonly count: number;
+                readonly windowHours: number;
+                readonly scope: string;
+            };
+            readonly soft?: {
+                readonly count: number;
+                readonly windowMinutes: number;
+                readonly scope: string;
+            };
+        } & {
+            readonly [key: string]: unknown;
         };
-        /** @description A resource that no longer exists. */
-        readonly ResourceReference: {
+        /** @description An estimate for the current UTC day; the platform decides. */
+        readonly DailyQuota: {
+            readonly platform: components["schemas"]["PlatformId"];
             /** Format: uuid */
-            readonly id: string;
-        };
-        /** @description A target as the event reports it. If the post no longer exists, only what the event says is present. */
-        readonly WebhookTarget: {
-            /** Format: uuid */
-            readonly id: string;
-            /** Format: uuid */
-            readonly postId: string;
-            /** @enum {string} */
-            readonly status: "published" | "failed" | "deleted";
-            readonly error: null | components["schemas"]["TargetError"];
+            readonly accountId: string;
+            readonly scope: components["schemas"]["QuotaScope"];
+            readonly limit: number;
+            /** @description Publications made, including those with an unknown outcome. */
+            readonly used: number;
+            /** @description Publications accepted and not made yet. */
+            readonly reserved: number;
+            readonly remaining: number;
             /** Format: date-time */
-            readonly nextAttemptAt: string | null;
+            readonly resetsAt: string;
+        };
+        readonly DeleteTarget: {
             /** Format: uuid */
+            readonly accountId: string;
+            readonly platform: components["schemas"]["PlatformId"];
+            readonly status: components["schemas"]["DeleteTargetStatus"];
+            readonly error: null | components["schemas"]["TargetError"];
+        };
+        /**
+         * @description not_supported: the platform cannot delete posts, so the publication remains. not_published: nothing was published.
+         * @enum {string}
+         */
+        readonly DeleteTargetStatus: "deleting" | "deleted" | "delete_failed" | "not_supported" | "not_published";
+        /** @enum {string} */
+        readonly DeliveryStatus: "pending" | "delivering" | "succeeded" | "failed" | "cancelled";
+        /**
+         * @description Stable. More codes may be added. With `insufficient_scope` it is the scope that the key lacks.
+         * @enum {string}
+         */
+        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
+        /**
+         * @description Stable; programs decide by it. More codes may be added: treat an unknown one like its HTTP status.
+         * @enum {string}
+         */
+        readonly ErrorCode: "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout";
+        /** @description One fault of a request. Which fields it has depends on its code; more fields may be added. */
+        readonly ErrorDetail: {
+            readonly code: components["schemas"]["DetailCode"];
+            /** @description For people; may change. */
+            readonly message: string;
+            /** @description JSON Pointer of the faulty field of the body; with `in`, `/` and the name of a query parameter or header. */
+            readonly path?: string;
+            readonly in?: components["schemas"]["ErrorPlace"];
+            /**
+             * Format: uuid
+             * @description The account that the detail is about.
+             */
             readonly accountId?: string;
             readonly platform?: components["schemas"]["PlatformId"];
-            readonly username?: string;
-            readonly externalId?: string | null;
-            readonly permalink?: string | null;
-            /** Format: date-time */
-            readonly publishedAt?: string | null;
-            readonly attemptCount?: number;
-            /** @description Null until the platform was asked for them once. */
-            readonly metrics?: null | components["schemas"]["Metrics"];
+            /** @description The limit that was exceeded, in `unit`. */
+            readonly limit?: number;
+            /** @description What was sent, in `unit`. */
+            readonly actual?: number;
+            /** @description Unit of `limit` and `actual`. */
+            readonly unit?: string;
+            /** @description What would be accepted, as a phrase or an example. */
+            readonly expected?: string;
+            /** @description What was sent, as JSON, or the type of a longer value. */
+            readonly found?: string;
+            /** @description The smallest number that is accepted. */
+            readonly minimum?: number;
+            /** @description The largest number that is accepted. */
+            readonly maximum?: number;
+            /** @description The accepted values. */
+            readonly allowed?: readonly string[];
+            /**
+             * Format: uuid
+             * @description The other post.
+             */
+            readonly postId?: string;
+            /** @description The status of the resource, or the HTTP status with which another server answered. */
+            readonly status?: string;
+            /** @description What another server answered, or why a download failed. */
+            readonly reason?: string;
+            /** @description Publications that are already made in the period of a quota. */
+            readonly used?: number;
+            /** @description Publications that are accepted and not made yet. */
+            readonly reserved?: number;
+            /** @description Publications that the request needs. */
+            readonly requested?: number;
+            /**
+             * Format: date-time
+             * @description When the quota is available again.
+             */
+            readonly resetsAt?: string;
+        } & {
+            readonly [key: string]: unknown;
         };
-        /** @description An account with the status that the event reports. */
-        readonly WebhookAccount: {
+        /**
+         * @description Where `path` belongs, if not to the body.
+         * @enum {string}
+         */
+        readonly ErrorPlace: "query" | "header";
+        /**
+         * @description What happened. More types may be added; a subscription to `*` or to a group receives them.
+         * @enum {string}
+         */
+        readonly EventType: "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
+        readonly FacebookAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "facebook";
+            readonly settings: {
+                /**
+                 * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
+                 * @default refuse
+                 * @enum {string}
+                 */
+                readonly imageFit: "refuse" | "pad" | "crop";
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        /** @description Limits of one image. Images that exceed them are converted where that is possible. */
+        readonly ImageRules: {
+            /** @description Media types that are sent as they are; other types are converted. */
+            readonly types: readonly string[];
+            readonly maxBytes: number;
+            readonly animation?: components["schemas"]["AnimationRules"];
+            /** @description Width divided by height. */
+            readonly minRatio?: number;
+            /** @description Width divided by height. */
+            readonly maxRatio?: number;
+            /** @description In pixels. Narrower images are enlarged. */
+            readonly minWidth?: number;
+            /** @description In pixels. */
+            readonly maxLongSide?: number;
+            /** @description In pixels. */
+            readonly maxShortSide?: number;
+            /** @description In pixels. */
+            readonly maxWidthPlusHeight?: number;
+            /** @description Longer side divided by shorter side. */
+            readonly maxAspect?: number;
+            /** @description The size in pixels to which the platform reduces larger images. */
+            readonly usefulSize?: {
+                readonly width: number;
+                readonly height: number;
+            };
+            /**
+             * @description Set if an image can only be the thumbnail of a video.
+             * @enum {string}
+             */
+            readonly role?: "thumbnail";
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly ImportMedia: {
+            /**
+             * Format: uri
+             * @description http or https, at a public address.
+             */
+            readonly url: string;
+        };
+        readonly InstagramAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "instagram";
+            readonly settings: {
+                /**
+                 * @description What happens to a picture whose proportions the platform does not accept: `refuse` = the post is refused, `pad` = it gets white borders, `crop` = its edges are cut off.
+                 * @default refuse
+                 * @enum {string}
+                 */
+                readonly imageFit: "refuse" | "pad" | "crop";
+                /**
+                 * @description Whether reels also appear in the feed of the profile.
+                 * @default true
+                 */
+                readonly shareToFeed: boolean;
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        readonly MediaDeletion: {
             /** Format: uuid */
             readonly id: string;
-            readonly platform: components["schemas"]["PlatformId"];
             /** @enum {string} */
-            readonly status: "active" | "reconnect_required" | "disconnected";
-            /** @description The platform's own id. */
-            readonly externalId?: string;
-            readonly username?: string;
-            readonly displayName?: string;
-            /** Format: uri */
-            readonly avatarUrl?: string | null;
-            /** Format: date-time */
-            readonly connectedAt?: string;
-            /** Format: date-time */
-            readonly tokenExpiresAt?: string | null;
-            /** @description null: the account was connected before this was recorded. */
-            readonly permissions?: {
-                /** @description What the account may be used for, whether or not it is turned on here. */
-                readonly granted: readonly ("publishing" | "comments" | "messages" | "metrics")[];
-                /** @description What is turned on here and needs the account to be connected again. */
-                readonly missing: readonly ("publishing" | "comments" | "messages" | "metrics")[];
-            } | null;
+            readonly status: "deleting";
         };
-        /** @description A post is scheduled, or was moved to another time. */
-        readonly PostScheduledEvent: {
+        /** @enum {string} */
+        readonly MediaKind: "image" | "video";
+        /** @description An uploaded or imported file was checked and can be used in posts. */
+        readonly MediaReadyEvent: {
             /**
              * Format: uuid
              * @description The header `webhook-id`; the same at every attempt.
              */
             readonly id: string;
             /** @enum {string} */
-            readonly type: "post.scheduled";
+            readonly type: "media.ready";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["ReadyMedia"] | components["schemas"]["ResourceReference"];
+        };
+        /** @description How many files a post may have, and of which kinds. */
+        readonly MediaRules: {
+            readonly required: boolean;
+            readonly min: number;
+            readonly max: number;
+            /** @description The higher maximum number of images in a gallery. */
+            readonly galleryMax?: number;
+            /** @description Whether a post may have both images and videos. */
+            readonly mixImageVideo: boolean;
+            readonly maxVideos: number;
+            /** @description Maximum length of the description of an image, in UTF-16 units. */
+            readonly altTextMax?: number;
+            readonly altTextRequiredField?: boolean;
+            /** @description Whether the platform fetches the files from this server. */
+            readonly needsPublicUrl: {
+                readonly image: boolean;
+                readonly video: boolean;
+            };
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description Counters of the published post. Null = the platform does not give the counter. */
+        readonly Metrics: {
+            readonly views: number | null;
+            readonly impressions: number | null;
+            readonly reach: number | null;
+            readonly likes: number | null;
+            readonly comments: number | null;
+            readonly shares: number | null;
+            readonly saves: number | null;
+            /** Format: date-time */
+            readonly refreshedAt: string;
+        };
+        /**
+         * @description What became of each eligible target; each is counted once.
+         * @example {
+         *       "eligible": 3,
+         *       "ready": 2,
+         *       "notFound": 0,
+         *       "error": 0,
+         *       "deferred": 1,
+         *       "stale": 0,
+         *       "failed": 0
+         *     }
+         */
+        readonly MetricsRefresh: {
+            /** @description Published targets on platforms with metrics. */
+            readonly eligible: number;
+            /** @description Targets whose platform answered. */
+            readonly ready: number;
+            /** @description Targets whose post is no longer on the platform. */
+            readonly notFound: number;
+            /** @description Targets whose platform refused. */
+            readonly error: number;
+            /** @description Targets that were refreshed by hand less than 5 minutes ago, are rate limited, or had no answer in time. */
+            readonly deferred: number;
+            /** @description Targets for which newer metrics are stored than the platform answered. */
+            readonly stale: number;
+            /** @description Targets for which the call failed otherwise. */
+            readonly failed: number;
+        };
+        readonly MonthlyQuota: {
+            /** @description A month in UTC, such as 2026-11. */
+            readonly period: string;
+            readonly limit: number;
+            /** @description Publications made, including those with an unknown outcome. */
+            readonly used: number;
+            /** @description Publications accepted and not made yet. */
+            readonly reserved: number;
+            readonly remaining: number;
+            /** Format: date-time */
+            readonly resetsAt: string;
+        };
+        readonly Platform: {
+            readonly id: components["schemas"]["PlatformId"];
+            readonly name: string;
+            readonly available: boolean;
+            readonly unavailableReason: components["schemas"]["UnavailableReason"] | null;
+            readonly rules: components["schemas"]["PlatformRules"];
+        };
+        /** @enum {string} */
+        readonly PlatformId: "instagram" | "x" | "facebook" | "tiktok" | "youtube" | "telegram" | "bluesky";
+        readonly PlatformList: {
+            readonly platforms: readonly components["schemas"]["Platform"][];
+        };
+        /** @description Limits in bytes, in seconds and, for texts, in the unit that is given with each limit. An absent limit does not exist, or is not known. More rules may be added. */
+        readonly PlatformRules: {
+            /** @description A phrase that describes the platform. */
+            readonly kind: string;
+            readonly text: components["schemas"]["TextRules"];
+            readonly media: components["schemas"]["MediaRules"];
+            readonly image: components["schemas"]["ImageRules"];
+            readonly video: components["schemas"]["VideoRules"];
+            /** @description The kinds of posts. */
+            readonly kinds: readonly components["schemas"]["PostKind"][];
+            readonly title: components["schemas"]["TitleRules"];
+            /** @description The values of `privacy`. */
+            readonly privacy: readonly string[];
+            /** @description Where the platform states the values of an account. */
+            readonly privacySource?: string;
+            /** @description Whether a post without a privacy is refused. */
+            readonly privacyNoDefault?: boolean;
+            readonly tags: components["schemas"]["TagRules"];
+            readonly dailyLimit: components["schemas"]["DailyLimitRules"];
+            /** @description Whether published posts can be deleted. */
+            readonly delete: {
+                readonly supported: boolean;
+                readonly condition?: string;
+            };
+            readonly metrics: {
+                readonly supported: boolean;
+                /** @description The counters that it gives. */
+                readonly names: readonly string[];
+            };
+            readonly comments: components["schemas"]["CommentRules"];
+            /** @description Whether a comment can be answered with a private reply. */
+            readonly dm: {
+                readonly supported: boolean;
+                readonly windowDays?: number;
+                readonly perComment?: number;
+            };
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description A post was deleted after its publishing had begun. */
+        readonly PostCancelledEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "post.cancelled";
             /**
              * Format: date-time
              * @description When it happened.
@@ -3643,15 +2101,103 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["PostSummary"] | components["schemas"]["ResourceReference"];
         };
-        /** @description Publishing a post has begun, also again after a retry. */
-        readonly PostPublishingEvent: {
+        /** @description The post as it is now. */
+        readonly PostCreatedResult: components["schemas"]["PostDetail"];
+        /** @description A draft or scheduled post was deleted, and no record of it remains. */
+        readonly PostDeletedEvent: {
             /**
              * Format: uuid
              * @description The header `webhook-id`; the same at every attempt.
              */
             readonly id: string;
             /** @enum {string} */
-            readonly type: "post.publishing";
+            readonly type: "post.deleted";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["ResourceReference"];
+        };
+        readonly PostDeletion: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly status: components["schemas"]["PostStatus"];
+            readonly targets: readonly components["schemas"]["DeleteTarget"][];
+        };
+        readonly PostDetail: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly status: components["schemas"]["PostStatus"];
+            readonly content: string;
+            /** Format: date-time */
+            readonly scheduledAt: string | null;
+            /** Format: date-time */
+            readonly startedAt: string | null;
+            /** Format: date-time */
+            readonly publishedAt: string | null;
+            readonly createdVia: components["schemas"]["CreatedVia"];
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly updatedAt: string;
+            readonly mediaIds: readonly string[];
+            readonly options: {
+                readonly [key: string]: components["schemas"]["PostOption"];
+            };
+            /** Format: uuid */
+            readonly queueSlotRuleId: string | null;
+            readonly media: readonly components["schemas"]["ReadyMedia"][];
+            readonly targets: readonly components["schemas"]["PostTarget"][];
+            readonly attempts: readonly components["schemas"]["Attempt"][];
+        };
+        /** @description Every target failed. */
+        readonly PostFailedEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "post.failed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["PostSummary"] | components["schemas"]["ResourceReference"];
+        };
+        /** @enum {string} */
+        readonly PostKind: "text" | "link" | "image" | "carousel" | "video" | "short" | "reel";
+        readonly PostList: {
+            readonly posts: readonly components["schemas"]["PostSummary"][];
+            /** @description Cursor of the next page, null on the last page. A page with a cursor may have fewer posts than `limit`. */
+            readonly nextCursor: string | null;
+        };
+        readonly PostOption: {
+            /** @description Replaces the content. */
+            readonly content?: string;
+            readonly title?: string;
+            readonly privacy?: components["schemas"]["Privacy"];
+            readonly tags?: readonly string[];
+        };
+        /** @description Some targets are published, the others failed. */
+        readonly PostPartialEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "post.partial";
             /**
              * Format: date-time
              * @description When it happened.
@@ -3683,15 +2229,15 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["PostSummary"] | components["schemas"]["ResourceReference"];
         };
-        /** @description Some targets are published, the others failed. */
-        readonly PostPartialEvent: {
+        /** @description Publishing a post has begun, also again after a retry. */
+        readonly PostPublishingEvent: {
             /**
              * Format: uuid
              * @description The header `webhook-id`; the same at every attempt.
              */
             readonly id: string;
             /** @enum {string} */
-            readonly type: "post.partial";
+            readonly type: "post.publishing";
             /**
              * Format: date-time
              * @description When it happened.
@@ -3703,15 +2249,15 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["PostSummary"] | components["schemas"]["ResourceReference"];
         };
-        /** @description Every target failed. */
-        readonly PostFailedEvent: {
+        /** @description A post is scheduled, or was moved to another time. */
+        readonly PostScheduledEvent: {
             /**
              * Format: uuid
              * @description The header `webhook-id`; the same at every attempt.
              */
             readonly id: string;
             /** @enum {string} */
-            readonly type: "post.failed";
+            readonly type: "post.scheduled";
             /**
              * Format: date-time
              * @description When it happened.
@@ -3723,225 +2269,116 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["PostSummary"] | components["schemas"]["ResourceReference"];
         };
-        /** @description A post was deleted after its publishing had begun. */
-        readonly PostCancelledEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "post.cancelled";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
+        /**
+         * @description partial: published on some accounts, failed on the others. cancelled: deleted after publishing had begun.
+         * @enum {string}
+         */
+        readonly PostStatus: "draft" | "scheduled" | "publishing" | "published" | "partial" | "failed" | "cancelled";
+        readonly PostSummary: {
             /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["PostSummary"] | components["schemas"]["ResourceReference"];
+            readonly id: string;
+            readonly status: components["schemas"]["PostStatus"];
+            readonly content: string;
+            /** Format: date-time */
+            readonly scheduledAt: string | null;
+            /** Format: date-time */
+            readonly startedAt: string | null;
+            /** Format: date-time */
+            readonly publishedAt: string | null;
+            readonly createdVia: components["schemas"]["CreatedVia"];
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly updatedAt: string;
+            readonly mediaIds: readonly string[];
+            readonly targets: readonly components["schemas"]["PostTargetSummary"][];
         };
-        /** @description A draft or scheduled post was deleted, and no record of it remains. */
-        readonly PostDeletedEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "post.deleted";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
+        readonly PostTarget: {
             /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["ResourceReference"];
+            readonly id: string;
+            /** Format: uuid */
+            readonly accountId: string;
+            readonly platform: components["schemas"]["PlatformId"];
+            readonly username: string;
+            readonly status: components["schemas"]["TargetStatus"];
+            readonly externalId: string | null;
+            /**
+             * Format: uri
+             * @description URL of the post.
+             */
+            readonly permalink: string | null;
+            /** Format: date-time */
+            readonly publishedAt: string | null;
+            readonly error: null | components["schemas"]["TargetError"];
+            readonly attemptCount: number;
+            /** Format: date-time */
+            readonly nextAttemptAt: string | null;
+            /** @description Null until the platform was asked for them once. */
+            readonly metrics: null | components["schemas"]["Metrics"];
         };
-        /** @description A post is published on one account. */
-        readonly TargetPublishedEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "target.published";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
+        /** @description A post on one account, in a list of posts. */
+        readonly PostTargetSummary: {
             /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["WebhookTarget"];
+            readonly accountId: string;
+            readonly platform: components["schemas"]["PlatformId"];
+            readonly status: components["schemas"]["TargetStatus"];
+            /** Format: uri */
+            readonly permalink: string | null;
+            readonly errorCode: components["schemas"]["TargetErrorCode"] | null;
         };
-        /** @description Publishing a post on one account failed. */
-        readonly TargetFailedEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "target.failed";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
-            /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["WebhookTarget"];
+        /** @description The post as it is now. */
+        readonly PostUpdateResult: components["schemas"]["PostDetail"];
+        /** @description The post as it is now. */
+        readonly PostWriteResult: components["schemas"]["PostDetail"];
+        readonly PresignUpload: {
+            readonly fileName: string;
+            /** @description The actual media type of the file. */
+            readonly contentType: string;
+            /** @description The exact length of the file. */
+            readonly bytes: number;
         };
-        /** @description A published post was deleted on the platform of one account. */
-        readonly TargetDeletedEvent: {
+        /** @enum {string} */
+        readonly Privacy: "public" | "unlisted" | "private";
+        readonly PublishPost: {
             /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
+             * @description Publish it even if the same content was published recently.
+             * @enum {boolean}
              */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "target.deleted";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
-            /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["WebhookTarget"];
+            readonly force: true;
         };
-        /** @description An account was connected, or connected again. */
-        readonly AccountConnectedEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "account.connected";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
+        readonly QueueSlotRule: {
             /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["WebhookAccount"];
+            readonly id: string;
+            readonly name: string;
+            readonly weekdays: readonly components["schemas"]["Weekday"][];
+            readonly times: readonly string[];
+            readonly timezone: string;
+            /**
+             * Format: date
+             * @description First local date, inclusive.
+             */
+            readonly startsOn: string | null;
+            /**
+             * Format: date
+             * @description Last local date, inclusive.
+             */
+            readonly endsOn: string | null;
+            readonly status: components["schemas"]["QueueSlotRuleStatus"];
+            /** @description The next free slots, at most three; empty unless the rule is active. */
+            readonly nextSlots: readonly string[];
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly updatedAt: string;
         };
-        /** @description An account was disconnected. */
-        readonly AccountDisconnectedEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "account.disconnected";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
-            /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["WebhookAccount"];
+        readonly QueueSlotRuleList: {
+            readonly rules: readonly components["schemas"]["QueueSlotRule"][];
         };
-        /** @description The platform refuses the account's access; a person has to connect it again. */
-        readonly AccountReconnectRequiredEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "account.reconnect_required";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
-            /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["WebhookAccount"];
-        };
-        /** @description An uploaded or imported file was checked and can be used in posts. */
-        readonly MediaReadyEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "media.ready";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
-            /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["ReadyMedia"] | components["schemas"]["ResourceReference"];
-        };
-        /** @description An action on a comment that a client requested succeeded or failed. */
-        readonly CommentActionCompletedEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "comment_action.completed";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
-            /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["CommentAction"] | components["schemas"]["ResourceReference"];
-        };
-        /** @description What becomes of a comment under an automation rule is decided: the private reply was sent, or it is not sent. */
-        readonly AutomationRunCompletedEvent: {
-            /**
-             * Format: uuid
-             * @description The header `webhook-id`; the same at every attempt.
-             */
-            readonly id: string;
-            /** @enum {string} */
-            readonly type: "automation_run.completed";
-            /**
-             * Format: date-time
-             * @description When it happened.
-             */
-            readonly timestamp: string;
-            /** Format: uuid */
-            readonly workspaceId: string;
-            /** @description Version of the resource when it happened: higher is newer. */
-            readonly sequence: number;
-            readonly data: components["schemas"]["AutomationRun"] | components["schemas"]["ResourceReference"];
+        /** @enum {string} */
+        readonly QueueSlotRuleStatus: "active" | "paused" | "revoked";
+        readonly Quota: {
+            readonly monthly: components["schemas"]["MonthlyQuota"];
+            readonly dailyLimits: readonly components["schemas"]["DailyQuota"][];
         };
         /** @description Nothing is left of the monthly quota or of a daily limit; once per period. */
         readonly QuotaExhaustedEvent: {
@@ -3963,6 +2400,562 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["MonthlyQuota"] | components["schemas"]["DailyQuota"];
         };
+        /**
+         * @description Who shares the limit: accounts of one app or project may share it.
+         * @enum {string}
+         */
+        readonly QuotaScope: "account" | "app" | "project";
+        readonly ReadyMedia: {
+            /** Format: uuid */
+            readonly id: string;
+            /** @enum {string} */
+            readonly status: "ready";
+            readonly kind: components["schemas"]["MediaKind"];
+            readonly contentType: string;
+            readonly bytes: number;
+            readonly width: number;
+            readonly height: number;
+            readonly durationMs: number | null;
+            readonly sha256: string;
+            readonly fileName: string;
+            /** @description Description for people who do not see the picture or video. */
+            readonly altText: string | null;
+            /** @description Time in the video, in milliseconds, of the picture that stands for it. */
+            readonly coverMs: number | null;
+            /**
+             * Format: uri
+             * @description Signed at each read, valid for a limited time, and usable without an API key.
+             */
+            readonly url: string;
+            /** Format: date-time */
+            readonly createdAt: string;
+        };
+        readonly RefreshedPost: {
+            readonly post: components["schemas"]["PostDetail"];
+            readonly refresh: components["schemas"]["MetricsRefresh"];
+        };
+        /**
+         * @example {
+         *       "type": "reply",
+         *       "text": "Yes, we are open on Sunday."
+         *     }
+         * @example {
+         *       "type": "hide"
+         *     }
+         */
+        readonly RequestCommentAction: {
+            readonly type: components["schemas"]["CommentActionType"];
+            /** @description Required for a reply and refused for other actions. Not only white space; the platform may allow less text. */
+            readonly text?: string;
+        };
+        /** @description A resource that no longer exists. */
+        readonly ResourceReference: {
+            /** Format: uuid */
+            readonly id: string;
+        };
+        /** @description Not for a subscription with Ed25519, which has no secret. */
+        readonly RotateSecret: {
+            /** @description For how long older secrets still sign; 0 ends them now. */
+            readonly graceHours: number;
+        };
+        /**
+         * @description any, all: the comment contains one or all of the keywords. exact: the whole comment equals one of them.
+         * @enum {string}
+         */
+        readonly RuleMatch: "any" | "all" | "exact";
+        /** @enum {string} */
+        readonly RuleStatus: "draft" | "active" | "paused" | "revoked";
+        /**
+         * @description Why no private reply was sent. sending_blocked: the operator has not enabled sending. More reasons may be added.
+         * @enum {string}
+         */
+        readonly RunReason: "sending_blocked" | "excluded" | "already_replied" | "too_old" | "rule_inactive" | "platform_refused" | "outcome_unknown";
+        /**
+         * @description prepared: the private reply waits to be sent or, with the reason `sending_blocked`, is never sent.
+         * @enum {string}
+         */
+        readonly RunStatus: "prepared" | "sent" | "skipped" | "failed";
+        /**
+         * @description in_text: tags are hashtags in the text.
+         * @enum {string}
+         */
+        readonly TagMode: "in_text" | "field";
+        /** @description How tags are given, and their limits. */
+        readonly TagRules: {
+            readonly mode: components["schemas"]["TagMode"];
+            /** @description Maximum length of all tags, with the commas between them. */
+            readonly maxTotal?: number;
+            /** @description Whether a tag with a space counts two characters more. */
+            readonly quotesCountForSpaces?: boolean;
+            readonly extraMax?: number;
+            readonly extraMaxGraphemes?: number;
+            readonly extraMaxUtf8Bytes?: number;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /** @description A published post was deleted on the platform of one account. */
+        readonly TargetDeletedEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "target.deleted";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["WebhookTarget"];
+        };
+        readonly TargetError: {
+            readonly code: components["schemas"]["TargetErrorCode"];
+            /** @description The platform's own words where it sent any. */
+            readonly message: string;
+            /** @description Whether a retry can succeed without anything being changed first. */
+            readonly retryable: boolean;
+        };
+        /**
+         * @description Why it failed on the platform. More codes may be added: treat an unknown one like `platform_unavailable`, and go by `retryable`.
+         * @enum {string}
+         */
+        readonly TargetErrorCode: "content_rejected" | "media_rejected" | "media_fetch_failed" | "duplicate_on_platform" | "permission_missing" | "account_reconnect_required" | "account_disconnected" | "account_action_needed" | "app_configuration" | "platform_quota" | "rate_limited" | "platform_unavailable" | "outcome_unknown" | "duplicate_detected" | "missed" | "internal_error";
+        /** @description Publishing a post on one account failed. */
+        readonly TargetFailedEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "target.failed";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["WebhookTarget"];
+        };
+        /** @description A post is published on one account. */
+        readonly TargetPublishedEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "target.published";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["WebhookTarget"];
+        };
+        /**
+         * @description Status of a post on one account. cancelled: never sent, because the post was deleted first.
+         * @enum {string}
+         */
+        readonly TargetStatus: "pending" | "publishing" | "published" | "failed" | "deleting" | "deleted" | "delete_failed" | "cancelled";
+        readonly TelegramAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "telegram";
+            readonly settings: {
+                /**
+                 * @description How the text is read: `plain` = as it is, `html` = with Telegram's HTML tags, for example `<b>`; `<`, `>` and `&` are then written `&lt;`, `&gt;` and `&amp;`.
+                 * @default plain
+                 * @enum {string}
+                 */
+                readonly format: "plain" | "html";
+                /**
+                 * @description Whether the readers get the post without a sound.
+                 * @default false
+                 */
+                readonly silent: boolean;
+                /**
+                 * @description Whether a text with a link shows a preview of the linked page.
+                 * @default true
+                 */
+                readonly linkPreview: boolean;
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        /** @description Limits of the text of a post, counted in `unit`. */
+        readonly TextRules: {
+            /** @description Maximum length. */
+            readonly max: number;
+            readonly unit: components["schemas"]["TextUnit"];
+            readonly required: boolean;
+            /** @description Maximum lengths that replace `max` for some accounts, by a trait of the account and its value. */
+            readonly maxByTrait?: {
+                readonly [key: string]: {
+                    readonly [key: string]: number;
+                };
+            };
+            /** @description Maximum length of the text of a post with media. */
+            readonly maxWithMedia?: number;
+            /** @description Maximum length in bytes, which applies together with `max`. */
+            readonly maxUtf8Bytes?: number;
+            /** @description Limits of a photo post, which has a title and a description. */
+            readonly photo?: {
+                readonly titleMax: number;
+                readonly descriptionMax: number;
+            };
+            readonly maxHashtags?: number;
+            readonly maxMentions?: number;
+            /** @description What every URL counts as, whatever its length. */
+            readonly urlWeight?: number;
+            /** @description Characters that are not allowed. */
+            readonly forbidden?: readonly string[];
+            /** @description Whether markup is not counted. */
+            readonly countedAfterEntityParsing?: boolean;
+            readonly linksClickable: boolean;
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @description How the length of a text is counted. weighted: as X counts, where a URL and a character outside Latin scripts count differently.
+         * @enum {string}
+         */
+        readonly TextUnit: "utf16" | "weighted" | "utf8_bytes" | "graphemes";
+        readonly TikTokAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "tiktok";
+            readonly settings: {
+                /**
+                 * @description Whether people may comment on posts.
+                 * @default false
+                 */
+                readonly allowComment: boolean;
+                /**
+                 * @description Whether people may make duets with videos.
+                 * @default false
+                 */
+                readonly allowDuet: boolean;
+                /**
+                 * @description Whether people may use parts of videos in theirs.
+                 * @default false
+                 */
+                readonly allowStitch: boolean;
+                /**
+                 * @description What posts advertise: nothing (`none`), the creator's own business (`own_brand`), or another brand that paid for it (`paid`; TikTok does not allow such posts to be private).
+                 * @default none
+                 * @enum {string}
+                 */
+                readonly disclosure: "none" | "own_brand" | "paid";
+                /**
+                 * @description Whether TikTok adds music that it recommends to photo posts.
+                 * @default false
+                 */
+                readonly autoAddMusic: boolean;
+                /**
+                 * @description Who sees posts with the privacy `unlisted`, which TikTok does not have: `friends` (followers that the account follows back), `followers` (private accounts only) or `only_me`.
+                 * @default only_me
+                 * @enum {string}
+                 */
+                readonly unlistedAs: "friends" | "followers" | "only_me";
+            };
+            /** @description What TikTok offers the account now, at most 15 seconds old; null when TikTok does not say it. */
+            readonly available: {
+                /** @description Who can be allowed to see posts. `only_me` is the privacy `private`; `unlistedAs` can be one of the others. */
+                readonly audiences?: readonly ("public" | "followers" | "friends" | "only_me")[];
+                /** @description Whether the account can allow comments. */
+                readonly allowComment?: boolean;
+                /** @description Whether the account can allow duets. */
+                readonly allowDuet?: boolean;
+                /** @description Whether the account can allow stitches. */
+                readonly allowStitch?: boolean;
+                /** @description Maximum length of a video. */
+                readonly maxVideoSeconds?: number | null;
+            } | null;
+        };
+        /** @enum {string} */
+        readonly TitleRule: "none" | "optional" | "required";
+        /** @description Whether a post has a title. */
+        readonly TitleRules: {
+            readonly rule: components["schemas"]["TitleRule"];
+            readonly max?: number;
+            readonly unit?: components["schemas"]["TextUnit"];
+            /** @description Characters that are not allowed. */
+            readonly forbidden?: readonly string[];
+            readonly appliesTo?: readonly components["schemas"]["PostKind"][];
+        } & {
+            readonly [key: string]: unknown;
+        };
+        /**
+         * @description not_configured: the operator has not set up the platform. More reasons may be added.
+         * @enum {string}
+         */
+        readonly UnavailableReason: "not_configured";
+        /**
+         * @description Each field that is sent replaces the previous value of the field. A draft and a paused rule can be activated, an active rule paused, every rule revoked; the status that the rule already has changes nothing.
+         * @example {
+         *       "status": "active"
+         *     }
+         */
+        readonly UpdateAutomationRule: {
+            readonly name?: string;
+            /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
+            readonly mediaIds?: readonly string[] | null;
+            readonly keywords?: readonly string[];
+            readonly match?: components["schemas"]["RuleMatch"];
+            /** @description A comment with one of these gets no private reply. */
+            readonly excludeKeywords?: readonly string[];
+            /** @description Text of the private reply, at most 1,000 bytes in UTF-8. */
+            readonly message?: string;
+            readonly status?: components["schemas"]["RuleStatus"];
+        };
+        /**
+         * @example {
+         *       "action": "pause"
+         *     }
+         */
+        readonly UpdateBackfill: {
+            readonly action: components["schemas"]["BackfillAction"];
+        };
+        readonly UpdateMedia: {
+            /** @description Description for people who do not see the picture or video; null, or white space only, removes it. */
+            readonly altText?: string | null;
+            /** @description Time in the video, in milliseconds, of the picture that stands for it; null lets the platform choose. */
+            readonly coverMs?: number | null;
+        };
+        /** @description Each field that is sent replaces the previous value of the field. */
+        readonly UpdatePost: {
+            /** @description Main text. */
+            readonly content?: string;
+            readonly accountIds?: readonly string[];
+            readonly mediaIds?: readonly string[];
+            /** @description Overrides per platform id or account id; those of the account take precedence. */
+            readonly options?: {
+                readonly [key: string]: components["schemas"]["PostOption"];
+            };
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset, cut to milliseconds.
+             */
+            readonly scheduledAt?: string;
+        };
+        /** @description Each field that is sent replaces the previous value of the field. */
+        readonly UpdateQueueSlotRule: {
+            readonly name?: string;
+            readonly weekdays?: readonly components["schemas"]["Weekday"][];
+            readonly times?: readonly string[];
+            /**
+             * @description IANA time zone. The rule keeps its local time across daylight saving changes.
+             * @example Asia/Seoul
+             */
+            readonly timezone?: string;
+            /**
+             * Format: date
+             * @description First local date, inclusive.
+             */
+            readonly startsOn?: string | null;
+            /**
+             * Format: date
+             * @description Last local date, inclusive.
+             */
+            readonly endsOn?: string | null;
+            /** @enum {string} */
+            readonly status?: "active" | "paused";
+        };
+        readonly UpdateWebhook: {
+            /**
+             * Format: uri
+             * @description http or https, at a public address, on any port.
+             */
+            readonly url?: string;
+            readonly description?: string;
+            /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
+            readonly events?: readonly string[];
+            /** @enum {string} */
+            readonly status?: "active" | "paused";
+            /** @description null = no maximum. */
+            readonly maxPerSecond?: number | null;
+            readonly rotateSecret?: components["schemas"]["RotateSecret"];
+        };
+        readonly UploadGrant: {
+            /** Format: uuid */
+            readonly id: string;
+            /**
+             * Format: uri
+             * @description Accepts a PUT of the bytes, without further headers, until the grant expires. A secret.
+             */
+            readonly uploadUrl: string;
+            /** @description For a PUT to /uploads/{uploadPath} with the token as a bearer token. */
+            readonly uploadPath: string;
+            /** @description A secret. */
+            readonly uploadToken: string;
+            /** Format: date-time */
+            readonly expiresAt: string;
+        };
+        readonly ValidPost: {
+            /** @enum {boolean} */
+            readonly valid: true;
+            /** Format: date-time */
+            readonly scheduledAt: string | null;
+            readonly targets: readonly components["schemas"]["ValidTarget"][];
+        };
+        readonly ValidTarget: {
+            /** Format: uuid */
+            readonly accountId: string;
+            readonly platform: components["schemas"]["PlatformId"];
+        };
+        readonly ValidatePost: {
+            /** @description Main text. */
+            readonly content: string;
+            readonly accountIds: readonly string[];
+            readonly mediaIds?: readonly string[];
+            /** @description Overrides per platform id or account id; those of the account take precedence. */
+            readonly options?: {
+                readonly [key: string]: components["schemas"]["PostOption"];
+            };
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset, cut to milliseconds.
+             */
+            readonly scheduledAt?: string;
+        };
+        /** @description Limits of one video. */
+        readonly VideoRules: {
+            /** @description Media types; one may end in `/*`. */
+            readonly types: readonly string[];
+            readonly maxBytes: number;
+            readonly minSeconds?: number;
+            readonly maxSeconds?: number;
+            /** @description Where the platform states the limit of an account. */
+            readonly maxSecondsSource?: string;
+            /** @description Limit of accounts that the platform has not verified. */
+            readonly unverifiedMaxSeconds?: number;
+            readonly minFps?: number;
+            readonly maxFps?: number;
+            /** @description Maximum length of a description, in UTF-16 units. */
+            readonly altTextMax?: number;
+            /** @description Of the width and of the height. */
+            readonly minPixels?: number;
+            /** @description Of the width and of the height. */
+            readonly maxPixels?: number;
+            readonly reel?: {
+                readonly minSeconds: number;
+                readonly maxSeconds: number;
+                readonly minWidth: number;
+                readonly minHeight: number;
+                readonly minFps: number;
+                readonly maxFps: number;
+            };
+        } & {
+            readonly [key: string]: unknown;
+        };
+        readonly Webhook: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uri */
+            readonly url: string;
+            readonly description: string;
+            readonly events: readonly string[];
+            readonly status: components["schemas"]["WebhookStatus"];
+            readonly disabledReason: components["schemas"]["WebhookDisabledReason"] | null;
+            readonly signing: components["schemas"]["WebhookSigning"];
+            /** @description `whpk_…`, verifies the deliveries; null with hmac-sha256. */
+            readonly publicKey: string | null;
+            /** @description null = no maximum. */
+            readonly maxPerSecond: number | null;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly updatedAt: string;
+        };
+        /** @description An account with the status that the event reports. */
+        readonly WebhookAccount: {
+            /** Format: uuid */
+            readonly id: string;
+            readonly platform: components["schemas"]["PlatformId"];
+            readonly status: components["schemas"]["WebhookAccountStatus"];
+            /** @description The platform's own id. */
+            readonly externalId?: string;
+            readonly username?: string;
+            readonly displayName?: string;
+            /** Format: uri */
+            readonly avatarUrl?: string | null;
+            /** Format: date-time */
+            readonly connectedAt?: string;
+            /** Format: date-time */
+            readonly tokenExpiresAt?: string | null;
+            /** @description null: the account was connected before this was recorded. */
+            readonly permissions?: {
+                /** @description What the account may be used for, whether or not it is turned on here. */
+                readonly granted: readonly components["schemas"]["AccountFeature"][];
+                /** @description What is turned on here and needs the account to be connected again. */
+                readonly missing: readonly components["schemas"]["AccountFeature"][];
+            } | null;
+        };
+        /** @enum {string} */
+        readonly WebhookAccountStatus: "active" | "reconnect_required" | "disconnected";
+        readonly WebhookAttempt: {
+            readonly number: number;
+            /** Format: date-time */
+            readonly startedAt: string;
+            readonly durationMs: number;
+            readonly statusCode: number | null;
+            readonly error: components["schemas"]["WebhookAttemptError"] | null;
+            readonly requestHeaders: {
+                readonly [key: string]: string;
+            };
+            readonly responseHeaders: {
+                readonly [key: string]: string;
+            };
+            /** @description At most 16 KiB. */
+            readonly responseBody: string | null;
+        };
+        /**
+         * @description Why the attempt failed. More codes may be added.
+         * @enum {string}
+         */
+        readonly WebhookAttemptError: "timeout" | "connection_failed" | "tls_failed" | "dns_failed" | "address_not_allowed" | "redirect_refused" | "http_error" | "body_timeout" | "too_large_headers";
+        readonly WebhookDelivery: {
+            /** Format: uuid */
+            readonly id: string;
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`.
+             */
+            readonly eventId: string;
+            readonly eventType: components["schemas"]["EventType"];
+            readonly status: components["schemas"]["DeliveryStatus"];
+            readonly attemptCount: number;
+            /** Format: date-time */
+            readonly nextAttemptAt: string | null;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** @description The JSON that is sent; null until it is written, which takes moments. */
+            readonly payload: {
+                readonly [key: string]: unknown;
+            } | null;
+            /** @description The newest 50, oldest first. `attemptCount` counts all. */
+            readonly attempts: readonly components["schemas"]["WebhookAttempt"][];
+        };
+        readonly WebhookDeliveryList: {
+            readonly deliveries: readonly components["schemas"]["WebhookDelivery"][];
+            /** @description Cursor of the next page, null on the last page. A page with a cursor may have fewer deliveries than `limit`. */
+            readonly nextCursor: string | null;
+        };
         /** @description Another subscription of the workspace was disabled, because its receiver is gone or keeps failing. */
         readonly WebhookDisabledEvent: {
             /**
@@ -3983,6 +2976,54 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["Webhook"] | components["schemas"]["ResourceReference"];
         };
+        /** @enum {string} */
+        readonly WebhookDisabledReason: "gone" | "failing";
+        readonly WebhookList: {
+            readonly webhooks: readonly components["schemas"]["Webhook"][];
+            readonly nextCursor: string | null;
+        };
+        /**
+         * @description How deliveries are signed; fixed at creation.
+         * @enum {string}
+         */
+        readonly WebhookSigning: "hmac-sha256" | "ed25519";
+        /**
+         * @description disabled: the receiver answered 410, or nothing but failures for 5 days.
+         * @enum {string}
+         */
+        readonly WebhookStatus: "active" | "paused" | "disabled" | "revoked";
+        /** @description A target as the event reports it. If the post no longer exists, only what the event says is present. */
+        readonly WebhookTarget: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uuid */
+            readonly postId: string;
+            readonly status: components["schemas"]["WebhookTargetStatus"];
+            readonly error: null | components["schemas"]["TargetError"];
+            /** Format: date-time */
+            readonly nextAttemptAt: string | null;
+            /** Format: uuid */
+            readonly accountId?: string;
+            readonly platform?: components["schemas"]["PlatformId"];
+            readonly username?: string;
+            readonly externalId?: string | null;
+            /**
+             * Format: uri
+             * @description URL of the post.
+             */
+            readonly permalink?: string | null;
+            /** Format: date-time */
+            readonly publishedAt?: string | null;
+            readonly attemptCount?: number;
+            /** @description Null until the platform was asked for them once. */
+            readonly metrics?: null | components["schemas"]["Metrics"];
+        };
+        /** @enum {string} */
+        readonly WebhookTargetStatus: "published" | "failed" | "deleted";
+        readonly WebhookTestData: {
+            /** Format: uuid */
+            readonly webhookId: string;
+        };
         /** @description Sent to a new subscription, and to one whose address changed. */
         readonly WebhookTestEvent: {
             /**
@@ -4001,113 +3042,274 @@ export interface components {
             readonly workspaceId: string;
             /** @description Version of the resource when it happened: higher is newer. */
             readonly sequence: number;
-            readonly data: {
-                /** Format: uuid */
-                readonly webhookId: string;
+            readonly data: components["schemas"]["WebhookTestData"];
+        };
+        readonly WebhookWithSecret: {
+            /** Format: uuid */
+            readonly id: string;
+            /** Format: uri */
+            readonly url: string;
+            readonly description: string;
+            readonly events: readonly string[];
+            readonly status: components["schemas"]["WebhookStatus"];
+            readonly disabledReason: components["schemas"]["WebhookDisabledReason"] | null;
+            readonly signing: components["schemas"]["WebhookSigning"];
+            /** @description `whpk_…`, verifies the deliveries; null with hmac-sha256. */
+            readonly publicKey: string | null;
+            /** @description null = no maximum. */
+            readonly maxPerSecond: number | null;
+            /** Format: date-time */
+            readonly createdAt: string;
+            /** Format: date-time */
+            readonly updatedAt: string;
+            /** @description `whsec_…`. Only the answer to a request that makes a secret contains it. */
+            readonly secret?: string;
+        };
+        /** @enum {string} */
+        readonly Weekday: "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun";
+        readonly XAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "x";
+            readonly settings: {
+                /**
+                 * @description Who may reply to posts: `everyone`, the accounts that the account follows (`following`) or those that the post mentions (`mentioned`).
+                 * @default everyone
+                 * @enum {string}
+                 */
+                readonly replySettings: "everyone" | "following" | "mentioned";
             };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
+        };
+        readonly YouTubeAccountSettings: {
+            /** Format: uuid */
+            readonly accountId: string;
+            /** @enum {string} */
+            readonly platform: "youtube";
+            readonly settings: {
+                /**
+                 * @description YouTube's number of the category of videos, for example `22` (People & Blogs) or `28` (Science & Technology).
+                 * @default 22
+                 */
+                readonly categoryId: string;
+                /**
+                 * @description Whether videos are made for children, as the law of the United States defines it. You declare this to YouTube.
+                 * @default false
+                 */
+                readonly madeForKids: boolean;
+                /**
+                 * @description Whether subscribers are notified of videos.
+                 * @default true
+                 */
+                readonly notifySubscribers: boolean;
+                /**
+                 * @description License of videos: YouTube's standard license, or Creative Commons Attribution.
+                 * @default youtube
+                 * @enum {string}
+                 */
+                readonly license: "youtube" | "creative_commons";
+                /**
+                 * @description Id of a playlist of the channel to which videos are added after the upload.
+                 * @default null
+                 */
+                readonly playlistId: string | null;
+            };
+            /** @description Null, because the platform offers every account the same. */
+            readonly available: Record<string, never> | null;
         };
     };
     responses: never;
     parameters: never;
     requestBodies: never;
-    headers: never;
+    headers: {
+        /** @description Changes with every visible change of the content. */
+        readonly ETag: string;
+        /** @description The answer is that of an earlier request with the same key. */
+        readonly "Idempotent-Replayed": "true";
+        /** @description Path of the created resource. */
+        readonly Location: string;
+        /** @description Requests that are left, and the seconds until the whole limit is available again. */
+        readonly RateLimit: string;
+        /** @description The limit that applies, and its window. */
+        readonly "RateLimit-Policy": string;
+        /** @description Seconds to wait. */
+        readonly "Retry-After": number;
+        /** @description `Bearer`. */
+        readonly "WWW-Authenticate": string;
+        /** @description Whether the platform was asked to revoke the permission. */
+        readonly "X-Provider-Revocation": "not_attempted" | "unconfirmed";
+        /** @description Why the platform was not asked; only with not_attempted. */
+        readonly "X-Provider-Revocation-Reason": "app_wide_grant" | "not_verified" | "not_configured" | "already_disconnected";
+        /** @description Id of the request; quote it when you report a problem. */
+        readonly "X-Request-Id": string;
+    };
     pathItems: never;
 }
-export type Error = components['schemas']['Error'];
-export type PlatformId = components['schemas']['PlatformId'];
-export type Platform = components['schemas']['Platform'];
-export type PlatformList = components['schemas']['PlatformList'];
 export type Account = components['schemas']['Account'];
-export type AccountList = components['schemas']['AccountList'];
-export type InstagramAccountSettings = components['schemas']['InstagramAccountSettings'];
-export type XAccountSettings = components['schemas']['XAccountSettings'];
-export type FacebookAccountSettings = components['schemas']['FacebookAccountSettings'];
-export type TikTokAccountSettings = components['schemas']['TikTokAccountSettings'];
-export type YouTubeAccountSettings = components['schemas']['YouTubeAccountSettings'];
-export type TelegramAccountSettings = components['schemas']['TelegramAccountSettings'];
-export type BlueskyAccountSettings = components['schemas']['BlueskyAccountSettings'];
-export type AccountSettings = components['schemas']['AccountSettings'];
-export type AccountSettingsPatch = components['schemas']['AccountSettingsPatch'];
-export type PresignUpload = components['schemas']['PresignUpload'];
-export type ImportMedia = components['schemas']['ImportMedia'];
-export type UpdateMedia = components['schemas']['UpdateMedia'];
-export type UploadGrant = components['schemas']['UploadGrant'];
-export type ReadyMedia = components['schemas']['ReadyMedia'];
-export type MediaDeletion = components['schemas']['MediaDeletion'];
-export type PostOption = components['schemas']['PostOption'];
-export type Metrics = components['schemas']['Metrics'];
-export type TargetError = components['schemas']['TargetError'];
-export type PostTarget = components['schemas']['PostTarget'];
-export type Attempt = components['schemas']['Attempt'];
-export type PostSummary = components['schemas']['PostSummary'];
-export type PostDetail = components['schemas']['PostDetail'];
-export type PostList = components['schemas']['PostList'];
-export type ValidPost = components['schemas']['ValidPost'];
-export type DeleteTarget = components['schemas']['DeleteTarget'];
-export type PostDeletion = components['schemas']['PostDeletion'];
-export type CreatePost = components['schemas']['CreatePost'];
-export type ValidatePost = components['schemas']['ValidatePost'];
-export type UpdatePost = components['schemas']['UpdatePost'];
-export type PublishPost = components['schemas']['PublishPost'];
-export type MetricsRefresh = components['schemas']['MetricsRefresh'];
-export type RefreshedPost = components['schemas']['RefreshedPost'];
-export type MonthlyQuota = components['schemas']['MonthlyQuota'];
-export type DailyQuota = components['schemas']['DailyQuota'];
-export type Quota = components['schemas']['Quota'];
-export type QueueSlotRule = components['schemas']['QueueSlotRule'];
-export type QueueSlotRuleList = components['schemas']['QueueSlotRuleList'];
-export type CreateQueueSlotRule = components['schemas']['CreateQueueSlotRule'];
-export type UpdateQueueSlotRule = components['schemas']['UpdateQueueSlotRule'];
-export type Webhook = components['schemas']['Webhook'];
-export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
-export type WebhookList = components['schemas']['WebhookList'];
-export type CreateWebhook = components['schemas']['CreateWebhook'];
-export type UpdateWebhook = components['schemas']['UpdateWebhook'];
-export type WebhookAttempt = components['schemas']['WebhookAttempt'];
-export type WebhookDelivery = components['schemas']['WebhookDelivery'];
-export type WebhookDeliveryList = components['schemas']['WebhookDeliveryList'];
-export type CommentAuthor = components['schemas']['CommentAuthor'];
-export type Comment = components['schemas']['Comment'];
-export type CommentList = components['schemas']['CommentList'];
-export type RequestCommentAction = components['schemas']['RequestCommentAction'];
-export type CommentAction = components['schemas']['CommentAction'];
-export type AutomationRule = components['schemas']['AutomationRule'];
-export type AutomationRuleList = components['schemas']['AutomationRuleList'];
-export type CreateAutomationRule = components['schemas']['CreateAutomationRule'];
-export type UpdateAutomationRule = components['schemas']['UpdateAutomationRule'];
-export type AutomationRun = components['schemas']['AutomationRun'];
-export type AutomationRunList = components['schemas']['AutomationRunList'];
-export type BackfillCounts = components['schemas']['BackfillCounts'];
-export type BackfillItem = components['schemas']['BackfillItem'];
-export type BackfillPreviewItem = components['schemas']['BackfillPreviewItem'];
-export type BackfillPreview = components['schemas']['BackfillPreview'];
-export type BackfillSummary = components['schemas']['BackfillSummary'];
-export type Backfill = components['schemas']['Backfill'];
-export type BackfillList = components['schemas']['BackfillList'];
-export type CreateBackfill = components['schemas']['CreateBackfill'];
-export type UpdateBackfill = components['schemas']['UpdateBackfill'];
-export type ResourceReference = components['schemas']['ResourceReference'];
-export type WebhookTarget = components['schemas']['WebhookTarget'];
-export type WebhookAccount = components['schemas']['WebhookAccount'];
-export type PostScheduledEvent = components['schemas']['PostScheduledEvent'];
-export type PostPublishingEvent = components['schemas']['PostPublishingEvent'];
-export type PostPublishedEvent = components['schemas']['PostPublishedEvent'];
-export type PostPartialEvent = components['schemas']['PostPartialEvent'];
-export type PostFailedEvent = components['schemas']['PostFailedEvent'];
-export type PostCancelledEvent = components['schemas']['PostCancelledEvent'];
-export type PostDeletedEvent = components['schemas']['PostDeletedEvent'];
-export type TargetPublishedEvent = components['schemas']['TargetPublishedEvent'];
-export type TargetFailedEvent = components['schemas']['TargetFailedEvent'];
-export type TargetDeletedEvent = components['schemas']['TargetDeletedEvent'];
 export type AccountConnectedEvent = components['schemas']['AccountConnectedEvent'];
 export type AccountDisconnectedEvent = components['schemas']['AccountDisconnectedEvent'];
+export type AccountFeature = components['schemas']['AccountFeature'];
+export type AccountList = components['schemas']['AccountList'];
 export type AccountReconnectRequiredEvent = components['schemas']['AccountReconnectRequiredEvent'];
-export type MediaReadyEvent = components['schemas']['MediaReadyEvent'];
-export type CommentActionCompletedEvent = components['schemas']['CommentActionCompletedEvent'];
+export type AccountSettings = components['schemas']['AccountSettings'];
+export type AccountSettingsPatch = components['schemas']['AccountSettingsPatch'];
+export type AccountStatus = components['schemas']['AccountStatus'];
+export type AnimationRules = components['schemas']['AnimationRules'];
+export type ApiError = components['schemas']['ApiError'];
+export type Attempt = components['schemas']['Attempt'];
+export type AttemptOutcome = components['schemas']['AttemptOutcome'];
+export type AutomationRule = components['schemas']['AutomationRule'];
+export type AutomationRuleList = components['schemas']['AutomationRuleList'];
+export type AutomationRun = components['schemas']['AutomationRun'];
 export type AutomationRunCompletedEvent = components['schemas']['AutomationRunCompletedEvent'];
+export type AutomationRunList = components['schemas']['AutomationRunList'];
+export type Backfill = components['schemas']['Backfill'];
+export type BackfillAction = components['schemas']['BackfillAction'];
+export type BackfillCounts = components['schemas']['BackfillCounts'];
+export type BackfillItem = components['schemas']['BackfillItem'];
+export type BackfillList = components['schemas']['BackfillList'];
+export type BackfillOutcome = components['schemas']['BackfillOutcome'];
+export type BackfillPreview = components['schemas']['BackfillPreview'];
+export type BackfillPreviewItem = components['schemas']['BackfillPreviewItem'];
+export type BackfillPreviewOutcome = components['schemas']['BackfillPreviewOutcome'];
+export type BackfillReason = components['schemas']['BackfillReason'];
+export type BackfillStatus = components['schemas']['BackfillStatus'];
+export type BackfillSummary = components['schemas']['BackfillSummary'];
+export type BlueskyAccountSettings = components['schemas']['BlueskyAccountSettings'];
+export type Comment = components['schemas']['Comment'];
+export type CommentAction = components['schemas']['CommentAction'];
+export type CommentActionCompletedEvent = components['schemas']['CommentActionCompletedEvent'];
+export type CommentActionStatus = components['schemas']['CommentActionStatus'];
+export type CommentActionType = components['schemas']['CommentActionType'];
+export type CommentAuthor = components['schemas']['CommentAuthor'];
+export type CommentList = components['schemas']['CommentList'];
+export type CommentRules = components['schemas']['CommentRules'];
+export type CreateAutomationRule = components['schemas']['CreateAutomationRule'];
+export type CreateBackfill = components['schemas']['CreateBackfill'];
+export type CreatePost = components['schemas']['CreatePost'];
+export type CreateQueueSlotRule = components['schemas']['CreateQueueSlotRule'];
+export type CreateWebhook = components['schemas']['CreateWebhook'];
+export type CreatedVia = components['schemas']['CreatedVia'];
+export type DailyLimitRules = components['schemas']['DailyLimitRules'];
+export type DailyQuota = components['schemas']['DailyQuota'];
+export type DeleteTarget = components['schemas']['DeleteTarget'];
+export type DeleteTargetStatus = components['schemas']['DeleteTargetStatus'];
+export type DeliveryStatus = components['schemas']['DeliveryStatus'];
+export type DetailCode = components['schemas']['DetailCode'];
+export type ErrorCode = components['schemas']['ErrorCode'];
+export type ErrorDetail = components['schemas']['ErrorDetail'];
+export type ErrorPlace = components['schemas']['ErrorPlace'];
+export type EventType = components['schemas']['EventType'];
+export type FacebookAccountSettings = components['schemas']['FacebookAccountSettings'];
+export type ImageRules = components['schemas']['ImageRules'];
+export type ImportMedia = components['schemas']['ImportMedia'];
+export type InstagramAccountSettings = components['schemas']['InstagramAccountSettings'];
+export type MediaDeletion = components['schemas']['MediaDeletion'];
+export type MediaKind = components['schemas']['MediaKind'];
+export type MediaReadyEvent = components['schemas']['MediaReadyEvent'];
+export type MediaRules = components['schemas']['MediaRules'];
+export type Metrics = components['schemas']['Metrics'];
+export type MetricsRefresh = components['schemas']['MetricsRefresh'];
+export type MonthlyQuota = components['schemas']['MonthlyQuota'];
+export type Platform = components['schemas']['Platform'];
+export type PlatformId = components['schemas']['PlatformId'];
+export type PlatformList = components['schemas']['PlatformList'];
+export type PlatformRules = components['schemas']['PlatformRules'];
+export type PostCancelledEvent = components['schemas']['PostCancelledEvent'];
+export type PostCreatedResult = components['schemas']['PostCreatedResult'];
+export type PostDeletedEvent = components['schemas']['PostDeletedEvent'];
+export type PostDeletion = components['schemas']['PostDeletion'];
+export type PostDetail = components['schemas']['PostDetail'];
+export type PostFailedEvent = components['schemas']['PostFailedEvent'];
+export type PostKind = components['schemas']['PostKind'];
+export type PostList = components['schemas']['PostList'];
+export type PostOption = components['schemas']['PostOption'];
+export type PostPartialEvent = components['schemas']['PostPartialEvent'];
+export type PostPublishedEvent = components['schemas']['PostPublishedEvent'];
+export type PostPublishingEvent = components['schemas']['PostPublishingEvent'];
+export type PostScheduledEvent = components['schemas']['PostScheduledEvent'];
+export type PostStatus = components['schemas']['PostStatus'];
+export type PostSummary = components['schemas']['PostSummary'];
+export type PostTarget = components['schemas']['PostTarget'];
+export type PostTargetSummary = components['schemas']['PostTargetSummary'];
+export type PostUpdateResult = components['schemas']['PostUpdateResult'];
+export type PostWriteResult = components['schemas']['PostWriteResult'];
+export type PresignUpload = components['schemas']['PresignUpload'];
+export type Privacy = components['schemas']['Privacy'];
+export type PublishPost = components['schemas']['PublishPost'];
+export type QueueSlotRule = components['schemas']['QueueSlotRule'];
+export type QueueSlotRuleList = components['schemas']['QueueSlotRuleList'];
+export type QueueSlotRuleStatus = components['schemas']['QueueSlotRuleStatus'];
+export type Quota = components['schemas']['Quota'];
 export type QuotaExhaustedEvent = components['schemas']['QuotaExhaustedEvent'];
+export type QuotaScope = components['schemas']['QuotaScope'];
+export type ReadyMedia = components['schemas']['ReadyMedia'];
+export type RefreshedPost = components['schemas']['RefreshedPost'];
+export type RequestCommentAction = components['schemas']['RequestCommentAction'];
+export type ResourceReference = components['schemas']['ResourceReference'];
+export type RotateSecret = components['schemas']['RotateSecret'];
+export type RuleMatch = components['schemas']['RuleMatch'];
+export type RuleStatus = components['schemas']['RuleStatus'];
+export type RunReason = components['schemas']['RunReason'];
+export type RunStatus = components['schemas']['RunStatus'];
+export type TagMode = components['schemas']['TagMode'];
+export type TagRules = components['schemas']['TagRules'];
+export type TargetDeletedEvent = components['schemas']['TargetDeletedEvent'];
+export type TargetError = components['schemas']['TargetError'];
+export type TargetErrorCode = components['schemas']['TargetErrorCode'];
+export type TargetFailedEvent = components['schemas']['TargetFailedEvent'];
+export type TargetPublishedEvent = components['schemas']['TargetPublishedEvent'];
+export type TargetStatus = components['schemas']['TargetStatus'];
+export type TelegramAccountSettings = components['schemas']['TelegramAccountSettings'];
+export type TextRules = components['schemas']['TextRules'];
+export type TextUnit = components['schemas']['TextUnit'];
+export type TikTokAccountSettings = components['schemas']['TikTokAccountSettings'];
+export type TitleRule = components['schemas']['TitleRule'];
+export type TitleRules = components['schemas']['TitleRules'];
+export type UnavailableReason = components['schemas']['UnavailableReason'];
+export type UpdateAutomationRule = components['schemas']['UpdateAutomationRule'];
+export type UpdateBackfill = components['schemas']['UpdateBackfill'];
+export type UpdateMedia = components['schemas']['UpdateMedia'];
+export type UpdatePost = components['schemas']['UpdatePost'];
+export type UpdateQueueSlotRule = components['schemas']['UpdateQueueSlotRule'];
+export type UpdateWebhook = components['schemas']['UpdateWebhook'];
+export type UploadGrant = components['schemas']['UploadGrant'];
+export type ValidPost = components['schemas']['ValidPost'];
+export type ValidTarget = components['schemas']['ValidTarget'];
+export type ValidatePost = components['schemas']['ValidatePost'];
+export type VideoRules = components['schemas']['VideoRules'];
+export type Webhook = components['schemas']['Webhook'];
+export type WebhookAccount = components['schemas']['WebhookAccount'];
+export type WebhookAccountStatus = components['schemas']['WebhookAccountStatus'];
+export type WebhookAttempt = components['schemas']['WebhookAttempt'];
+export type WebhookAttemptError = components['schemas']['WebhookAttemptError'];
+export type WebhookDelivery = components['schemas']['WebhookDelivery'];
+export type WebhookDeliveryList = components['schemas']['WebhookDeliveryList'];
 export type WebhookDisabledEvent = components['schemas']['WebhookDisabledEvent'];
+export type WebhookDisabledReason = components['schemas']['WebhookDisabledReason'];
+export type WebhookList = components['schemas']['WebhookList'];
+export type WebhookSigning = components['schemas']['WebhookSigning'];
+export type WebhookStatus = components['schemas']['WebhookStatus'];
+export type WebhookTarget = components['schemas']['WebhookTarget'];
+export type WebhookTargetStatus = components['schemas']['WebhookTargetStatus'];
+export type WebhookTestData = components['schemas']['WebhookTestData'];
 export type WebhookTestEvent = components['schemas']['WebhookTestEvent'];
+export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
+export type Weekday = components['schemas']['Weekday'];
+export type XAccountSettings = components['schemas']['XAccountSettings'];
+export type YouTubeAccountSettings = components['schemas']['YouTubeAccountSettings'];
+export type HeaderETag = components['headers']['ETag'];
+export type HeaderIdempotentReplayed = components['headers']['Idempotent-Replayed'];
+export type HeaderLocation = components['headers']['Location'];
+export type HeaderRateLimit = components['headers']['RateLimit'];
+export type HeaderRateLimitPolicy = components['headers']['RateLimit-Policy'];
+export type HeaderRetryAfter = components['headers']['Retry-After'];
+export type HeaderWwwAuthenticate = components['headers']['WWW-Authenticate'];
+export type HeaderXProviderRevocation = components['headers']['X-Provider-Revocation'];
+export type HeaderXProviderRevocationReason = components['headers']['X-Provider-Revocation-Reason'];
+export type HeaderXRequestId = components['headers']['X-Request-Id'];
 export type $defs = Record<string, never>;
 export interface operations {
     readonly listAccounts: {
@@ -4127,65 +3329,149 @@ export interface operations {
             /** @description All connected accounts, newest first. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "accounts": [
+                     *         {
+                     *           "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "platform": "bluesky",
+                     *           "externalId": "did:plc:abc",
+                     *           "username": "rider.example",
+                     *           "displayName": "Rider",
+                     *           "avatarUrl": null,
+                     *           "status": "active",
+                     *           "connectedAt": "2026-11-19T08:30:00.000Z",
+                     *           "tokenExpiresAt": null,
+                     *           "permissions": {
+                     *             "granted": [
+                     *               "publishing",
+                     *               "comments",
+                     *               "metrics"
+                     *             ],
+                     *             "missing": []
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["AccountList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4207,50 +3493,124 @@ export interface operations {
             /** @description Disconnected. */
             readonly 204: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Whether the platform was asked to revoke the permission. */
-                    readonly "X-Provider-Revocation"?: "not_attempted" | "unconfirmed";
-                    /** @description Why the platform was not asked; only with not_attempted. */
-                    readonly "X-Provider-Revocation-Reason"?: "app_wide_grant" | "not_verified" | "not_configured" | "already_disconnected";
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "X-Provider-Revocation": components["headers"]["X-Provider-Revocation"];
+                    readonly "X-Provider-Revocation-Reason": components["headers"]["X-Provider-Revocation-Reason"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4274,65 +3634,146 @@ export interface operations {
             /** @description The settings of the account. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *       "platform": "x",
+                     *       "settings": {
+                     *         "replySettings": "following"
+                     *       },
+                     *       "available": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["AccountSettings"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4358,48 +3799,158 @@ export interface operations {
             /** @description The settings of the account. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *       "platform": "x",
+                     *       "settings": {
+                     *         "replySettings": "following"
+                     *       },
+                     *       "available": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["AccountSettings"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4426,65 +3977,149 @@ export interface operations {
             /** @description A page of rules. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rules": [
+                     *         {
+                     *           "id": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "name": "Price list",
+                     *           "mediaIds": null,
+                     *           "keywords": [
+                     *             "price",
+                     *             "가격"
+                     *           ],
+                     *           "match": "any",
+                     *           "excludeKeywords": [
+                     *             "refund"
+                     *           ],
+                     *           "message": "Here is our price list: https://example.com/prices",
+                     *           "status": "draft",
+                     *           "createdAt": "2026-11-20T15:00:00.000Z",
+                     *           "updatedAt": "2026-11-20T15:00:00.000Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["AutomationRuleList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`, `invalid_cursor`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4510,52 +4145,194 @@ export interface operations {
             /** @description The rule. */
             readonly 201: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Path of the created resource. */
-                    readonly Location?: string;
-                    /** @description The answer is that of an earlier request with the same key. */
-                    readonly "Idempotent-Replayed"?: "true";
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly Location: components["headers"]["Location"];
+                    readonly "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                     *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *       "name": "Price list",
+                     *       "mediaIds": null,
+                     *       "keywords": [
+                     *         "price",
+                     *         "가격"
+                     *       ],
+                     *       "match": "any",
+                     *       "excludeKeywords": [
+                     *         "refund"
+                     *       ],
+                     *       "message": "Here is our price list: https://example.com/prices",
+                     *       "status": "draft",
+                     *       "createdAt": "2026-11-20T15:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T15:00:00.000Z"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["AutomationRule"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_conflict`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_key_reused`, `validation_failed`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4581,48 +4358,180 @@ export interface operations {
             /** @description The rule as it is now. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                     *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *       "name": "Price list",
+                     *       "mediaIds": null,
+                     *       "keywords": [
+                     *         "price",
+                     *         "가격"
+                     *       ],
+                     *       "match": "any",
+                     *       "excludeKeywords": [
+                     *         "refund"
+                     *       ],
+                     *       "message": "Here is our price list: https://example.com/prices",
+                     *       "status": "active",
+                     *       "createdAt": "2026-11-20T15:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T15:00:00.000Z"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["AutomationRule"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `invalid_transition`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4635,7 +4544,8 @@ export interface operations {
                 /** @description nextCursor of the previous page. */
                 readonly cursor?: string;
                 readonly ruleId?: string;
-                readonly status?: "prepared" | "sent" | "skipped" | "failed";
+                /** @description prepared: the private reply waits to be sent or, with the reason `sending_blocked`, is never sent. */
+                readonly status?: components["schemas"]["RunStatus"];
             };
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
@@ -4651,65 +4561,156 @@ export interface operations {
             /** @description A page of runs. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "runs": [
+                     *         {
+                     *           "id": "01a1a1c5-0b1e-7c2d-9e3f-405162738495",
+                     *           "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                     *           "commentId": "17912345678901234",
+                     *           "mediaId": "18027438291234567",
+                     *           "author": {
+                     *             "id": "17841405309211844",
+                     *             "username": "bike.fan"
+                     *           },
+                     *           "status": "sent",
+                     *           "reason": null,
+                     *           "createdAt": "2026-11-21T09:00:00.507Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["AutomationRunList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`, `invalid_cursor`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4737,65 +4738,171 @@ export interface operations {
             /** @description A page of past comments. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "comments": [
+                     *         {
+                     *           "comment": {
+                     *             "id": "17912345678901234",
+                     *             "text": "Are you open on Sunday?",
+                     *             "author": {
+                     *               "id": "17841405309211844",
+                     *               "username": "bike.fan"
+                     *             },
+                     *             "createdAt": "2026-11-21T10:01:40.000Z",
+                     *             "likeCount": 3,
+                     *             "replyCount": 0,
+                     *             "hidden": false
+                     *           },
+                     *           "outcome": "prepare",
+                     *           "reason": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["BackfillPreview"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`, `invalid_cursor`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `account_reconnect_required`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4822,65 +4929,146 @@ export interface operations {
             /** @description A page of jobs. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "backfills": [
+                     *         {
+                     *           "id": "01a1a1d0-1a2b-7c3d-8e4f-5061728394a5",
+                     *           "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                     *           "mediaId": "18027438291234567",
+                     *           "status": "completed",
+                     *           "counts": {
+                     *             "scanned": 1,
+                     *             "matched": 1,
+                     *             "prepared": 1,
+                     *             "skipped": 0
+                     *           },
+                     *           "sending": "blocked",
+                     *           "createdAt": "2026-11-21T10:05:00.000Z",
+                     *           "updatedAt": "2026-11-21T10:05:00.611Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["BackfillList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`, `invalid_cursor`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4906,52 +5094,210 @@ export interface operations {
             /** @description The job. */
             readonly 202: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Path of the created resource. */
-                    readonly Location?: string;
-                    /** @description The answer is that of an earlier request with the same key. */
-                    readonly "Idempotent-Replayed"?: "true";
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly Location: components["headers"]["Location"];
+                    readonly "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1a1d0-1a2b-7c3d-8e4f-5061728394a5",
+                     *       "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                     *       "mediaId": "18027438291234567",
+                     *       "status": "completed",
+                     *       "counts": {
+                     *         "scanned": 1,
+                     *         "matched": 1,
+                     *         "prepared": 1,
+                     *         "skipped": 0
+                     *       },
+                     *       "sending": "blocked",
+                     *       "createdAt": "2026-11-21T10:05:00.000Z",
+                     *       "updatedAt": "2026-11-21T10:05:00.611Z",
+                     *       "results": [
+                     *         {
+                     *           "comment": {
+                     *             "id": "17912345678901234",
+                     *             "text": "Are you open on Sunday?",
+                     *             "author": {
+                     *               "id": "17841405309211844",
+                     *               "username": "bike.fan"
+                     *             },
+                     *             "createdAt": "2026-11-21T10:01:40.000Z",
+                     *             "likeCount": 3,
+                     *             "replyCount": 0,
+                     *             "hidden": false
+                     *           },
+                     *           "outcome": "prepared",
+                     *           "reason": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["Backfill"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_conflict`, `account_reconnect_required`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_key_reused`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -4980,65 +5326,172 @@ export interface operations {
             /** @description The job. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1a1d0-1a2b-7c3d-8e4f-5061728394a5",
+                     *       "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                     *       "mediaId": "18027438291234567",
+                     *       "status": "completed",
+                     *       "counts": {
+                     *         "scanned": 1,
+                     *         "matched": 1,
+                     *         "prepared": 1,
+                     *         "skipped": 0
+                     *       },
+                     *       "sending": "blocked",
+                     *       "createdAt": "2026-11-21T10:05:00.000Z",
+                     *       "updatedAt": "2026-11-21T10:05:00.611Z",
+                     *       "results": [
+                     *         {
+                     *           "comment": {
+                     *             "id": "17912345678901234",
+                     *             "text": "Are you open on Sunday?",
+                     *             "author": {
+                     *               "id": "17841405309211844",
+                     *               "username": "bike.fan"
+                     *             },
+                     *             "createdAt": "2026-11-21T10:01:40.000Z",
+                     *             "likeCount": 3,
+                     *             "replyCount": 0,
+                     *             "hidden": false
+                     *           },
+                     *           "outcome": "prepared",
+                     *           "reason": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["Backfill"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`, `invalid_cursor`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5064,48 +5517,196 @@ export interface operations {
             /** @description The job as it is now. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1a1d0-1a2b-7c3d-8e4f-5061728394a5",
+                     *       "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                     *       "mediaId": "18027438291234567",
+                     *       "status": "completed",
+                     *       "counts": {
+                     *         "scanned": 1,
+                     *         "matched": 1,
+                     *         "prepared": 1,
+                     *         "skipped": 0
+                     *       },
+                     *       "sending": "blocked",
+                     *       "createdAt": "2026-11-21T10:05:00.000Z",
+                     *       "updatedAt": "2026-11-21T10:05:00.611Z",
+                     *       "results": [
+                     *         {
+                     *           "comment": {
+                     *             "id": "17912345678901234",
+                     *             "text": "Are you open on Sunday?",
+                     *             "author": {
+                     *               "id": "17841405309211844",
+                     *               "username": "bike.fan"
+                     *             },
+                     *             "createdAt": "2026-11-21T10:01:40.000Z",
+                     *             "likeCount": 3,
+                     *             "replyCount": 0,
+                     *             "hidden": false
+                     *           },
+                     *           "outcome": "prepared",
+                     *           "reason": null
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["Backfill"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `invalid_transition`, `account_reconnect_required`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5136,65 +5737,167 @@ export interface operations {
             /** @description A page of comments. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "comments": [
+                     *         {
+                     *           "id": "17912345678901234",
+                     *           "text": "Are you open on Sunday?",
+                     *           "author": {
+                     *             "id": "17841405309211844",
+                     *             "username": "bike.fan"
+                     *           },
+                     *           "createdAt": "2026-11-21T10:01:40.000Z",
+                     *           "likeCount": 3,
+                     *           "replyCount": 0,
+                     *           "hidden": false
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["CommentList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`, `invalid_cursor`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `account_reconnect_required`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5226,52 +5929,188 @@ export interface operations {
             /** @description The pending action. */
             readonly 202: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Path of the created resource. */
-                    readonly Location?: string;
-                    /** @description The answer is that of an earlier request with the same key. */
-                    readonly "Idempotent-Replayed"?: "true";
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly Location: components["headers"]["Location"];
+                    readonly "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1a1c4-77aa-7b4c-8d5e-6f708192a3b4",
+                     *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *       "mediaId": "18027438291234567",
+                     *       "commentId": "17912345678901234",
+                     *       "type": "reply",
+                     *       "text": "Yes, we are open on Sunday.",
+                     *       "status": "pending",
+                     *       "error": null,
+                     *       "createdAt": "2026-11-21T09:00:00.118Z",
+                     *       "finishedAt": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["CommentAction"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_conflict`, `account_reconnect_required`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_key_reused`, `validation_failed`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5295,65 +6134,150 @@ export interface operations {
             /** @description The action. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1a1c4-77aa-7b4c-8d5e-6f708192a3b4",
+                     *       "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *       "mediaId": "18027438291234567",
+                     *       "commentId": "17912345678901234",
+                     *       "type": "reply",
+                     *       "text": "Yes, we are open on Sunday.",
+                     *       "status": "succeeded",
+                     *       "error": null,
+                     *       "createdAt": "2026-11-21T09:00:00.118Z",
+                     *       "finishedAt": "2026-11-21T09:00:01.402Z"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["CommentAction"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5377,48 +6301,157 @@ export interface operations {
             /** @description The grant. It cannot be read again. */
             readonly 201: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *       "uploadUrl": "https://postrider.example/uploads/01a19c11-2d4e-7f60-9182-a3b4c5d6e7f9?token=EXAMPLE",
+                     *       "uploadPath": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f9",
+                     *       "uploadToken": "EXAMPLE",
+                     *       "expiresAt": "2026-11-20T15:11:52.003Z"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["UploadGrant"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `media_rejected`, `quota_exceeded`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5440,48 +6473,166 @@ export interface operations {
             /** @description The media, ready for posts. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *       "status": "ready",
+                     *       "kind": "image",
+                     *       "contentType": "image/jpeg",
+                     *       "bytes": 184233,
+                     *       "width": 1600,
+                     *       "height": 1200,
+                     *       "durationMs": null,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "fileName": "shop.jpg",
+                     *       "altText": "A sailing boat at sunrise",
+                     *       "coverMs": null,
+                     *       "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *       "createdAt": "2026-11-20T14:11:52.003Z"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["ReadyMedia"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `media_not_uploaded`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `media_rejected`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5507,50 +6658,179 @@ export interface operations {
             /** @description The media, ready for posts. */
             readonly 201: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description The answer is that of an earlier request with the same key. */
-                    readonly "Idempotent-Replayed"?: "true";
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *       "status": "ready",
+                     *       "kind": "image",
+                     *       "contentType": "image/jpeg",
+                     *       "bytes": 184233,
+                     *       "width": 1600,
+                     *       "height": 1200,
+                     *       "durationMs": null,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "fileName": "shop.jpg",
+                     *       "altText": "A sailing boat at sunrise",
+                     *       "coverMs": null,
+                     *       "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *       "createdAt": "2026-11-20T14:11:52.003Z"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["ReadyMedia"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_conflict`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_key_reused`, `address_not_allowed`, `import_failed`, `media_rejected`, `quota_exceeded`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5572,61 +6852,152 @@ export interface operations {
             /** @description The media is being deleted. */
             readonly 202: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *       "status": "deleting"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["MediaDeletion"];
                 };
             };
             /** @description The media is deleted. */
             readonly 204: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `media_in_use`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5652,48 +7023,178 @@ export interface operations {
             /** @description The media. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *       "status": "ready",
+                     *       "kind": "image",
+                     *       "contentType": "image/jpeg",
+                     *       "bytes": 184233,
+                     *       "width": 1600,
+                     *       "height": 1200,
+                     *       "durationMs": null,
+                     *       "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *       "fileName": "shop.jpg",
+                     *       "altText": "A sailing boat at sunrise",
+                     *       "coverMs": null,
+                     *       "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *       "createdAt": "2026-11-20T14:11:52.003Z"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["ReadyMedia"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `media_in_use`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5715,65 +7216,845 @@ export interface operations {
             /** @description All platforms. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "platforms": [
+                     *         {
+                     *           "id": "instagram",
+                     *           "name": "Instagram",
+                     *           "available": true,
+                     *           "unavailableReason": null,
+                     *           "rules": {
+                     *             "kind": "an image-sharing network",
+                     *             "text": {
+                     *               "max": 2200,
+                     *               "unit": "utf16",
+                     *               "required": false,
+                     *               "maxHashtags": 30,
+                     *               "maxMentions": 20,
+                     *               "linksClickable": false
+                     *             },
+                     *             "media": {
+                     *               "required": true,
+                     *               "min": 1,
+                     *               "max": 10,
+                     *               "mixImageVideo": true,
+                     *               "maxVideos": 10,
+                     *               "altTextMax": 1000,
+                     *               "needsPublicUrl": {
+                     *                 "image": true,
+                     *                 "video": false
+                     *               }
+                     *             },
+                     *             "image": {
+                     *               "types": [
+                     *                 "image/jpeg"
+                     *               ],
+                     *               "maxBytes": 8000000,
+                     *               "minRatio": 0.8,
+                     *               "maxRatio": 1.91,
+                     *               "minWidth": 320,
+                     *               "usefulSize": {
+                     *                 "width": 1440,
+                     *                 "height": 1920
+                     *               }
+                     *             },
+                     *             "video": {
+                     *               "types": [
+                     *                 "video/mp4",
+                     *                 "video/quicktime"
+                     *               ],
+                     *               "maxBytes": 300000000,
+                     *               "minSeconds": 3,
+                     *               "maxSeconds": 900,
+                     *               "minFps": 23,
+                     *               "maxFps": 60
+                     *             },
+                     *             "kinds": [
+                     *               "image",
+                     *               "carousel",
+                     *               "reel"
+                     *             ],
+                     *             "title": {
+                     *               "rule": "none"
+                     *             },
+                     *             "privacy": [
+                     *               "public"
+                     *             ],
+                     *             "tags": {
+                     *               "mode": "in_text"
+                     *             },
+                     *             "dailyLimit": {
+                     *               "count": 50,
+                     *               "windowHours": 24,
+                     *               "scope": "account",
+                     *               "source": "live:content_publishing_limit"
+                     *             },
+                     *             "delete": {
+                     *               "supported": true,
+                     *               "condition": "facebook_login_only"
+                     *             },
+                     *             "metrics": {
+                     *               "supported": true,
+                     *               "names": [
+                     *                 "views",
+                     *                 "reach",
+                     *                 "likes",
+                     *                 "comments",
+                     *                 "shares",
+                     *                 "saves"
+                     *               ]
+                     *             },
+                     *             "comments": {
+                     *               "list": true,
+                     *               "reply": true,
+                     *               "hide": true,
+                     *               "delete": false
+                     *             },
+                     *             "dm": {
+                     *               "supported": true,
+                     *               "windowDays": 7,
+                     *               "perComment": 1
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "x",
+                     *           "name": "X",
+                     *           "available": true,
+                     *           "unavailableReason": null,
+                     *           "rules": {
+                     *             "kind": "a short-text network",
+                     *             "text": {
+                     *               "max": 280,
+                     *               "maxByTrait": {
+                     *                 "verified_type": {
+                     *                   "blue": 25000,
+                     *                   "business": 25000,
+                     *                   "government": 25000
+                     *                 }
+                     *               },
+                     *               "unit": "weighted",
+                     *               "urlWeight": 23,
+                     *               "required": false,
+                     *               "linksClickable": true
+                     *             },
+                     *             "media": {
+                     *               "required": false,
+                     *               "min": 0,
+                     *               "max": 4,
+                     *               "mixImageVideo": false,
+                     *               "maxVideos": 1,
+                     *               "altTextMax": 1000,
+                     *               "needsPublicUrl": {
+                     *                 "image": false,
+                     *                 "video": false
+                     *               }
+                     *             },
+                     *             "image": {
+                     *               "types": [
+                     *                 "image/jpeg",
+                     *                 "image/png",
+                     *                 "image/webp"
+                     *               ],
+                     *               "maxBytes": 5000000,
+                     *               "animation": {
+                     *                 "types": [
+                     *                   "image/gif"
+                     *                 ],
+                     *                 "maxBytes": 15000000,
+                     *                 "maxWidth": 1280,
+                     *                 "maxHeight": 1080,
+                     *                 "maxFrames": 350,
+                     *                 "maxPerPost": 1
+                     *               },
+                     *               "maxLongSide": 8192,
+                     *               "usefulSize": {
+                     *                 "width": 4096,
+                     *                 "height": 4096
+                     *               }
+                     *             },
+                     *             "video": {
+                     *               "types": [
+                     *                 "video/mp4",
+                     *                 "video/quicktime"
+                     *               ],
+                     *               "maxBytes": 512000000,
+                     *               "minSeconds": 0.5,
+                     *               "maxSeconds": 140,
+                     *               "maxFps": 60
+                     *             },
+                     *             "kinds": [
+                     *               "text",
+                     *               "link",
+                     *               "image",
+                     *               "carousel",
+                     *               "video"
+                     *             ],
+                     *             "title": {
+                     *               "rule": "none"
+                     *             },
+                     *             "privacy": [
+                     *               "public"
+                     *             ],
+                     *             "tags": {
+                     *               "mode": "in_text"
+                     *             },
+                     *             "dailyLimit": {
+                     *               "count": 10000,
+                     *               "windowHours": 24,
+                     *               "scope": "app",
+                     *               "perUser": {
+                     *                 "count": 100,
+                     *                 "windowMinutes": 15
+                     *               }
+                     *             },
+                     *             "delete": {
+                     *               "supported": true
+                     *             },
+                     *             "metrics": {
+                     *               "supported": true,
+                     *               "names": [
+                     *                 "impressions",
+                     *                 "likes",
+                     *                 "comments",
+                     *                 "shares",
+                     *                 "saves"
+                     *               ]
+                     *             },
+                     *             "comments": {
+                     *               "list": true,
+                     *               "listWindowDays": 7,
+                     *               "reply": "restricted",
+                     *               "hide": true,
+                     *               "delete": false
+                     *             },
+                     *             "dm": {
+                     *               "supported": false
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "facebook",
+                     *           "name": "Facebook",
+                     *           "available": true,
+                     *           "unavailableReason": null,
+                     *           "rules": {
+                     *             "kind": "a large social network",
+                     *             "text": {
+                     *               "max": 63206,
+                     *               "unit": "utf16",
+                     *               "required": false,
+                     *               "linksClickable": true
+                     *             },
+                     *             "media": {
+                     *               "required": false,
+                     *               "min": 0,
+                     *               "max": 10,
+                     *               "mixImageVideo": false,
+                     *               "maxVideos": 1,
+                     *               "needsPublicUrl": {
+                     *                 "image": false,
+                     *                 "video": false
+                     *               }
+                     *             },
+                     *             "image": {
+                     *               "types": [
+                     *                 "image/jpeg",
+                     *                 "image/png",
+                     *                 "image/gif",
+                     *                 "image/bmp",
+                     *                 "image/tiff",
+                     *                 "image/webp"
+                     *               ],
+                     *               "maxBytes": 4000000,
+                     *               "usefulSize": {
+                     *                 "width": 2048,
+                     *                 "height": 2048
+                     *               }
+                     *             },
+                     *             "video": {
+                     *               "types": [
+                     *                 "video/mp4",
+                     *                 "video/quicktime"
+                     *               ],
+                     *               "maxBytes": 1000000000,
+                     *               "reel": {
+                     *                 "minSeconds": 3,
+                     *                 "maxSeconds": 90,
+                     *                 "minWidth": 540,
+                     *                 "minHeight": 960,
+                     *                 "minFps": 24,
+                     *                 "maxFps": 60
+                     *               }
+                     *             },
+                     *             "kinds": [
+                     *               "text",
+                     *               "link",
+                     *               "image",
+                     *               "carousel",
+                     *               "video",
+                     *               "reel"
+                     *             ],
+                     *             "title": {
+                     *               "rule": "optional",
+                     *               "appliesTo": [
+                     *                 "video",
+                     *                 "reel"
+                     *               ]
+                     *             },
+                     *             "privacy": [
+                     *               "public"
+                     *             ],
+                     *             "tags": {
+                     *               "mode": "in_text"
+                     *             },
+                     *             "dailyLimit": {
+                     *               "count": null,
+                     *               "reels": {
+                     *                 "count": 30,
+                     *                 "windowHours": 24,
+                     *                 "scope": "page"
+                     *               }
+                     *             },
+                     *             "delete": {
+                     *               "supported": true
+                     *             },
+                     *             "metrics": {
+                     *               "supported": true,
+                     *               "names": [
+                     *                 "views",
+                     *                 "reach",
+                     *                 "likes",
+                     *                 "comments",
+                     *                 "shares"
+                     *               ]
+                     *             },
+                     *             "comments": {
+                     *               "list": true,
+                     *               "reply": true,
+                     *               "hide": true,
+                     *               "delete": false
+                     *             },
+                     *             "dm": {
+                     *               "supported": true,
+                     *               "windowDays": 7,
+                     *               "perComment": 1
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "tiktok",
+                     *           "name": "TikTok",
+                     *           "available": true,
+                     *           "unavailableReason": null,
+                     *           "rules": {
+                     *             "kind": "a short-video network",
+                     *             "text": {
+                     *               "max": 2200,
+                     *               "unit": "utf16",
+                     *               "required": false,
+                     *               "photo": {
+                     *                 "titleMax": 90,
+                     *                 "descriptionMax": 4000
+                     *               },
+                     *               "linksClickable": false
+                     *             },
+                     *             "media": {
+                     *               "required": true,
+                     *               "min": 1,
+                     *               "max": 35,
+                     *               "mixImageVideo": false,
+                     *               "maxVideos": 1,
+                     *               "needsPublicUrl": {
+                     *                 "image": true,
+                     *                 "video": false
+                     *               }
+                     *             },
+                     *             "image": {
+                     *               "types": [
+                     *                 "image/jpeg",
+                     *                 "image/webp"
+                     *               ],
+                     *               "maxBytes": 20000000,
+                     *               "maxShortSide": 1080,
+                     *               "maxLongSide": 1920
+                     *             },
+                     *             "video": {
+                     *               "types": [
+                     *                 "video/mp4",
+                     *                 "video/webm",
+                     *                 "video/quicktime"
+                     *               ],
+                     *               "maxBytes": 4000000000,
+                     *               "maxSeconds": 600,
+                     *               "maxSecondsSource": "live:creator_info",
+                     *               "minFps": 23,
+                     *               "maxFps": 60,
+                     *               "minPixels": 360,
+                     *               "maxPixels": 4096
+                     *             },
+                     *             "kinds": [
+                     *               "video",
+                     *               "image",
+                     *               "carousel"
+                     *             ],
+                     *             "title": {
+                     *               "rule": "optional",
+                     *               "max": 90,
+                     *               "appliesTo": [
+                     *                 "image",
+                     *                 "carousel"
+                     *               ]
+                     *             },
+                     *             "privacy": [
+                     *               "public",
+                     *               "unlisted",
+                     *               "private",
+                     *               "followers",
+                     *               "friends"
+                     *             ],
+                     *             "privacySource": "live:creator_info",
+                     *             "privacyNoDefault": true,
+                     *             "tags": {
+                     *               "mode": "in_text"
+                     *             },
+                     *             "dailyLimit": {
+                     *               "count": 15,
+                     *               "windowHours": 24,
+                     *               "scope": "account_all_apps"
+                     *             },
+                     *             "delete": {
+                     *               "supported": false
+                     *             },
+                     *             "metrics": {
+                     *               "supported": true,
+                     *               "names": [
+                     *                 "views",
+                     *                 "likes",
+                     *                 "comments",
+                     *                 "shares"
+                     *               ]
+                     *             },
+                     *             "comments": {
+                     *               "list": false,
+                     *               "reply": false,
+                     *               "hide": false,
+                     *               "delete": false
+                     *             },
+                     *             "dm": {
+                     *               "supported": false
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "youtube",
+                     *           "name": "YouTube",
+                     *           "available": true,
+                     *           "unavailableReason": null,
+                     *           "rules": {
+                     *             "kind": "a video site",
+                     *             "text": {
+                     *               "max": 5000,
+                     *               "unit": "utf8_bytes",
+                     *               "required": false,
+                     *               "forbidden": [
+                     *                 "<",
+                     *                 ">"
+                     *               ],
+                     *               "linksClickable": true
+                     *             },
+                     *             "media": {
+                     *               "required": true,
+                     *               "min": 1,
+                     *               "max": 1,
+                     *               "mixImageVideo": false,
+                     *               "maxVideos": 1,
+                     *               "needsPublicUrl": {
+                     *                 "image": false,
+                     *                 "video": false
+                     *               }
+                     *             },
+                     *             "image": {
+                     *               "types": [
+                     *                 "image/jpeg",
+                     *                 "image/png"
+                     *               ],
+                     *               "maxBytes": 2000000,
+                     *               "role": "thumbnail"
+                     *             },
+                     *             "video": {
+                     *               "types": [
+                     *                 "video/*",
+                     *                 "application/octet-stream"
+                     *               ],
+                     *               "maxBytes": 256000000000,
+                     *               "maxSeconds": 43200,
+                     *               "unverifiedMaxSeconds": 900
+                     *             },
+                     *             "kinds": [
+                     *               "video",
+                     *               "short"
+                     *             ],
+                     *             "title": {
+                     *               "rule": "required",
+                     *               "max": 100,
+                     *               "unit": "utf16",
+                     *               "forbidden": [
+                     *                 "<",
+                     *                 ">"
+                     *               ]
+                     *             },
+                     *             "privacy": [
+                     *               "public",
+                     *               "unlisted",
+                     *               "private"
+                     *             ],
+                     *             "tags": {
+                     *               "mode": "field",
+                     *               "maxTotal": 500,
+                     *               "quotesCountForSpaces": true
+                     *             },
+                     *             "dailyLimit": {
+                     *               "count": 100,
+                     *               "windowHours": 24,
+                     *               "scope": "project",
+                     *               "resets": "midnight America/Los_Angeles"
+                     *             },
+                     *             "delete": {
+                     *               "supported": true
+                     *             },
+                     *             "metrics": {
+                     *               "supported": true,
+                     *               "names": [
+                     *                 "views",
+                     *                 "likes",
+                     *                 "comments"
+                     *               ]
+                     *             },
+                     *             "comments": {
+                     *               "list": true,
+                     *               "reply": true,
+                     *               "hide": true,
+                     *               "delete": false
+                     *             },
+                     *             "dm": {
+                     *               "supported": false
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "telegram",
+                     *           "name": "Telegram",
+                     *           "available": true,
+                     *           "unavailableReason": null,
+                     *           "rules": {
+                     *             "kind": "a messaging app",
+                     *             "text": {
+                     *               "max": 4096,
+                     *               "unit": "utf16",
+                     *               "required": false,
+                     *               "maxWithMedia": 1024,
+                     *               "countedAfterEntityParsing": true,
+                     *               "linksClickable": true
+                     *             },
+                     *             "media": {
+                     *               "required": false,
+                     *               "min": 0,
+                     *               "max": 10,
+                     *               "mixImageVideo": true,
+                     *               "maxVideos": 10,
+                     *               "needsPublicUrl": {
+                     *                 "image": false,
+                     *                 "video": false
+                     *               }
+                     *             },
+                     *             "image": {
+                     *               "types": [
+                     *                 "image/jpeg",
+                     *                 "image/png",
+                     *                 "image/webp"
+                     *               ],
+                     *               "maxBytes": 10000000,
+                     *               "animation": {
+                     *                 "types": [
+                     *                   "image/gif"
+                     *                 ],
+                     *                 "maxBytes": 50000000,
+                     *                 "maxPerPost": 1
+                     *               },
+                     *               "maxWidthPlusHeight": 10000,
+                     *               "maxAspect": 20,
+                     *               "usefulSize": {
+                     *                 "width": 2560,
+                     *                 "height": 2560
+                     *               }
+                     *             },
+                     *             "video": {
+                     *               "types": [
+                     *                 "video/mp4"
+                     *               ],
+                     *               "maxBytes": 50000000
+                     *             },
+                     *             "kinds": [
+                     *               "text",
+                     *               "link",
+                     *               "image",
+                     *               "carousel",
+                     *               "video"
+                     *             ],
+                     *             "title": {
+                     *               "rule": "none"
+                     *             },
+                     *             "privacy": [
+                     *               "public"
+                     *             ],
+                     *             "tags": {
+                     *               "mode": "in_text"
+                     *             },
+                     *             "dailyLimit": {
+                     *               "count": null,
+                     *               "soft": {
+                     *                 "count": 20,
+                     *                 "windowMinutes": 1,
+                     *                 "scope": "channel"
+                     *               }
+                     *             },
+                     *             "delete": {
+                     *               "supported": true
+                     *             },
+                     *             "metrics": {
+                     *               "supported": false,
+                     *               "names": []
+                     *             },
+                     *             "comments": {
+                     *               "list": false,
+                     *               "reply": false,
+                     *               "hide": false,
+                     *               "delete": false
+                     *             },
+                     *             "dm": {
+                     *               "supported": false
+                     *             }
+                     *           }
+                     *         },
+                     *         {
+                     *           "id": "bluesky",
+                     *           "name": "Bluesky",
+                     *           "available": true,
+                     *           "unavailableReason": null,
+                     *           "rules": {
+                     *             "kind": "a decentralized short-text network",
+                     *             "text": {
+                     *               "max": 300,
+                     *               "unit": "graphemes",
+                     *               "maxUtf8Bytes": 3000,
+                     *               "required": false,
+                     *               "linksClickable": true
+                     *             },
+                     *             "media": {
+                     *               "required": false,
+                     *               "min": 0,
+                     *               "max": 4,
+                     *               "galleryMax": 10,
+                     *               "mixImageVideo": false,
+                     *               "maxVideos": 1,
+                     *               "altTextRequiredField": true,
+                     *               "needsPublicUrl": {
+                     *                 "image": false,
+                     *                 "video": false
+                     *               }
+                     *             },
+                     *             "image": {
+                     *               "types": [
+                     *                 "image/jpeg",
+                     *                 "image/png",
+                     *                 "image/webp"
+                     *               ],
+                     *               "maxBytes": 2000000,
+                     *               "usefulSize": {
+                     *                 "width": 3000,
+                     *                 "height": 3000
+                     *               }
+                     *             },
+                     *             "video": {
+                     *               "types": [
+                     *                 "video/mp4"
+                     *               ],
+                     *               "maxBytes": 300000000,
+                     *               "maxSeconds": 180,
+                     *               "altTextMax": 1000
+                     *             },
+                     *             "kinds": [
+                     *               "text",
+                     *               "link",
+                     *               "image",
+                     *               "carousel",
+                     *               "video"
+                     *             ],
+                     *             "title": {
+                     *               "rule": "none"
+                     *             },
+                     *             "privacy": [
+                     *               "public"
+                     *             ],
+                     *             "tags": {
+                     *               "mode": "in_text",
+                     *               "extraMax": 8,
+                     *               "extraMaxGraphemes": 64,
+                     *               "extraMaxUtf8Bytes": 640
+                     *             },
+                     *             "dailyLimit": {
+                     *               "points": 35000,
+                     *               "perCreate": 3,
+                     *               "hourlyPoints": 5000,
+                     *               "windowHours": 24,
+                     *               "scope": "account"
+                     *             },
+                     *             "delete": {
+                     *               "supported": true
+                     *             },
+                     *             "metrics": {
+                     *               "supported": true,
+                     *               "names": [
+                     *                 "likes",
+                     *                 "comments",
+                     *                 "shares",
+                     *                 "saves"
+                     *               ]
+                     *             },
+                     *             "comments": {
+                     *               "list": true,
+                     *               "reply": true,
+                     *               "hide": true,
+                     *               "delete": false
+                     *             },
+                     *             "dm": {
+                     *               "supported": false
+                     *             }
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["PlatformList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5785,14 +8066,16 @@ export interface operations {
                 readonly limit?: number;
                 /** @description nextCursor of the previous page. */
                 readonly cursor?: string;
-                readonly status?: "draft" | "scheduled" | "publishing" | "published" | "partial" | "failed" | "cancelled";
+                /** @description partial: published on some accounts, failed on the others. cancelled: deleted after publishing had begun. */
+                readonly status?: components["schemas"]["PostStatus"];
                 /** @description Posts with at least one target on this platform. */
-                readonly platform?: "instagram" | "x" | "facebook" | "tiktok" | "youtube" | "telegram" | "bluesky";
+                readonly platform?: components["schemas"]["PlatformId"];
                 /** @description First UTC date of scheduledAt, or of createdAt where there is none. */
                 readonly from?: string;
                 /** @description Last UTC date of the same, inclusive. */
                 readonly to?: string;
-                readonly createdVia?: "mcp" | "rest" | "dashboard";
+                /** @description How the post was created: by an agent, by a program with an API key, or in the dashboard. */
+                readonly createdVia?: components["schemas"]["CreatedVia"];
             };
             readonly header?: {
                 /** @description Required when the key belongs to more than one workspace. */
@@ -5808,65 +8091,154 @@ export interface operations {
             /** @description A page of posts. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "posts": [
+                     *         {
+                     *           "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *           "status": "published",
+                     *           "content": "We are open on Sunday.",
+                     *           "scheduledAt": "2026-11-21T09:00:00.000Z",
+                     *           "startedAt": "2026-11-21T09:00:00.011Z",
+                     *           "publishedAt": "2026-11-21T09:00:01.402Z",
+                     *           "createdVia": "rest",
+                     *           "createdAt": "2026-11-20T14:12:08.250Z",
+                     *           "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *           "mediaIds": [
+                     *             "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                     *           ],
+                     *           "targets": [
+                     *             {
+                     *               "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *               "platform": "bluesky",
+                     *               "status": "published",
+                     *               "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                     *               "errorCode": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["PostList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`, `invalid_cursor`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5892,54 +8264,217 @@ export interface operations {
             /** @description The post as it was accepted. */
             readonly 202: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description Changes with every visible change of the post. */
                     readonly ETag?: string;
-                    /** @description Path of the created resource. */
-                    readonly Location?: string;
-                    /** @description The answer is that of an earlier request with the same key. */
-                    readonly "Idempotent-Replayed"?: "true";
+                    readonly Location: components["headers"]["Location"];
+                    readonly "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["PostDetail"];
+                    /**
+                     * @example {
+                     *       "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *       "status": "publishing",
+                     *       "content": "We are open on Sunday.",
+                     *       "scheduledAt": "2026-11-21T09:00:00.000Z",
+                     *       "startedAt": "2026-11-21T09:00:00.011Z",
+                     *       "publishedAt": null,
+                     *       "createdVia": "rest",
+                     *       "createdAt": "2026-11-20T14:12:08.250Z",
+                     *       "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *       "mediaIds": [
+                     *         "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                     *       ],
+                     *       "targets": [
+                     *         {
+                     *           "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "platform": "bluesky",
+                     *           "username": "rider.example",
+                     *           "status": "pending",
+                     *           "externalId": null,
+                     *           "permalink": null,
+                     *           "publishedAt": null,
+                     *           "error": null,
+                     *           "attemptCount": 0,
+                     *           "nextAttemptAt": null,
+                     *           "metrics": null
+                     *         }
+                     *       ],
+                     *       "options": {},
+                     *       "queueSlotRuleId": null,
+                     *       "media": [
+                     *         {
+                     *           "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *           "status": "ready",
+                     *           "kind": "image",
+                     *           "contentType": "image/jpeg",
+                     *           "bytes": 184233,
+                     *           "width": 1600,
+                     *           "height": 1200,
+                     *           "durationMs": null,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
+                     *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *           "createdAt": "2026-11-20T14:11:52.003Z"
+                     *         }
+                     *       ],
+                     *       "attempts": []
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["PostCreatedResult"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_conflict`, `duplicate_content`, `no_queue_slot`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_key_reused`, `validation_failed`, `quota_exceeded`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -5963,48 +8498,160 @@ export interface operations {
             /** @description The post can be created. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "valid": true,
+                     *       "scheduledAt": null,
+                     *       "targets": [
+                     *         {
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "platform": "bluesky"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["ValidPost"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `validation_failed`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6035,15 +8682,75 @@ export interface operations {
                 headers: {
                     /** @description Changes with every visible change of the post. */
                     readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *       "status": "published",
+                     *       "content": "We are open on Sunday.",
+                     *       "scheduledAt": "2026-11-21T09:00:00.000Z",
+                     *       "startedAt": "2026-11-21T09:00:00.011Z",
+                     *       "publishedAt": "2026-11-21T09:00:01.402Z",
+                     *       "createdVia": "rest",
+                     *       "createdAt": "2026-11-20T14:12:08.250Z",
+                     *       "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *       "mediaIds": [
+                     *         "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                     *       ],
+                     *       "targets": [
+                     *         {
+                     *           "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "platform": "bluesky",
+                     *           "username": "rider.example",
+                     *           "status": "published",
+                     *           "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
+                     *           "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                     *           "publishedAt": "2026-11-21T09:00:01.402Z",
+                     *           "error": null,
+                     *           "attemptCount": 1,
+                     *           "nextAttemptAt": null,
+                     *           "metrics": null
+                     *         }
+                     *       ],
+                     *       "options": {},
+                     *       "queueSlotRuleId": null,
+                     *       "media": [
+                     *         {
+                     *           "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *           "status": "ready",
+                     *           "kind": "image",
+                     *           "contentType": "image/jpeg",
+                     *           "bytes": 184233,
+                     *           "width": 1600,
+                     *           "height": 1200,
+                     *           "durationMs": null,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
+                     *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *           "createdAt": "2026-11-20T14:11:52.003Z"
+                     *         }
+                     *       ],
+                     *       "attempts": [
+                     *         {
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "number": 1,
+                     *           "startedAt": "2026-11-21T09:00:00.020Z",
+                     *           "finishedAt": "2026-11-21T09:00:01.390Z",
+                     *           "outcome": "published",
+                     *           "code": null,
+                     *           "message": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["PostDetail"];
                 };
             };
@@ -6052,46 +8759,122 @@ export interface operations {
                 headers: {
                     /** @description Changes with every visible change of the post. */
                     readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6115,63 +8898,174 @@ export interface operations {
             /** @description The post is cancelled; its targets say whether each publication is deleted. */
             readonly 202: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description Changes with every visible change of the post. */
                     readonly ETag?: string;
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *       "status": "cancelled",
+                     *       "targets": [
+                     *         {
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "platform": "bluesky",
+                     *           "status": "deleting",
+                     *           "error": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["PostDeletion"];
                 };
             };
             /** @description The post is deleted. */
             readonly 204: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `post_publishing`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `precondition_failed`. */
+            readonly 412: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6199,50 +9093,239 @@ export interface operations {
             /** @description The post as it is now. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description Changes with every visible change of the post. */
                     readonly ETag?: string;
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["PostDetail"];
+                    /**
+                     * @example {
+                     *       "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *       "status": "scheduled",
+                     *       "content": "We are open on Sunday.",
+                     *       "scheduledAt": "2026-11-21T09:00:00.000Z",
+                     *       "startedAt": null,
+                     *       "publishedAt": null,
+                     *       "createdVia": "rest",
+                     *       "createdAt": "2026-11-20T14:12:08.250Z",
+                     *       "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *       "mediaIds": [
+                     *         "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                     *       ],
+                     *       "targets": [
+                     *         {
+                     *           "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "platform": "bluesky",
+                     *           "username": "rider.example",
+                     *           "status": "pending",
+                     *           "externalId": null,
+                     *           "permalink": null,
+                     *           "publishedAt": null,
+                     *           "error": null,
+                     *           "attemptCount": 0,
+                     *           "nextAttemptAt": null,
+                     *           "metrics": null
+                     *         }
+                     *       ],
+                     *       "options": {},
+                     *       "queueSlotRuleId": null,
+                     *       "media": [
+                     *         {
+                     *           "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *           "status": "ready",
+                     *           "kind": "image",
+                     *           "contentType": "image/jpeg",
+                     *           "bytes": 184233,
+                     *           "width": 1600,
+                     *           "height": 1200,
+                     *           "durationMs": null,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
+                     *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *           "createdAt": "2026-11-20T14:11:52.003Z"
+                     *         }
+                     *       ],
+                     *       "attempts": []
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["PostUpdateResult"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `post_not_editable`, `duplicate_content`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `precondition_failed`. */
+            readonly 412: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `validation_failed`, `quota_exceeded`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6268,50 +9351,227 @@ export interface operations {
             /** @description The post, being published. */
             readonly 202: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description Changes with every visible change of the post. */
                     readonly ETag?: string;
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["PostDetail"];
+                    /**
+                     * @example {
+                     *       "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *       "status": "publishing",
+                     *       "content": "We are open on Sunday.",
+                     *       "scheduledAt": "2026-11-21T09:00:00.000Z",
+                     *       "startedAt": "2026-11-21T09:00:00.011Z",
+                     *       "publishedAt": null,
+                     *       "createdVia": "rest",
+                     *       "createdAt": "2026-11-20T14:12:08.250Z",
+                     *       "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *       "mediaIds": [
+                     *         "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                     *       ],
+                     *       "targets": [
+                     *         {
+                     *           "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "platform": "bluesky",
+                     *           "username": "rider.example",
+                     *           "status": "pending",
+                     *           "externalId": null,
+                     *           "permalink": null,
+                     *           "publishedAt": null,
+                     *           "error": null,
+                     *           "attemptCount": 0,
+                     *           "nextAttemptAt": null,
+                     *           "metrics": null
+                     *         }
+                     *       ],
+                     *       "options": {},
+                     *       "queueSlotRuleId": null,
+                     *       "media": [
+                     *         {
+                     *           "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *           "status": "ready",
+                     *           "kind": "image",
+                     *           "contentType": "image/jpeg",
+                     *           "bytes": 184233,
+                     *           "width": 1600,
+                     *           "height": 1200,
+                     *           "durationMs": null,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
+                     *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *           "createdAt": "2026-11-20T14:11:52.003Z"
+                     *         }
+                     *       ],
+                     *       "attempts": []
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["PostWriteResult"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `invalid_transition`, `duplicate_content`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `validation_failed`, `quota_exceeded`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6333,50 +9593,203 @@ export interface operations {
             /** @description The post with its failed targets pending again. */
             readonly 202: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     /** @description Changes with every visible change of the post. */
                     readonly ETag?: string;
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["PostDetail"];
+                    /**
+                     * @example {
+                     *       "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *       "status": "publishing",
+                     *       "content": "We are open on Sunday.",
+                     *       "scheduledAt": "2026-11-21T09:00:00.000Z",
+                     *       "startedAt": "2026-11-21T09:00:00.011Z",
+                     *       "publishedAt": null,
+                     *       "createdVia": "rest",
+                     *       "createdAt": "2026-11-20T14:12:08.250Z",
+                     *       "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *       "mediaIds": [
+                     *         "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                     *       ],
+                     *       "targets": [
+                     *         {
+                     *           "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *           "platform": "bluesky",
+                     *           "username": "rider.example",
+                     *           "status": "pending",
+                     *           "externalId": null,
+                     *           "permalink": null,
+                     *           "publishedAt": null,
+                     *           "error": null,
+                     *           "attemptCount": 0,
+                     *           "nextAttemptAt": null,
+                     *           "metrics": null
+                     *         }
+                     *       ],
+                     *       "options": {},
+                     *       "queueSlotRuleId": null,
+                     *       "media": [
+                     *         {
+                     *           "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *           "status": "ready",
+                     *           "kind": "image",
+                     *           "contentType": "image/jpeg",
+                     *           "bytes": 184233,
+                     *           "width": 1600,
+                     *           "height": 1200,
+                     *           "durationMs": null,
+                     *           "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *           "fileName": "shop.jpg",
+                     *           "altText": "A sailing boat at sunrise",
+                     *           "coverMs": null,
+                     *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *           "createdAt": "2026-11-20T14:11:52.003Z"
+                     *         }
+                     *       ],
+                     *       "attempts": []
+                     *     }
+                     */
+                    readonly "application/json": components["schemas"]["PostWriteResult"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `nothing_to_retry`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `quota_exceeded`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6398,48 +9811,198 @@ export interface operations {
             /** @description The post with the newest metrics. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "post": {
+                     *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *         "status": "published",
+                     *         "content": "We are open on Sunday.",
+                     *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                     *         "startedAt": "2026-11-21T09:00:00.011Z",
+                     *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                     *         "createdVia": "rest",
+                     *         "createdAt": "2026-11-20T14:12:08.250Z",
+                     *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *         "mediaIds": [
+                     *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                     *         ],
+                     *         "targets": [
+                     *           {
+                     *             "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *             "platform": "bluesky",
+                     *             "username": "rider.example",
+                     *             "status": "published",
+                     *             "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
+                     *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                     *             "publishedAt": "2026-11-21T09:00:01.402Z",
+                     *             "error": null,
+                     *             "attemptCount": 1,
+                     *             "nextAttemptAt": null,
+                     *             "metrics": null
+                     *           }
+                     *         ],
+                     *         "options": {},
+                     *         "queueSlotRuleId": null,
+                     *         "media": [
+                     *           {
+                     *             "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                     *             "status": "ready",
+                     *             "kind": "image",
+                     *             "contentType": "image/jpeg",
+                     *             "bytes": 184233,
+                     *             "width": 1600,
+                     *             "height": 1200,
+                     *             "durationMs": null,
+                     *             "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                     *             "fileName": "shop.jpg",
+                     *             "altText": "A sailing boat at sunrise",
+                     *             "coverMs": null,
+                     *             "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                     *             "createdAt": "2026-11-20T14:11:52.003Z"
+                     *           }
+                     *         ],
+                     *         "attempts": [
+                     *           {
+                     *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *             "number": 1,
+                     *             "startedAt": "2026-11-21T09:00:00.020Z",
+                     *             "finishedAt": "2026-11-21T09:00:01.390Z",
+                     *             "outcome": "published",
+                     *             "code": null,
+                     *             "message": null
+                     *           }
+                     *         ]
+                     *       },
+                     *       "refresh": {
+                     *         "eligible": 1,
+                     *         "ready": 1,
+                     *         "notFound": 0,
+                     *         "error": 0,
+                     *         "deferred": 0,
+                     *         "stale": 0,
+                     *         "failed": 0
+                     *       }
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["RefreshedPost"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6461,65 +10024,148 @@ export interface operations {
             /** @description The quota as it is now. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "monthly": {
+                     *         "period": "2026-11",
+                     *         "limit": 1000,
+                     *         "used": 120,
+                     *         "reserved": 4,
+                     *         "remaining": 876,
+                     *         "resetsAt": "2026-12-01T00:00:00.000Z"
+                     *       },
+                     *       "dailyLimits": [
+                     *         {
+                     *           "platform": "instagram",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *           "scope": "account",
+                     *           "limit": 50,
+                     *           "used": 3,
+                     *           "reserved": 1,
+                     *           "remaining": 46,
+                     *           "resetsAt": "2026-11-22T00:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["Quota"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6541,65 +10187,154 @@ export interface operations {
             /** @description All rules. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "rules": [
+                     *         {
+                     *           "id": "01a19b20-6d5e-7c4b-8a39-281706f5e4d3",
+                     *           "name": "Weekday mornings",
+                     *           "weekdays": [
+                     *             "mon",
+                     *             "wed",
+                     *             "fri"
+                     *           ],
+                     *           "times": [
+                     *             "09:30",
+                     *             "18:00"
+                     *           ],
+                     *           "timezone": "Asia/Seoul",
+                     *           "startsOn": null,
+                     *           "endsOn": "2026-12-31",
+                     *           "status": "active",
+                     *           "nextSlots": [
+                     *             "2026-11-23T00:30:00.000Z",
+                     *             "2026-11-23T09:00:00.000Z",
+                     *             "2026-11-25T00:30:00.000Z"
+                     *           ],
+                     *           "createdAt": "2026-11-20T12:00:00.000Z",
+                     *           "updatedAt": "2026-11-20T12:00:00.000Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["QueueSlotRuleList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6625,50 +10360,187 @@ export interface operations {
             /** @description The rule. */
             readonly 201: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description The answer is that of an earlier request with the same key. */
-                    readonly "Idempotent-Replayed"?: "true";
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Idempotent-Replayed": components["headers"]["Idempotent-Replayed"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19b20-6d5e-7c4b-8a39-281706f5e4d3",
+                     *       "name": "Weekday mornings",
+                     *       "weekdays": [
+                     *         "mon",
+                     *         "wed",
+                     *         "fri"
+                     *       ],
+                     *       "times": [
+                     *         "09:30",
+                     *         "18:00"
+                     *       ],
+                     *       "timezone": "Asia/Seoul",
+                     *       "startsOn": null,
+                     *       "endsOn": "2026-12-31",
+                     *       "status": "active",
+                     *       "nextSlots": [
+                     *         "2026-11-23T00:30:00.000Z",
+                     *         "2026-11-23T09:00:00.000Z",
+                     *         "2026-11-25T00:30:00.000Z"
+                     *       ],
+                     *       "createdAt": "2026-11-20T12:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T12:00:00.000Z"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["QueueSlotRule"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_conflict`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `idempotency_key_reused`, `validation_failed`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6690,46 +10562,122 @@ export interface operations {
             /** @description The rule is deleted. */
             readonly 204: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6755,48 +10703,170 @@ export interface operations {
             /** @description The rule as it is now. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19b20-6d5e-7c4b-8a39-281706f5e4d3",
+                     *       "name": "Weekday mornings",
+                     *       "weekdays": [
+                     *         "mon",
+                     *         "wed",
+                     *         "fri"
+                     *       ],
+                     *       "times": [
+                     *         "09:30",
+                     *         "18:00"
+                     *       ],
+                     *       "timezone": "Asia/Seoul",
+                     *       "startsOn": null,
+                     *       "endsOn": "2026-12-31",
+                     *       "status": "paused",
+                     *       "nextSlots": [],
+                     *       "createdAt": "2026-11-20T12:00:00.000Z",
+                     *       "updatedAt": "2026-11-20T12:00:00.000Z"
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["QueueSlotRule"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6823,65 +10893,147 @@ export interface operations {
             /** @description A page of subscriptions. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "id": "01a19000-1111-7222-8333-444455556666",
+                     *           "url": "https://example.com/postrider",
+                     *           "description": "Publishing results",
+                     *           "events": [
+                     *             "post.*",
+                     *             "target.failed"
+                     *           ],
+                     *           "status": "active",
+                     *           "disabledReason": null,
+                     *           "signing": "hmac-sha256",
+                     *           "publicKey": null,
+                     *           "maxPerSecond": null,
+                     *           "createdAt": "2026-11-12T12:00:00.000Z",
+                     *           "updatedAt": "2026-11-21T09:00:01.402Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["WebhookList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`, `invalid_cursor`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6905,50 +11057,168 @@ export interface operations {
             /** @description The subscription with its secret. */
             readonly 201: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Path of the created resource. */
-                    readonly Location?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly Location: components["headers"]["Location"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19000-1111-7222-8333-444455556666",
+                     *       "url": "https://example.com/postrider",
+                     *       "description": "Publishing results",
+                     *       "events": [
+                     *         "post.*",
+                     *         "target.failed"
+                     *       ],
+                     *       "status": "active",
+                     *       "disabledReason": null,
+                     *       "signing": "hmac-sha256",
+                     *       "publicKey": null,
+                     *       "maxPerSecond": null,
+                     *       "createdAt": "2026-11-12T12:00:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *       "secret": "whsec_RVhBTVBMRQ=="
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `validation_failed`, `address_not_allowed`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -6970,46 +11240,122 @@ export interface operations {
             /** @description The subscription is revoked. */
             readonly 204: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -7035,48 +11381,191 @@ export interface operations {
             /** @description The subscription as it is now. */
             readonly 200: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a19000-1111-7222-8333-444455556666",
+                     *       "url": "https://example.com/postrider",
+                     *       "description": "Publishing results",
+                     *       "events": [
+                     *         "post.*",
+                     *         "target.failed"
+                     *       ],
+                     *       "status": "active",
+                     *       "disabledReason": null,
+                     *       "signing": "hmac-sha256",
+                     *       "publicKey": null,
+                     *       "maxPerSecond": null,
+                     *       "createdAt": "2026-11-12T12:00:00.000Z",
+                     *       "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *       "secret": "whsec_RVhBTVBMRQ=="
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["WebhookWithSecret"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `invalid_transition`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `address_not_allowed`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -7088,7 +11577,7 @@ export interface operations {
                 readonly limit?: number;
                 /** @description nextCursor of the previous page. */
                 readonly cursor?: string;
-                readonly status?: "pending" | "delivering" | "succeeded" | "failed" | "cancelled";
+                readonly status?: components["schemas"]["DeliveryStatus"];
                 readonly eventType?: string;
             };
             readonly header?: {
@@ -7107,65 +11596,198 @@ export interface operations {
             /** @description A page of deliveries. */
             readonly 200: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "id": "01a1a1c2-1b4c-7d5e-8f60-718293a4b5c6",
+                     *           "eventId": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                     *           "eventType": "post.published",
+                     *           "status": "failed",
+                     *           "attemptCount": 1,
+                     *           "nextAttemptAt": null,
+                     *           "createdAt": "2026-11-21T09:00:01.500Z",
+                     *           "payload": {
+                     *             "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                     *             "type": "post.published",
+                     *             "timestamp": "2026-11-21T09:00:01.402Z",
+                     *             "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                     *             "sequence": 4,
+                     *             "data": {
+                     *               "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *               "status": "published",
+                     *               "content": "We are open on Sunday.",
+                     *               "scheduledAt": "2026-11-21T09:00:00.000Z",
+                     *               "startedAt": "2026-11-21T09:00:00.011Z",
+                     *               "publishedAt": "2026-11-21T09:00:01.402Z",
+                     *               "createdVia": "rest",
+                     *               "createdAt": "2026-11-20T14:12:08.250Z",
+                     *               "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *               "mediaIds": [
+                     *                 "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                     *               ],
+                     *               "targets": [
+                     *                 {
+                     *                   "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *                   "platform": "bluesky",
+                     *                   "status": "published",
+                     *                   "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                     *                   "errorCode": null
+                     *                 }
+                     *               ]
+                     *             }
+                     *           },
+                     *           "attempts": [
+                     *             {
+                     *               "number": 1,
+                     *               "startedAt": "2026-11-21T09:00:01.600Z",
+                     *               "durationMs": 48,
+                     *               "statusCode": 410,
+                     *               "error": "http_error",
+                     *               "requestHeaders": {
+                     *                 "content-type": "application/json"
+                     *               },
+                     *               "responseHeaders": {
+                     *                 "content-length": "0"
+                     *               },
+                     *               "responseBody": ""
+                     *             }
+                     *           ]
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["WebhookDeliveryList"];
                 };
             };
             /** @description The client has the current content; the answer has no body. */
             readonly 304: {
                 headers: {
-                    /** @description Changes with every visible change of the content. */
-                    readonly ETag?: string;
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly ETag: components["headers"]["ETag"];
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content?: never;
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`, `invalid_cursor`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
         };
@@ -7188,49 +11810,1625 @@ export interface operations {
             /** @description The delivery, which is due now. */
             readonly 202: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
+                    /**
+                     * @example {
+                     *       "id": "01a1a1c2-1b4c-7d5e-8f60-718293a4b5c6",
+                     *       "eventId": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                     *       "eventType": "post.published",
+                     *       "status": "pending",
+                     *       "attemptCount": 1,
+                     *       "nextAttemptAt": "2026-11-21T10:00:00.000Z",
+                     *       "createdAt": "2026-11-21T09:00:01.500Z",
+                     *       "payload": {
+                     *         "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                     *         "type": "post.published",
+                     *         "timestamp": "2026-11-21T09:00:01.402Z",
+                     *         "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                     *         "sequence": 4,
+                     *         "data": {
+                     *           "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                     *           "status": "published",
+                     *           "content": "We are open on Sunday.",
+                     *           "scheduledAt": "2026-11-21T09:00:00.000Z",
+                     *           "startedAt": "2026-11-21T09:00:00.011Z",
+                     *           "publishedAt": "2026-11-21T09:00:01.402Z",
+                     *           "createdVia": "rest",
+                     *           "createdAt": "2026-11-20T14:12:08.250Z",
+                     *           "updatedAt": "2026-11-21T09:00:01.402Z",
+                     *           "mediaIds": [
+                     *             "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                     *           ],
+                     *           "targets": [
+                     *             {
+                     *               "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                     *               "platform": "bluesky",
+                     *               "status": "published",
+                     *               "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                     *               "errorCode": null
+                     *             }
+                     *           ]
+                     *         }
+                     *       },
+                     *       "attempts": [
+                     *         {
+                     *           "number": 1,
+                     *           "startedAt": "2026-11-21T09:00:01.600Z",
+                     *           "durationMs": 48,
+                     *           "statusCode": 410,
+                     *           "error": "http_error",
+                     *           "requestHeaders": {
+                     *             "content-type": "application/json"
+                     *           },
+                     *           "responseHeaders": {
+                     *             "content-length": "0"
+                     *           },
+                     *           "responseBody": ""
+                     *         }
+                     *       ]
+                     *     }
+                     */
                     readonly "application/json": components["schemas"]["WebhookDelivery"];
                 };
             };
-            /** @description The workspace has used up its requests for this minute, or does not read the answers that it has requested. */
-            readonly 429: {
+            /** @description Error code `invalid_request`, `workspace_required`. */
+            readonly 400: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
-                    /** @description Seconds to wait. */
-                    readonly "Retry-After"?: number;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unauthenticated`. */
+            readonly 401: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `insufficient_scope`, `workspace_forbidden`. */
+            readonly 403: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `delivery_not_failed`, `invalid_transition`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `internal`. */
+            readonly 500: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
             /** @description Any other error. */
             readonly default: {
                 headers: {
-                    /** @description Id of the request; quote it when you report a problem. */
-                    readonly "X-Request-Id"?: string;
-                    /** @description Requests that are left, and the seconds until the whole limit is available again. */
-                    readonly RateLimit?: string;
-                    /** @description The limit that applies, and its window. */
-                    readonly "RateLimit-Policy"?: string;
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Error"];
+                    readonly "application/json": components["schemas"]["ApiError"];
                 };
+            };
+        };
+    };
+    readonly uploadFile: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description `uploadPath` of the grant. */
+                readonly uploadPath: string;
+            };
+            readonly cookie?: never;
+        };
+        /** @description The bytes, as many as the grant was made for. */
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/octet-stream": unknown;
+                readonly "image/*": unknown;
+                readonly "video/*": unknown;
+            };
+        };
+        readonly responses: {
+            /** @description All bytes have arrived. */
+            readonly 204: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The grant is unknown, used up or expired. Error code `not_found`. */
+            readonly 404: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The file has already arrived. Error code `upload_already_received`. */
+            readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The file is longer than declared. Error code `payload_too_large`. */
+            readonly 413: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The content type differs from the declared one. Error code `unsupported_media_type`. */
+            readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description The file is shorter than declared. Error code `media_rejected`. */
+            readonly 422: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Too many unknown grants from this address. Error code `rate_limited`. */
+            readonly 429: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description No upload can be received now. Error code `unavailable`. */
+            readonly 503: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly "Retry-After": components["headers"]["Retry-After"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Storing the bytes took too long. Error code `upstream_timeout`. */
+            readonly 504: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Any other error. Error code `internal`. */
+            readonly default: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+        };
+    };
+    readonly onPostScheduled: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.scheduled",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "scheduled",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": null,
+                 *         "publishedAt": null,
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "pending",
+                 *             "permalink": null,
+                 *             "errorCode": null
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostScheduledEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostPublishing: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.publishing",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "publishing",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": null,
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "publishing",
+                 *             "permalink": null,
+                 *             "errorCode": null
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostPublishingEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostPublished: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.published",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "published",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "published",
+                 *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *             "errorCode": null
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostPublishedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostPartial: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.partial",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "partial",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "published",
+                 *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *             "errorCode": null
+                 *           },
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                 *             "platform": "x",
+                 *             "status": "failed",
+                 *             "permalink": null,
+                 *             "errorCode": "content_rejected"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostPartialEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostFailed: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.failed",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "failed",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": null,
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "failed",
+                 *             "permalink": null,
+                 *             "errorCode": "content_rejected"
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostFailedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostCancelled: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.cancelled",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "status": "cancelled",
+                 *         "content": "We are open on Sunday.",
+                 *         "scheduledAt": "2026-11-21T09:00:00.000Z",
+                 *         "startedAt": "2026-11-21T09:00:00.011Z",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "createdVia": "rest",
+                 *         "createdAt": "2026-11-20T14:12:08.250Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z",
+                 *         "mediaIds": [
+                 *           "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8"
+                 *         ],
+                 *         "targets": [
+                 *           {
+                 *             "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *             "platform": "bluesky",
+                 *             "status": "deleting",
+                 *             "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *             "errorCode": null
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostCancelledEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onPostDeleted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "post.deleted",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["PostDeletedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onTargetPublished: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "target.published",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                 *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "username": "rider.example",
+                 *         "status": "published",
+                 *         "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
+                 *         "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "error": null,
+                 *         "attemptCount": 1,
+                 *         "nextAttemptAt": null,
+                 *         "metrics": null
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["TargetPublishedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onTargetFailed: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "target.failed",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                 *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "username": "rider.example",
+                 *         "status": "failed",
+                 *         "externalId": null,
+                 *         "permalink": null,
+                 *         "publishedAt": null,
+                 *         "error": {
+                 *           "code": "content_rejected",
+                 *           "message": "The platform refused the content. Change it and publish a new post.",
+                 *           "retryable": false
+                 *         },
+                 *         "attemptCount": 1,
+                 *         "nextAttemptAt": null,
+                 *         "metrics": null
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["TargetFailedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onTargetDeleted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "target.deleted",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                 *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "username": "rider.example",
+                 *         "status": "deleted",
+                 *         "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
+                 *         "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "error": null,
+                 *         "attemptCount": 1,
+                 *         "nextAttemptAt": null,
+                 *         "metrics": null
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["TargetDeletedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onAccountConnected: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "account.connected",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "externalId": "did:plc:abc",
+                 *         "username": "rider.example",
+                 *         "displayName": "Rider",
+                 *         "avatarUrl": null,
+                 *         "status": "active",
+                 *         "connectedAt": "2026-11-19T08:30:00.000Z",
+                 *         "tokenExpiresAt": null,
+                 *         "permissions": {
+                 *           "granted": [
+                 *             "publishing",
+                 *             "comments",
+                 *             "metrics"
+                 *           ],
+                 *           "missing": []
+                 *         }
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["AccountConnectedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onAccountDisconnected: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "account.disconnected",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "externalId": "did:plc:abc",
+                 *         "username": "rider.example",
+                 *         "displayName": "Rider",
+                 *         "avatarUrl": null,
+                 *         "status": "disconnected",
+                 *         "connectedAt": "2026-11-19T08:30:00.000Z",
+                 *         "tokenExpiresAt": null,
+                 *         "permissions": {
+                 *           "granted": [
+                 *             "publishing",
+                 *             "comments",
+                 *             "metrics"
+                 *           ],
+                 *           "missing": []
+                 *         }
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["AccountDisconnectedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onAccountReconnectRequired: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "account.reconnect_required",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "externalId": "did:plc:abc",
+                 *         "username": "rider.example",
+                 *         "displayName": "Rider",
+                 *         "avatarUrl": null,
+                 *         "status": "reconnect_required",
+                 *         "connectedAt": "2026-11-19T08:30:00.000Z",
+                 *         "tokenExpiresAt": null,
+                 *         "permissions": {
+                 *           "granted": [
+                 *             "publishing",
+                 *             "comments",
+                 *             "metrics"
+                 *           ],
+                 *           "missing": []
+                 *         }
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["AccountReconnectRequiredEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onMediaReady: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "media.ready",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8",
+                 *         "status": "ready",
+                 *         "kind": "image",
+                 *         "contentType": "image/jpeg",
+                 *         "bytes": 184233,
+                 *         "width": 1600,
+                 *         "height": 1200,
+                 *         "durationMs": null,
+                 *         "sha256": "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+                 *         "fileName": "shop.jpg",
+                 *         "altText": "A sailing boat at sunrise",
+                 *         "coverMs": null,
+                 *         "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
+                 *         "createdAt": "2026-11-20T14:11:52.003Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["MediaReadyEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onCommentActionCompleted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "comment_action.completed",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1c4-77aa-7b4c-8d5e-6f708192a3b4",
+                 *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "mediaId": "18027438291234567",
+                 *         "commentId": "17912345678901234",
+                 *         "type": "reply",
+                 *         "text": "Yes, we are open on Sunday.",
+                 *         "status": "succeeded",
+                 *         "error": null,
+                 *         "createdAt": "2026-11-21T09:00:00.118Z",
+                 *         "finishedAt": "2026-11-21T09:00:01.402Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["CommentActionCompletedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onAutomationRunCompleted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "automation_run.completed",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1c5-0b1e-7c2d-9e3f-405162738495",
+                 *         "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
+                 *         "commentId": "17912345678901234",
+                 *         "mediaId": "18027438291234567",
+                 *         "author": {
+                 *           "id": "17841405309211844",
+                 *           "username": "bike.fan"
+                 *         },
+                 *         "status": "sent",
+                 *         "reason": null,
+                 *         "createdAt": "2026-11-21T09:00:00.507Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["AutomationRunCompletedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onQuotaExhausted: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "quota.exhausted",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "period": "2026-11",
+                 *         "limit": 1000,
+                 *         "used": 940,
+                 *         "reserved": 60,
+                 *         "remaining": 0,
+                 *         "resetsAt": "2026-12-01T00:00:00.000Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["QuotaExhaustedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onWebhookDisabled: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "webhook.disabled",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a19000-1111-7222-8333-444455556666",
+                 *         "url": "https://example.com/postrider",
+                 *         "description": "Publishing results",
+                 *         "events": [
+                 *           "post.*",
+                 *           "target.failed"
+                 *         ],
+                 *         "status": "disabled",
+                 *         "disabledReason": "failing",
+                 *         "signing": "hmac-sha256",
+                 *         "publicKey": null,
+                 *         "maxPerSecond": null,
+                 *         "createdAt": "2026-11-12T12:00:00.000Z",
+                 *         "updatedAt": "2026-11-21T09:00:01.402Z"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["WebhookDisabledEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onWebhookTest: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "webhook.test",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "webhookId": "01a19000-1111-7222-8333-444455556666"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["WebhookTestEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

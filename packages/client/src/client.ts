@@ -8,7 +8,6 @@ import { uploadFile, type UploadOptions } from "./upload-file.ts";
 import { waitForPost, type WaitOptions } from "./wait-for-post.ts";
 
 export type * from "../gen/openapi.ts";
-export type { DetailCode, ErrorCode } from "../gen/error-codes.ts";
 export {
   type ErrorDetail,
   PostriderConnectionError,

@@ -1,5 +1,4 @@
-import type { DetailCode, ErrorCode } from "../gen/error-codes.ts";
-import type { PostDetail } from "../gen/openapi.ts";
+import type { DetailCode, ErrorCode, PostDetail } from "../gen/openapi.ts";
 
 /** One thing that is wrong with a request. Which further fields it has depends on its code. */
 export interface ErrorDetail {

@@ -17,7 +17,24 @@ export function nullable<T extends TSchema>(schema: T) {
   return Type.Unsafe<Static<T> | null>({
     ...schema,
     type: ["type" in schema ? schema.type : "string", "null"],
+    ...("enum" in schema && Array.isArray(schema.enum)
+      ? { enum: [...(schema.enum as readonly unknown[]), null] }
+      : {}),
   });
+}
+
+/**
+ * Gives a schema a name, under which the API description lists it. At run time the schema stays where it is written,
+ * because a reference would have to be registered with every validator and serialiser that meets it.
+ */
+export function named<T extends TSchema>(name: string, schema: T) {
+  return Type.Unsafe<Static<T>>({ ...schema, title: name });
+}
+
+/** Returns the named schema of a text that is one of the given values. */
+export function enumeration(name: string, values: readonly string[], description?: string) {
+  const about = description === undefined ? {} : { description };
+  return named(name, Type.Unsafe<string>({ type: "string", enum: [...values], ...about }));
 }
 
 /** Returns a reference to a schema that is registered under its `$id`. */

@@ -123,7 +123,8 @@ test.each(["kafka", "postgresql"] as const)(
       { topic, keys: ["a1", "a2", "a3", "a4"] },
       { topic: "media.events.v1", keys: ["m1", "m2"] },
     ]);
-    expect(await readPublished()).toEqual({
+    // Other test files of this process publish to topics of their own.
+    expect(await readPublished()).toMatchObject({
       [topic]: (before[topic] ?? 0) + 4,
       "media.events.v1": (before["media.events.v1"] ?? 0) + 2,
     });

@@ -15,14 +15,22 @@ interface Document {
             readonly operationId?: string;
             readonly description?: string;
             readonly "x-postrider-extension"?: boolean;
+            readonly "x-postrider-scope"?: string;
+            readonly "x-postrider-phase"?: number;
             readonly parameters?: readonly object[];
+            readonly requestBody?: object;
             readonly responses: Readonly<Record<string, object>>;
           }
         >
       >
     >
   >;
-  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+  readonly security: readonly object[];
+  readonly components: {
+    readonly schemas: Readonly<Record<string, unknown>>;
+    readonly headers: Readonly<Record<string, unknown>>;
+    readonly examples: Readonly<Record<string, unknown>>;
+  };
 }
 
 let app: FastifyInstance;
@@ -39,6 +47,11 @@ test("the API description needs no API key, is valid OpenAPI 3.1 and matches the
     fileURLToPath(new URL("../openapi.json", import.meta.url)),
   );
 });
+
+/** The paths of the API. The path of uploads, which needs no API key, lies outside. */
+function apiPaths() {
+  return Object.entries(document.paths).filter(([path]) => path.startsWith("/api/v1/"));
+}
 
 /** The operations of the contract with the scopes that they need. */
 const CONTRACT: readonly (readonly [operation: string, scope: string])[] = [
@@ -84,10 +97,13 @@ const CONTRACT: readonly (readonly [operation: string, scope: string])[] = [
 ];
 
 test("the API description contains the 39 operations of the contract with their scopes, and every further operation is marked as an extension", () => {
-  const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+  const described = apiPaths().flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path.replace("/api/v1", "")}`,
-      scope: /Requires the scope `([a-z:]+)`/.exec(operation.description ?? "")?.[1],
+      scope: operation["x-postrider-scope"],
+      sentence: operation.description?.endsWith(
+        `Requires the scope \`${operation["x-postrider-scope"]}\`.`,
+      ),
       isExtension: operation["x-postrider-extension"] === true,
     })),
   );
@@ -95,10 +111,11 @@ test("the API description contains the 39 operations of the contract with their 
 
   expect(CONTRACT).toHaveLength(39);
   expect(new Map(ofContract.map(({ name, scope }) => [name, scope]))).toEqual(new Map(CONTRACT));
+  expect(described.filter(({ sentence }) => sentence !== true)).toEqual([]);
 });
 
 test("every operation of the API description has an id of its own, describes its errors and refers to named schemas", () => {
-  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  const operations = apiPaths().flatMap(([, path]) => Object.values(path));
   const ids = operations.map(({ operationId = "" }) => operationId);
   expect(ids.every((id) => /^[a-z][A-Za-z]+$/.test(id))).toBe(true);
   expect(new Set(ids).size).toBe(operations.length);
@@ -106,7 +123,10 @@ test("every operation of the API description has an id of its own, describes its
     expect(parameters).toContainEqual(
       expect.objectContaining({ in: "header", name: "X-Workspace-Id", required: false }),
     );
-    expect(responses).toHaveProperty(["429", "headers", "Retry-After", "schema", "minimum"], 1);
+    for (const status of ["429", "503"])
+      expect(responses).toHaveProperty([status, "headers", "Retry-After"], {
+        $ref: "#/components/headers/Retry-After",
+      });
     for (const answer of Object.values(responses))
       expect(answer).toHaveProperty(["headers", "X-Request-Id"]);
     expect(responses).toHaveProperty("default");
@@ -114,9 +134,7 @@ test("every operation of the API description has an id of its own, describes its
   expect(Object.keys(document.components.schemas)).toContain("PostDetail");
   const references = JSON.stringify(document).matchAll(/"\$ref":"([^"]+)"/g);
   for (const [, reference = ""] of references) {
-    expect(document.components.schemas).toHaveProperty([
-      reference.replace("#/components/schemas/", ""),
-    ]);
+    expect(document).toHaveProperty(reference.replace("#/", "").split("/"));
   }
 });
 
@@ -137,7 +155,8 @@ function servedRoutes(): readonly string[] {
 
 test("every route of the API is described, and every described route is served", () => {
   const served = servedRoutes().filter((route) => /^(?!HEAD).* \/api\/v1/.test(route));
-  const described = Object.entries(document.paths).flatMap(([path, operations]) =>
+  expect(servedRoutes()).toContain("PUT /uploads/{uploadPath}");
+  const described = apiPaths().flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   );
   expect(new Set(served)).toEqual(new Set([...described, "GET /api/v1/openapi.json"]));
@@ -151,6 +170,115 @@ test("the API description marks an optional request body as not required and not
     requestBody: { required: true },
   });
   expect(document.components.schemas["PublishPost"]).toMatchObject({ type: "object" });
+});
+
+/** The names that the contract gives to records and results. */
+const RECORDS = [
+  "Account",
+  "Platform",
+  "PlatformId",
+  "PostSummary",
+  "PostDetail",
+  "PostCreatedResult",
+  "PostUpdateResult",
+  "PostWriteResult",
+  "DeleteTarget",
+  "ReadyMedia",
+  "MonthlyQuota",
+  "DailyQuota",
+  "QueueSlotRule",
+];
+/** Values of fields that clients want to name. */
+const VALUES = [
+  "PostStatus",
+  "TargetStatus",
+  "CreatedVia",
+  "Weekday",
+  "WebhookStatus",
+  "DeliveryStatus",
+  "WebhookSigning",
+  "RunStatus",
+  "RuleStatus",
+  "RuleMatch",
+  "BackfillStatus",
+  "CommentActionType",
+  "EventType",
+  "ErrorCode",
+  "DetailCode",
+  "TargetErrorCode",
+];
+
+test("the API description names the records of the contract, errors and all values, and each name has one meaning", () => {
+  const { schemas } = document.components;
+  const others = ["ApiError", "ErrorDetail", "PostTargetSummary", "Metrics", "WebhookTestData"];
+  expect(Object.keys(schemas)).toEqual(expect.arrayContaining([...RECORDS, ...VALUES, ...others]));
+  for (const name of VALUES) expect(schemas, name).toHaveProperty([name, "enum"]);
+  for (const name of ["ErrorCode", "DetailCode", "TargetErrorCode", "EventType"])
+    expect(schemas).toHaveProperty([name, "description"], expect.stringContaining("may be added"));
+  expect(schemas).toHaveProperty(
+    ["PostTarget", "properties", "metrics", "anyOf"],
+    [{ type: "null" }, { $ref: "#/components/schemas/Metrics" }],
+  );
+  expect(document.paths["/api/v1/posts"]?.["get"]?.parameters).toContainEqual(
+    expect.objectContaining({
+      name: "platform",
+      schema: expect.objectContaining({ $ref: "#/components/schemas/PlatformId" }) as object,
+    }),
+  );
+});
+
+/** Statuses with which an operation can answer, by what the contract says about operations of its kind. */
+function expectedErrors(
+  name: string,
+  { parameters = [], requestBody }: Document["paths"][string][string],
+): readonly string[] {
+  const headers = JSON.stringify(parameters);
+  return [
+    "400",
+    "401",
+    "403",
+    "429",
+    "500",
+    "503",
+    "504",
+    ...(name.includes("{") ? ["404"] : []),
+    ...(requestBody === undefined ? [] : ["413", "415"]),
+    ...(headers.includes("Idempotency-Key") ? ["409", "422"] : []),
+    ...(headers.includes("If-Match") ? ["412"] : []),
+  ];
+}
+
+test("every operation describes each status with which it can answer, with the codes of that status", () => {
+  for (const [path, operations] of apiPaths())
+    for (const [method, operation] of Object.entries(operations)) {
+      const name = `${method} ${path}`;
+      expect(Object.keys(operation.responses), name).toEqual(
+        expect.arrayContaining([...expectedErrors(name, operation)]),
+      );
+    }
+  const codes = (path: string, method: string, status: string) =>
+    document.paths[`/api/v1${path}`]?.[method]?.responses[status];
+  expect(codes("/posts", "post", "409")).toMatchObject({
+    description: "Error code `idempotency_conflict`, `duplicate_content`, `no_queue_slot`.",
+  });
+  expect(codes("/posts/{id}/retry", "post", "409")).toMatchObject({
+    description: "Error code `nothing_to_retry`.",
+  });
+  expect(codes("/posts", "get", "400")).toMatchObject({
+    description: "Error code `invalid_request`, `workspace_required`, `invalid_cursor`.",
+  });
+  expect(codes("/posts", "post", "403")).toMatchObject({
+    description: "Error code `insufficient_scope`, `workspace_forbidden`, `verification_required`.",
+  });
+});
+
+test("every operation names its phase, and the description requires a key by default", () => {
+  const operations = apiPaths().flatMap(([, path]) => Object.values(path));
+  for (const operation of operations)
+    expect([1, 2, undefined]).toContain(operation["x-postrider-phase"]);
+  expect(document.security).toEqual([{ bearerApiKey: [] }]);
+  expect(document.paths["/api/v1/webhooks"]?.["get"]).toMatchObject({ "x-postrider-phase": 2 });
+  expect(document.paths["/api/v1/posts"]?.["get"]).toMatchObject({ "x-postrider-phase": 1 });
 });
 
 test("the docs page loads nothing from other hosts", async () => {

@@ -1,3 +1,4 @@
+import { type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   ACCOUNT_ID,
@@ -140,6 +141,17 @@ test("GET /platforms lists all seven platforms in order, with their rules", asyn
     rules: { text: { max: 280, unit: "weighted" } },
   });
   expect(platforms[0]).toMatchObject({ available: false, unavailableReason: "not_configured" });
+});
+
+test("GET /platforms shows every limit of a platform unchanged, and nothing about how Postrider works", async () => {
+  shared.use({ platforms: { listPlatforms: () => ({ platforms: [] }) } });
+  const answer = await shared.app.inject({ url: "/api/v1/platforms" });
+  const { platforms } = answer.json<{ platforms: { id: PlatformId; rules: object }[] }>();
+  for (const { id, rules } of platforms) {
+    const { id: _, displayName, idempotency, verifyLive, ...limits } = PLATFORMS[id];
+    expect(rules, displayName).toEqual(limits);
+    expect([idempotency, verifyLive], displayName).not.toContain(undefined);
+  }
 });
 
 test("GET /accounts lists accounts without their internal fields", async () => {

@@ -149,3 +149,9 @@ test("a message in Korean names the place and the values too", async () => {
   const error = await errorOf(create({ ...body, isDraft: "yes" }, { "accept-language": "ko" }));
   expect(error.message).toMatch(/^isDraft: .*[가-힣].*true/);
 });
+
+test("GET /posts with an unknown platform is refused with the platforms that exist", async () => {
+  const { details } = await errorOf({ url: "/api/v1/posts?platform=myspace" });
+  const allowed = ["instagram", "x", "facebook", "tiktok", "youtube", "telegram", "bluesky"];
+  expect(details).toMatchObject([{ path: "/platform", in: "query", allowed }]);
+});

@@ -8,7 +8,11 @@ const DECLARATIONS = [
   "type Upload = { uploadType?: 'resumable'; upload_id?: string };",
 ];
 const VERBS: Readonly<Record<string, string>> = { GET: "List", POST: "Insert", DELETE: "Delete" };
-const SCHEMAS: Readonly<Record<string, string>> = { videos: "Video", comments: "Comment" };
+const SCHEMAS: Readonly<Record<string, string>> = {
+  videos: "Video",
+  comments: "Comment",
+  playlistItems: "PlaylistItem",
+};
 
 const capitalize = (word: string) =>
   `${word[0]?.toUpperCase() ?? ""}${word.slice(1).toLowerCase()}`;

@@ -1,11 +1,13 @@
 import { Type } from "typebox";
 import { PlatformIdSchema } from "#src/platform-id.ts";
-import { Id, Instant, nullable, ref } from "#src/schemas.ts";
+import { enumeration, Id, Instant, nullable, ref } from "#src/schemas.ts";
 
-const AccountFeature = Type.Unsafe<string>({
-  type: "string",
-  enum: ["publishing", "comments", "messages", "metrics"],
-});
+const AccountFeature = enumeration("AccountFeature", [
+  "publishing",
+  "comments",
+  "messages",
+  "metrics",
+]);
 
 export const Account = Type.Object(
   {
@@ -15,7 +17,11 @@ export const Account = Type.Object(
     username: Type.String(),
     displayName: Type.String(),
     avatarUrl: nullable(Type.String({ format: "uri" })),
-    status: Type.Unsafe<string>({ type: "string", enum: ["active", "reconnect_required"] }),
+    status: enumeration(
+      "AccountStatus",
+      ["active", "reconnect_required"],
+      "reconnect_required: the platform no longer accepts the account's access; a person has to connect it again.",
+    ),
     connectedAt: Instant,
     tokenExpiresAt: nullable(Instant),
     permissions: nullable(

@@ -1,11 +1,12 @@
 import { Type } from "typebox";
 import { CommentAuthor } from "#src/comments/schemas.ts";
-import { Id, Instant, nullable, ref } from "#src/schemas.ts";
+import { enumeration, Id, Instant, nullable, ref } from "#src/schemas.ts";
 
-export const RunStatus = Type.Unsafe<string>({
-  type: "string",
-  enum: ["prepared", "sent", "skipped", "failed"],
-});
+export const RunStatus = enumeration(
+  "RunStatus",
+  ["prepared", "sent", "skipped", "failed"],
+  "prepared: the private reply waits to be sent or, with the reason `sending_blocked`, is never sent.",
+);
 
 /** What became of one comment under one automation rule. */
 export const AutomationRun = Type.Object(
@@ -17,9 +18,9 @@ export const AutomationRun = Type.Object(
     author: ref(CommentAuthor),
     status: RunStatus,
     reason: nullable(
-      Type.Unsafe<string>({
-        type: "string",
-        enum: [
+      enumeration(
+        "RunReason",
+        [
           "sending_blocked",
           "excluded",
           "already_replied",
@@ -27,11 +28,9 @@ export const AutomationRun = Type.Object(
           "rule_inactive",
           "platform_refused",
           "outcome_unknown",
-          null,
         ],
-        description:
-          "null when the private reply is sent, or waits to be sent. sending_blocked: the operator has not enabled sending.",
-      }),
+        "Why no private reply was sent. sending_blocked: the operator has not enabled sending. More reasons may be added.",
+      ),
     ),
     createdAt: Instant,
   },

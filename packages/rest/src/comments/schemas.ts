@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { OptionalTargetError } from "#src/posts/schemas.ts";
-import { Id, Instant, nullable } from "#src/schemas.ts";
+import { enumeration, Id, Instant, nullable } from "#src/schemas.ts";
 
 /** The person who wrote a comment. */
 export const CommentAuthor = Type.Object(
@@ -17,10 +17,7 @@ export const CommentAuthor = Type.Object(
   },
 );
 
-export const CommentActionType = Type.Unsafe<string>({
-  type: "string",
-  enum: ["reply", "hide", "unhide"],
-});
+export const CommentActionType = enumeration("CommentActionType", ["reply", "hide", "unhide"]);
 
 /** An action that a client requested on a comment. */
 export const CommentAction = Type.Object(
@@ -31,7 +28,7 @@ export const CommentAction = Type.Object(
     commentId: Type.String({ description: "The platform's id of the comment." }),
     type: CommentActionType,
     text: nullable(Type.String({ description: "Text of a reply; null for other actions." })),
-    status: Type.Unsafe<string>({ type: "string", enum: ["pending", "succeeded", "failed"] }),
+    status: enumeration("CommentActionStatus", ["pending", "succeeded", "failed"]),
     error: OptionalTargetError,
     createdAt: Instant,
     finishedAt: nullable({ ...Instant, description: "null while the action is pending." }),

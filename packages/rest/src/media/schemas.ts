@@ -1,11 +1,11 @@
 import { Type } from "typebox";
-import { Id, Instant, nullable } from "#src/schemas.ts";
+import { enumeration, Id, Instant, nullable } from "#src/schemas.ts";
 
 export const ReadyMedia = Type.Object(
   {
     id: Id,
     status: Type.Unsafe<string>({ type: "string", const: "ready" }),
-    kind: Type.Unsafe<string>({ type: "string", enum: ["image", "video"] }),
+    kind: enumeration("MediaKind", ["image", "video"]),
     contentType: Type.String(),
     bytes: Type.Integer(),
     width: Type.Integer(),

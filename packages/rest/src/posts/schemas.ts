@@ -1,20 +1,23 @@
 import { Type, type Static } from "typebox";
 import { PlatformIdSchema } from "#src/platform-id.ts";
-import { Id, Instant, nullable, ref } from "#src/schemas.ts";
+import { TARGET_ERROR_CODES } from "#src/posts/target-error-codes.ts";
+import { enumeration, Id, Instant, named, nullable, ref } from "#src/schemas.ts";
 
-export const PostStatus = Type.Unsafe<string>({
-  type: "string",
-  enum: ["draft", "scheduled", "publishing", "published", "partial", "failed", "cancelled"],
-});
+export const PostStatus = enumeration(
+  "PostStatus",
+  ["draft", "scheduled", "publishing", "published", "partial", "failed", "cancelled"],
+  "partial: published on some accounts, failed on the others. cancelled: deleted after publishing had begun.",
+);
 
-export const CreatedVia = Type.Unsafe<string>({
-  type: "string",
-  enum: ["mcp", "rest", "dashboard"],
-});
+export const CreatedVia = enumeration(
+  "CreatedVia",
+  ["mcp", "rest", "dashboard"],
+  "How the post was created: by an agent, by a program with an API key, or in the dashboard.",
+);
 
-const TargetStatus = Type.Unsafe<string>({
-  type: "string",
-  enum: [
+const TargetStatus = enumeration(
+  "TargetStatus",
+  [
     "pending",
     "publishing",
     "published",
@@ -24,12 +27,20 @@ const TargetStatus = Type.Unsafe<string>({
     "delete_failed",
     "cancelled",
   ],
-});
+  "Status of a post on one account. cancelled: never sent, because the post was deleted first.",
+);
+
+/** Why a target, an attempt or an action on a comment failed. */
+export const TargetErrorCode = enumeration(
+  "TargetErrorCode",
+  TARGET_ERROR_CODES,
+  "Why it failed on the platform. More codes may be added: treat an unknown one like `platform_unavailable`, and go by `retryable`.",
+);
 
 export const TargetError = Type.Object(
   {
-    code: Type.String(),
-    message: Type.String(),
+    code: TargetErrorCode,
+    message: Type.String({ description: "The platform's own words where it sent any." }),
     retryable: Type.Boolean({
       description: "Whether a retry can succeed without anything being changed first.",
     }),
@@ -73,7 +84,7 @@ export const PostTarget = Type.Object(
     username: Type.String(),
     status: TargetStatus,
     externalId: nullable(Type.String()),
-    permalink: nullable(Type.String()),
+    permalink: nullable(Type.String({ format: "uri", description: "URL of the post." })),
     publishedAt: nullable(Instant),
     error: OptionalTargetError,
     attemptCount: Type.Integer(),
@@ -97,15 +108,21 @@ export const POST_PROPERTIES = {
   mediaIds: Type.Array(Id),
 };
 
-const SummaryTarget = Type.Object({
-  accountId: Id,
-  platform: ref(PlatformIdSchema),
-  status: TargetStatus,
-  permalink: nullable(Type.String()),
-  errorCode: nullable(Type.String()),
-});
+const PostTargetSummary = named(
+  "PostTargetSummary",
+  Type.Object(
+    {
+      accountId: Id,
+      platform: ref(PlatformIdSchema),
+      status: TargetStatus,
+      permalink: nullable(Type.String({ format: "uri" })),
+      errorCode: nullable(TargetErrorCode),
+    },
+    { description: "A post on one account, in a list of posts." },
+  ),
+);
 
 export const PostSummary = Type.Object(
-  { ...POST_PROPERTIES, targets: Type.Array(SummaryTarget) },
+  { ...POST_PROPERTIES, targets: Type.Array(PostTargetSummary) },
   { $id: "PostSummary" },
 );

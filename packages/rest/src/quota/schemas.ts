@@ -1,6 +1,6 @@
 import { Type } from "typebox";
 import { PlatformIdSchema } from "#src/platform-id.ts";
-import { Id, Instant, ref } from "#src/schemas.ts";
+import { enumeration, Id, Instant, ref } from "#src/schemas.ts";
 
 const COUNTS = {
   limit: Type.Integer(),
@@ -13,7 +13,13 @@ const COUNTS = {
 };
 
 export const MonthlyQuota = Type.Object(
-  { period: Type.String({ description: "A month in UTC, such as 2026-11." }), ...COUNTS },
+  {
+    period: Type.String({
+      pattern: "^[0-9]{4}-[0-9]{2}$",
+      description: "A month in UTC, such as 2026-11.",
+    }),
+    ...COUNTS,
+  },
   { $id: "MonthlyQuota" },
 );
 
@@ -21,11 +27,11 @@ export const DailyQuota = Type.Object(
   {
     platform: ref(PlatformIdSchema),
     accountId: Id,
-    scope: Type.Unsafe<string>({
-      type: "string",
-      enum: ["account", "app", "project"],
-      description: "Who shares the limit: accounts of one app or project may share it.",
-    }),
+    scope: enumeration(
+      "QuotaScope",
+      ["account", "app", "project"],
+      "Who shares the limit: accounts of one app or project may share it.",
+    ),
     ...COUNTS,
   },
   { $id: "DailyQuota", description: "An estimate for the current UTC day; the platform decides." },

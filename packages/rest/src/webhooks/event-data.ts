@@ -5,7 +5,7 @@ import { CommentAction } from "#src/comments/schemas.ts";
 import { ReadyMedia } from "#src/media/schemas.ts";
 import { PostSummary, PostTarget } from "#src/posts/schemas.ts";
 import { DailyQuota, MonthlyQuota } from "#src/quota/schemas.ts";
-import { Id, ref } from "#src/schemas.ts";
+import { enumeration, Id, named, ref } from "#src/schemas.ts";
 import { Webhook } from "#src/webhooks/schemas.ts";
 
 /** What a webhook event says about a resource that no longer existed when the event was written. */
@@ -25,7 +25,7 @@ export const WebhookTarget = Type.Object(
   {
     id,
     postId: Id,
-    status: Type.Unsafe<string>({ type: "string", enum: ["published", "failed", "deleted"] }),
+    status: enumeration("WebhookTargetStatus", ["published", "failed", "deleted"]),
     error,
     nextAttemptAt,
     ...Type.Partial(Type.Object(ofTarget)).properties,
@@ -44,10 +44,7 @@ export const WebhookAccount = Type.Object(
   {
     id: accountId,
     platform,
-    status: Type.Unsafe<string>({
-      type: "string",
-      enum: ["active", "reconnect_required", "disconnected"],
-    }),
+    status: enumeration("WebhookAccountStatus", ["active", "reconnect_required", "disconnected"]),
     ...Type.Partial(Type.Object(ofAccount)).properties,
   },
   {
@@ -71,5 +68,5 @@ export const EVENT_DATA = {
   automationRun: orGone(AutomationRun),
   quota: Type.Unsafe<object>({ anyOf: [ref(MonthlyQuota), ref(DailyQuota)] }),
   webhook: orGone(Webhook),
-  test: Type.Object({ webhookId: Id }),
+  test: named("WebhookTestData", Type.Object({ webhookId: Id })),
 };

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from "typebox";
-import { Id, Instant } from "#src/schemas.ts";
+import { enumeration, Id, Instant } from "#src/schemas.ts";
 import {
   EVENT_DATA,
   ResourceReference,
@@ -135,6 +135,13 @@ function capitalize(word: string): string {
 
 /** Every webhook event whose payload is documented. */
 export const WEBHOOK_EVENTS: readonly DocumentedEvent[] = Object.entries(EVENTS).map(describeEvent);
+
+/** The type of a webhook event. */
+export const EventType = enumeration(
+  "EventType",
+  WEBHOOK_EVENTS.map(({ type }) => type),
+  "What happened. More types may be added; a subscription to `*` or to a group receives them.",
+);
 
 /** Schemas of webhook events that the API description lists by name. */
 export const EVENT_SCHEMAS: readonly (TSchema & { readonly $id?: string })[] = [

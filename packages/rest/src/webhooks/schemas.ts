@@ -1,11 +1,11 @@
 import { Type } from "typebox";
-import { Id, Instant, nullable } from "#src/schemas.ts";
+import { enumeration, Id, Instant, nullable } from "#src/schemas.ts";
 
-export const Signing = Type.Unsafe<string>({
-  type: "string",
-  enum: ["hmac-sha256", "ed25519"],
-  description: "How deliveries are signed; fixed at creation.",
-});
+export const Signing = enumeration(
+  "WebhookSigning",
+  ["hmac-sha256", "ed25519"],
+  "How deliveries are signed; fixed at creation.",
+);
 export const MaxPerSecond = nullable(
   Type.Integer({ minimum: 1, maximum: 100, description: "null = no maximum." }),
 );
@@ -13,17 +13,15 @@ export const MaxPerSecond = nullable(
 /** Properties of a webhook subscription. */
 export const WEBHOOK = {
   id: Id,
-  url: Type.String(),
+  url: Type.String({ format: "uri" }),
   description: Type.String(),
   events: Type.Array(Type.String()),
-  status: Type.Unsafe<string>({
-    type: "string",
-    enum: ["active", "paused", "disabled", "revoked"],
-    description: "disabled: the receiver answered 410, or nothing but failures for 5 days.",
-  }),
-  disabledReason: nullable(
-    Type.Unsafe<string>({ type: "string", enum: ["gone", "failing", null] }),
+  status: enumeration(
+    "WebhookStatus",
+    ["active", "paused", "disabled", "revoked"],
+    "disabled: the receiver answered 410, or nothing but failures for 5 days.",
   ),
+  disabledReason: nullable(enumeration("WebhookDisabledReason", ["gone", "failing"])),
   signing: Signing,
   publicKey: nullable(
     Type.String({ description: "`whpk_…`, verifies the deliveries; null with hmac-sha256." }),

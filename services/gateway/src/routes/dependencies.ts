@@ -82,17 +82,21 @@ export interface Patience {
 }
 
 /** The scopes that an API key can have. */
-export type Scope =
-  | "accounts:read"
-  | "accounts:write"
-  | "posts:read"
-  | "posts:write"
-  | "webhooks:read"
-  | "webhooks:write"
-  | "automations:read"
-  | "automations:write"
-  | "comments:read"
-  | "comments:write";
+export const SCOPES = [
+  "accounts:read",
+  "accounts:write",
+  "posts:read",
+  "posts:write",
+  "webhooks:read",
+  "webhooks:write",
+  "automations:read",
+  "automations:write",
+  "comments:read",
+  "comments:write",
+] as const;
+
+/** One of the scopes that an API key can have. */
+export type Scope = (typeof SCOPES)[number];
 
 /** The API key of an admitted request, with its workspace and scopes. */
 export interface Caller {

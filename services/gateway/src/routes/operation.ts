@@ -1,8 +1,10 @@
 import { ref } from "@postrider/rest/schemas";
 import { Type, type TProperties, type TSchema } from "typebox";
 import { defined } from "#src/http/defined.ts";
+import type { ErrorCode } from "#src/http/error-codes.ts";
 import type { Scope } from "#src/routes/dependencies.ts";
-import { ErrorBody } from "#src/routes/schemas.ts";
+import { ApiError } from "#src/routes/error-schemas.ts";
+import { listErrors } from "#src/routes/operation-errors.ts";
 
 interface Answer {
   readonly description: string;
@@ -28,6 +30,8 @@ interface Operation {
   readonly headers?: TProperties;
   readonly body?: TSchema;
   readonly response: Readonly<Record<number, Answer>>;
+  /** The errors that only this operation, or few others, answer with. Those of all operations are added. */
+  readonly errors?: readonly ErrorCode[];
 }
 
 const WORKSPACE_HEADER = {
@@ -63,15 +67,20 @@ function describeAnswer({ description, body, headers = {} }: Answer) {
   return { description, headers: { ...ANSWER_HEADERS, ...headers }, ...content };
 }
 
-/** Error answers that every operation of the API can give. */
+/** Where the schema of a route keeps its errors, until the API description lists them as answers. */
+export const ERRORS_KEY = "x-errors";
+/** Where the API description says which scope an operation needs. */
+const SCOPE_KEY = "x-postrider-scope";
+
+/** Error answers of every operation that the framework knows; the API description adds the others. */
 const ERRORS = {
   429: describeAnswer({
     description:
       "The workspace has used up its requests for this minute, or does not read the answers that it has requested.",
-    body: ErrorBody,
+    body: ApiError,
     headers: { "Retry-After": RETRY_AFTER },
   }),
-  default: describeAnswer({ description: "Any other error.", body: ErrorBody }),
+  default: describeAnswer({ description: "Any other error.", body: ApiError }),
 };
 
 /**
@@ -80,7 +89,7 @@ const ERRORS = {
  */
 export function operation(options: Operation) {
   const { scope, isExtension, timeoutMs, answerBytes, response, tags, headers, ...rest } = options;
-  const { description, ...schema } = rest;
+  const { description, errors: _errors, ...schema } = rest;
   const answers = Object.entries(response).map(([status, answer]) => [
     status,
     describeAnswer(answer),
@@ -95,7 +104,8 @@ export function operation(options: Operation) {
       headers: Type.Object({ ...WORKSPACE_HEADER, ...headers }),
       tags: [...tags],
       response: { ...(Object.fromEntries(answers) as Record<string, object>), ...ERRORS },
-      security: [{ bearerApiKey: [] }],
+      [ERRORS_KEY]: listErrors(options),
+      [SCOPE_KEY]: scope,
     },
   };
 }

@@ -23,25 +23,6 @@ export const CURSOR = Type.Optional(
   Type.String({ minLength: 1, maxLength: 4000, description: "nextCursor of the previous page." }),
 );
 
-export const ErrorBody = Type.Object(
-  {
-    error: Type.Object({
-      code: Type.String({ description: "Stable; programs decide by it." }),
-      message: Type.String({ description: "For people; may change." }),
-      details: Type.Optional(
-        Type.Array(
-          Type.Object(
-            { code: Type.String(), message: Type.String() },
-            { additionalProperties: true },
-          ),
-          { maxItems: 100 },
-        ),
-      ),
-    }),
-  },
-  { $id: "Error" },
-);
-
 /** Omits a route from the API description. */
 export const HIDDEN: object = { hide: true };
 

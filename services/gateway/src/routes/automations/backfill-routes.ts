@@ -45,6 +45,7 @@ function registerPreview(api: FastifyInstance, { automations }: Deps): void {
     scope: "automations:read",
     answerBytes: PAGE_BYTES,
     querystring: PreviewBackfillQuery,
+    errors: ["not_found", "account_reconnect_required"],
     response: { 200: { description: "A page of past comments.", body: BackfillPreview } },
   });
   type Route = { Querystring: Static<typeof PreviewBackfillQuery> };
@@ -89,6 +90,7 @@ function registerCreate(api: FastifyInstance, { automations }: Deps): void {
     querystring: NoQuery,
     headers: IDEMPOTENCY_HEADERS,
     body: ref(CreateBackfill),
+    errors: ["not_found", "account_reconnect_required"],
     response: { 202: { description: "The job.", body: Backfill, headers: CREATED_HEADERS } },
   });
   type Route = { Body: Static<typeof CreateBackfill> };
@@ -136,6 +138,7 @@ function registerUpdate(api: FastifyInstance, { automations }: Deps): void {
     params: IdParams,
     querystring: NoQuery,
     body: ref(UpdateBackfill),
+    errors: ["invalid_transition", "account_reconnect_required"],
     response: { 200: { description: "The job as it is now.", body: Backfill } },
   });
   type Route = { Params: Static<typeof IdParams>; Body: Static<typeof UpdateBackfill> };

@@ -1,4 +1,4 @@
-import { Id, Instant, nullable, ref } from "@postrider/rest/schemas";
+import { enumeration, Id, Instant, nullable, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
 import { PAGE } from "#src/routes/automations/page.ts";
 import { Comment, COMMENT_EXAMPLE } from "#src/routes/comments/schemas.ts";
@@ -11,7 +11,11 @@ const MediaId = Type.String({
   description: "The platform's id of the media.",
 });
 const Reason = nullable(
-  Type.String({ description: "Why the comment is skipped, such as `excluded`; null otherwise." }),
+  enumeration(
+    "BackfillReason",
+    ["excluded", "too_old", "already_replied"],
+    "Why the comment is skipped. More reasons may be added.",
+  ),
 );
 
 const Counts = Type.Object(
@@ -27,7 +31,7 @@ const Counts = Type.Object(
 const BackfillItem = Type.Object(
   {
     comment: ref(Comment),
-    outcome: Type.Unsafe<string>({ type: "string", enum: ["prepared", "skipped", "no_match"] }),
+    outcome: enumeration("BackfillOutcome", ["prepared", "skipped", "no_match"]),
     reason: Reason,
   },
   { $id: "BackfillItem", description: "What the rule makes of a past comment." },
@@ -36,7 +40,7 @@ const BackfillItem = Type.Object(
 const BackfillPreviewItem = Type.Object(
   {
     comment: ref(Comment),
-    outcome: Type.Unsafe<string>({ type: "string", enum: ["prepare", "skip", "no_match"] }),
+    outcome: enumeration("BackfillPreviewOutcome", ["prepare", "skip", "no_match"]),
     reason: Reason,
   },
   { $id: "BackfillPreviewItem", description: "What the rule would make of a past comment." },
@@ -51,11 +55,11 @@ const BACKFILL = {
   id: Id,
   ruleId: Id,
   mediaId: Type.String(),
-  status: Type.Unsafe<string>({
-    type: "string",
-    enum: ["preparing", "ready", "paused", "completed", "failed"],
-    description: "ready: further comments can be prepared. completed: all comments are.",
-  }),
+  status: enumeration(
+    "BackfillStatus",
+    ["preparing", "ready", "paused", "completed", "failed"],
+    "ready: further comments can be prepared. completed: all comments are.",
+  ),
   counts: ref(Counts),
   sending: Type.Unsafe<string>({
     type: "string",
@@ -71,7 +75,8 @@ const BackfillSummary = Type.Object(BACKFILL, {
   description: "A job that prepares past comments, without its results.",
 });
 
-const EXAMPLE = {
+/** A backfill in the examples of the API description. */
+export const BACKFILL_EXAMPLE = {
   id: "01a1a1d0-1a2b-7c3d-8e4f-5061728394a5",
   ruleId: "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
   mediaId: "18027438291234567",
@@ -95,7 +100,7 @@ export const Backfill = Type.Object(
   {
     $id: "Backfill",
     description: "A job that prepares past comments, with a page of its results.",
-    examples: [EXAMPLE],
+    examples: [BACKFILL_EXAMPLE],
   },
 );
 
@@ -109,16 +114,13 @@ export const CreateBackfill = Type.Object(
   {
     $id: "CreateBackfill",
     additionalProperties: false,
-    examples: [{ ruleId: EXAMPLE.ruleId, mediaId: EXAMPLE.mediaId }],
+    examples: [{ ruleId: BACKFILL_EXAMPLE.ruleId, mediaId: BACKFILL_EXAMPLE.mediaId }],
   },
 );
 
 export const UpdateBackfill = Type.Object(
   {
-    action: Type.Unsafe<string>({
-      type: "string",
-      enum: ["prepare_next_page", "pause", "resume"],
-    }),
+    action: enumeration("BackfillAction", ["prepare_next_page", "pause", "resume"]),
   },
   { $id: "UpdateBackfill", additionalProperties: false, examples: [{ action: "pause" }] },
 );

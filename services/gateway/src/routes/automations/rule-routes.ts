@@ -71,6 +71,7 @@ function registerCreate(api: FastifyInstance, { automations }: Deps): void {
     querystring: NoQuery,
     headers: IDEMPOTENCY_HEADERS,
     body: ref(CreateAutomationRule),
+    errors: ["not_found", "validation_failed"],
     response: { 201: { description: "The rule.", body: AutomationRule, headers: CREATED_HEADERS } },
   });
   type Route = { Body: Static<typeof CreateAutomationRule> };
@@ -101,6 +102,7 @@ function registerUpdate(api: FastifyInstance, { automations }: Deps): void {
     params: IdParams,
     querystring: NoQuery,
     body: ref(UpdateAutomationRule),
+    errors: ["invalid_transition"],
     response: { 200: { description: "The rule as it is now.", body: AutomationRule } },
   });
   type Route = { Params: Static<typeof IdParams>; Body: Static<typeof UpdateAutomationRule> };

@@ -1,4 +1,4 @@
-import { Id, Instant, nullable, ref } from "@postrider/rest/schemas";
+import { enumeration, Id, Instant, nullable, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
 import { PAGE } from "#src/routes/automations/page.ts";
 import { MAX_PLATFORM_ID_LENGTH } from "#src/routes/request.ts";
@@ -26,24 +26,21 @@ const MediaIds = Type.Unsafe<string[] | null>({
   description:
     "The platform's ids of the media whose comments the rule reads; null = all media of the account.",
 });
-const Match = Type.Unsafe<string>({
-  type: "string",
-  enum: ["any", "all", "exact"],
-  description:
-    "any, all: the comment contains one or all of the keywords. exact: the whole comment equals one of them.",
-});
+const Match = enumeration(
+  "RuleMatch",
+  ["any", "all", "exact"],
+  "any, all: the comment contains one or all of the keywords. exact: the whole comment equals one of them.",
+);
 const Message = Type.String({
   minLength: 1,
   maxLength: MAX_MESSAGE_BYTES,
   pattern: "\\S",
   description: "Text of the private reply, at most 1,000 bytes in UTF-8.",
 });
-const RuleStatus = Type.Unsafe<string>({
-  type: "string",
-  enum: ["draft", "active", "paused", "revoked"],
-});
+const RuleStatus = enumeration("RuleStatus", ["draft", "active", "paused", "revoked"]);
 
-const EXAMPLE = {
+/** The fields of a rule in the examples of the API description. */
+export const RULE_EXAMPLE = {
   accountId: "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
   name: "Price list",
   mediaIds: null,
@@ -73,7 +70,7 @@ export const AutomationRule = Type.Object(
     examples: [
       {
         id: "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
-        ...EXAMPLE,
+        ...RULE_EXAMPLE,
         status: "draft",
         createdAt: "2026-11-20T15:00:00.000Z",
         updatedAt: "2026-11-20T15:00:00.000Z",
@@ -97,7 +94,7 @@ export const CreateAutomationRule = Type.Object(
     excludeKeywords: Type.Optional(ExcludeKeywords),
     message: Message,
   },
-  { $id: "CreateAutomationRule", additionalProperties: false, examples: [EXAMPLE] },
+  { $id: "CreateAutomationRule", additionalProperties: false, examples: [RULE_EXAMPLE] },
 );
 
 export const UpdateAutomationRule = Type.Object(

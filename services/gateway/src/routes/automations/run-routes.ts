@@ -20,6 +20,7 @@ export function registerRunRoutes(
     tags: ["automations"],
     scope: "automations:read",
     querystring: ListAutomationRunsQuery,
+    errors: ["not_found"],
     response: { 200: { description: "A page of runs.", body: AutomationRunList } },
   });
   type Route = { Querystring: Static<typeof ListAutomationRunsQuery> };

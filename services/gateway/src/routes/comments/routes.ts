@@ -45,6 +45,7 @@ function registerList(api: FastifyInstance, { comments }: Deps): void {
     answerBytes: PAGE_BYTES,
     params: MediaParams,
     querystring: ListCommentsQuery,
+    errors: ["account_reconnect_required"],
     response: { 200: { description: "A page of comments.", body: CommentList } },
   });
   type Route = {
@@ -80,6 +81,7 @@ function registerRequestAction(api: FastifyInstance, { comments }: Deps): void {
     querystring: NoQuery,
     headers: IDEMPOTENCY_HEADERS,
     body: ref(RequestCommentAction),
+    errors: ["account_reconnect_required", "validation_failed"],
     response: {
       202: { description: "The pending action.", body: CommentAction, headers: CREATED_HEADERS },
     },

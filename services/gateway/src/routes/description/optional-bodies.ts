@@ -1,5 +1,5 @@
 type Operation = { readonly requestBody?: { required?: boolean } };
-export type Schemas = Record<string, object>;
+type Schemas = Record<string, object>;
 
 const SCHEMA = /"#\/components\/schemas\/(\w+)"/;
 

@@ -9,7 +9,9 @@ import { API_PATH } from "#src/routes/api-paths.ts";
 import { AUTOMATION_SCHEMAS } from "#src/routes/automations/schemas.ts";
 import { COMMENT_SCHEMAS } from "#src/routes/comments/schemas.ts";
 import { completeDescription } from "#src/routes/description/complete.ts";
+import { TAGS } from "#src/routes/description/tags.ts";
 import { describeWebhooks } from "#src/routes/description/webhooks.ts";
+import { ApiError } from "#src/routes/error-schemas.ts";
 import { MEDIA_SCHEMAS } from "#src/routes/media/schemas.ts";
 import { Platform, PlatformList } from "#src/routes/platforms/schemas.ts";
 import { METRICS_SCHEMAS } from "#src/routes/posts/metrics-schemas.ts";
@@ -17,11 +19,11 @@ import { POST_REQUEST_SCHEMAS } from "#src/routes/posts/request-schemas.ts";
 import { POST_SCHEMAS } from "#src/routes/posts/schemas.ts";
 import { QUEUE_SLOT_SCHEMAS } from "#src/routes/queue-slots/schemas.ts";
 import { QUOTA_SCHEMAS } from "#src/routes/quota/schemas.ts";
-import { ErrorBody, HIDDEN } from "#src/routes/schemas.ts";
+import { HIDDEN } from "#src/routes/schemas.ts";
 import { WEBHOOK_SCHEMAS } from "#src/routes/webhooks/schemas.ts";
 
 const SCHEMAS = [
-  ErrorBody,
+  ApiError,
   PlatformIdSchema,
   Platform,
   PlatformList,
@@ -44,6 +46,20 @@ const INTRODUCTION = `Publish the same content to several social accounts and re
 
 Every request needs a workspace API key as a bearer token. Errors carry a stable \`code\`; quote the \`X-Request-Id\` of the answer when you report a problem.`;
 
+const SECURITY_SCHEMES = {
+  bearerApiKey: {
+    type: "http",
+    scheme: "bearer",
+    description:
+      "A workspace API key, `pr_live_…`. The operator makes it with `npm run -s postrider -- key create`.",
+  },
+  uploadToken: {
+    type: "http",
+    scheme: "bearer",
+    description: "`uploadToken` of an upload grant; only for `PUT /uploads/{uploadPath}`.",
+  },
+} as const;
+
 /** Serves `GET /api/v1/openapi.json`, which is generated from the schemas of the routes and needs no API key. */
 export async function registerDescription(app: FastifyInstance): Promise<void> {
   for (const schema of SCHEMAS) app.addSchema(schema);
@@ -54,11 +70,14 @@ export async function registerDescription(app: FastifyInstance): Promise<void> {
         title: "Postrider",
         version: "0.1.0",
         description: INTRODUCTION,
+        contact: { name: "The operator of this installation" },
         license: { name: "Apache-2.0", identifier: "Apache-2.0" },
       },
       servers: [{ url: "/", description: "The server of this description." }],
       webhooks: describeWebhooks(),
-      components: { securitySchemes: { bearerApiKey: { type: "http", scheme: "bearer" } } },
+      tags: TAGS,
+      security: [{ bearerApiKey: [] }],
+      components: { securitySchemes: SECURITY_SCHEMES },
     },
     transformObject: completeDescription,
     refResolver: {

@@ -22,6 +22,7 @@ export function describeWebhooks(): Record<string, object> {
       type,
       {
         post: {
+          operationId: `on${schema.$id.replace(/Event$/, "")}`,
           summary: type,
           description,
           tags: ["webhook events"],

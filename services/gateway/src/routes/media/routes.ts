@@ -61,6 +61,7 @@ function registerPresign(api: FastifyInstance, { media, publicUrl }: Deps): void
     scope: "posts:write",
     querystring: NoQuery,
     body: ref(PresignUpload),
+    errors: ["media_rejected", "quota_exceeded"],
     response: { 201: { description: "The grant. It cannot be read again.", body: UploadGrant } },
   });
   api.post<{ Body: PresignBody }>("/media/presign", presign, async (request, reply) => {
@@ -85,6 +86,7 @@ function registerComplete(api: FastifyInstance, { media, links }: Deps): void {
     params: IdParams,
     querystring: NoQuery,
     timeoutMs: CHECK_TIMEOUT_MS,
+    errors: ["media_not_uploaded", "media_rejected"],
     response: { 200: { description: "The media, ready for posts.", body: ReadyMedia } },
   });
   api.post<{ Params: Params }>("/media/:id/complete", complete, async (request) => {
@@ -105,6 +107,7 @@ function registerImport(api: FastifyInstance, { media, links }: Deps): void {
     headers: IDEMPOTENCY_HEADERS,
     body: ref(ImportMedia),
     timeoutMs: IMPORT_TIMEOUT_MS,
+    errors: ["address_not_allowed", "import_failed", "media_rejected", "quota_exceeded"],
     response: {
       201: {
         description: "The media, ready for posts.",
@@ -142,6 +145,7 @@ function registerUpdate(api: FastifyInstance, { media, links }: Deps): void {
     params: IdParams,
     querystring: NoQuery,
     body: ref(UpdateMedia),
+    errors: ["media_in_use"],
     response: { 200: { description: "The media.", body: ReadyMedia } },
   });
   api.patch<{ Params: Params; Body: UpdateBody }>("/media/:id", update, async (request) => {
@@ -162,6 +166,7 @@ function registerDelete(api: FastifyInstance, { media }: Deps): void {
     scope: "posts:write",
     params: IdParams,
     querystring: NoQuery,
+    errors: ["media_in_use"],
     response: {
       202: { description: "The media is being deleted.", body: MediaDeletion },
       204: { description: "The media is deleted." },

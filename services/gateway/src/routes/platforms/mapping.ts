@@ -3,12 +3,12 @@ import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
 
 /**
  * Lists all platforms in the order of the API contract. A platform that the answer of the accounts service lacks counts
- * as not configured.
+ * as not configured. How Postrider prevents double posts, and which rules need a check, are not shown.
  */
 export function toPlatforms(availability: readonly PlatformAvailability[]) {
   const known = new Map(availability.map((entry) => [entry.platform, entry]));
   return PLATFORM_IDS.map((id) => {
-    const { displayName, id: _id, ...rules } = PLATFORMS[id];
+    const { displayName, id: _id, idempotency: _, verifyLive: __, ...rules } = PLATFORMS[id];
     const available = known.get(id)?.available ?? false;
     const unavailableReason = available
       ? null

@@ -1,21 +1,21 @@
 import { PlatformIdSchema } from "@postrider/rest/platform-id";
-import { nullable, ref } from "@postrider/rest/schemas";
+import { enumeration, nullable, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
+import { PlatformRulesSchema } from "#src/routes/platforms/rules-schema.ts";
 
 export const Platform = Type.Object(
   {
     id: ref(PlatformIdSchema),
     name: Type.String(),
     available: Type.Boolean(),
-    unavailableReason: nullable(Type.String()),
-    rules: Type.Object(
-      {},
-      {
-        additionalProperties: true,
-        description:
-          "Limits in bytes, in seconds and, for texts, in the unit that is given with each limit.",
-      },
+    unavailableReason: nullable(
+      enumeration(
+        "UnavailableReason",
+        ["not_configured"],
+        "not_configured: the operator has not set up the platform. More reasons may be added.",
+      ),
     ),
+    rules: PlatformRulesSchema,
   },
   { $id: "Platform" },
 );

@@ -64,6 +64,7 @@ function registerCreate(
     querystring: NoQuery,
     headers: IDEMPOTENCY_HEADERS,
     body: ref(CreatePost),
+    errors: ["validation_failed", "duplicate_content", "no_queue_slot", "quota_exceeded"],
     response: {
       202: {
         description: "The post as it was accepted.",
@@ -101,6 +102,7 @@ function registerValidate(api: FastifyInstance, { posts }: Pick<ServerDeps, "pos
     scope: "posts:read",
     querystring: NoQuery,
     body: ref(ValidatePost),
+    errors: ["validation_failed"],
     response: { 200: { description: "The post can be created.", body: ValidPost } },
   });
   api.post<{ Body: ValidateBody }>("/posts/validate", validate, async (request) => {

@@ -50,6 +50,7 @@ function registerUpdate(api: FastifyInstance, deps: Pick<ServerDeps, "posts" | "
     querystring: NoQuery,
     headers: IF_MATCH_HEADERS,
     body: ref(UpdatePost),
+    errors: ["post_not_editable", "validation_failed", "duplicate_content", "quota_exceeded"],
     response: { 200: { description: "The post as it is now.", body: PostDetail, headers: ETAG } },
   });
   api.patch<{ Params: Params; Body: UpdateBody }>("/posts/:id", update, async (request, reply) => {
@@ -75,6 +76,7 @@ function registerDelete(api: FastifyInstance, deps: Pick<ServerDeps, "posts">): 
     params: IdParams,
     querystring: NoQuery,
     headers: IF_MATCH_HEADERS,
+    errors: ["post_publishing"],
     response: {
       202: {
         description: "The post is cancelled; its targets say whether each publication is deleted.",

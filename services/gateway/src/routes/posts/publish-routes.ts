@@ -34,6 +34,7 @@ function registerPublish(api: FastifyInstance, { posts, links }: Deps): void {
     params: IdParams,
     querystring: NoQuery,
     body: ref(PublishPost),
+    errors: ["invalid_transition", "validation_failed", "duplicate_content", "quota_exceeded"],
     response: {
       202: { description: "The post, being published.", body: PostDetail, headers: ETAG },
     },
@@ -61,6 +62,7 @@ function registerRetry(api: FastifyInstance, { posts, links }: Deps): void {
     answerBytes: ANSWER_BYTES.post,
     params: IdParams,
     querystring: NoQuery,
+    errors: ["nothing_to_retry", "quota_exceeded"],
     response: {
       202: {
         description: "The post with its failed targets pending again.",

@@ -1,6 +1,6 @@
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { CreatedVia, PostStatus } from "@postrider/rest/posts/schemas";
-import { Id, ref } from "@postrider/rest/schemas";
+import { enumeration, Id, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
 import { PostOption } from "#src/routes/posts/schemas.ts";
 import { LocalDate, Time } from "#src/routes/schemas.ts";
@@ -121,11 +121,7 @@ export const ListPostsQuery = Type.Object(
     ),
     status: Type.Optional(PostStatus),
     platform: Type.Optional(
-      Type.Unsafe<string>({
-        type: "string",
-        enum: [...PLATFORM_IDS],
-        description: "Posts with at least one target on this platform.",
-      }),
+      enumeration("PlatformId", PLATFORM_IDS, "Posts with at least one target on this platform."),
     ),
     from: Type.Optional({
       ...LocalDate,

@@ -8,17 +8,16 @@ import {
   PostSummary,
   PostTarget,
   TargetError,
+  TargetErrorCode,
 } from "@postrider/rest/posts/schemas";
-import { Id, Instant, nullable, ref } from "@postrider/rest/schemas";
+import { enumeration, Id, Instant, named, nullable, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
 
 export const PostOption = Type.Object(
   {
     content: Type.Optional(Type.String({ description: "Replaces the content." })),
     title: Type.Optional(Type.String()),
-    privacy: Type.Optional(
-      Type.Unsafe<string>({ type: "string", enum: ["public", "unlisted", "private"] }),
-    ),
+    privacy: Type.Optional(enumeration("Privacy", ["public", "unlisted", "private"])),
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
   },
   { $id: "PostOption", additionalProperties: false },
@@ -30,11 +29,12 @@ const Attempt = Type.Object(
     number: Type.Integer({ minimum: 1 }),
     startedAt: nullable(Instant),
     finishedAt: nullable(Instant),
-    outcome: Type.Unsafe<string>({
-      type: "string",
-      enum: ["published", "retry", "failed", "unknown"],
-    }),
-    code: nullable(Type.String()),
+    outcome: enumeration(
+      "AttemptOutcome",
+      ["published", "retry", "failed", "unknown"],
+      "retry: another attempt follows. unknown: the platform may have published it.",
+    ),
+    code: nullable(TargetErrorCode),
     message: nullable(Type.String()),
   },
   { $id: "Attempt" },
@@ -72,7 +72,9 @@ export const ValidPost = Type.Object(
   {
     valid: Type.Unsafe<true>({ type: "boolean", const: true }),
     scheduledAt: nullable(Instant),
-    targets: Type.Array(Type.Object({ accountId: Id, platform: ref(PlatformIdSchema) })),
+    targets: Type.Array(
+      named("ValidTarget", Type.Object({ accountId: Id, platform: ref(PlatformIdSchema) })),
+    ),
   },
   { $id: "ValidPost" },
 );
@@ -81,12 +83,11 @@ const DeleteTarget = Type.Object(
   {
     accountId: Id,
     platform: ref(PlatformIdSchema),
-    status: Type.Unsafe<string>({
-      type: "string",
-      enum: ["deleting", "deleted", "delete_failed", "not_supported", "not_published"],
-      description:
-        "not_supported: the platform cannot delete posts, so the publication remains. not_published: nothing was published.",
-    }),
+    status: enumeration(
+      "DeleteTargetStatus",
+      ["deleting", "deleted", "delete_failed", "not_supported", "not_published"],
+      "not_supported: the platform cannot delete posts, so the publication remains. not_published: nothing was published.",
+    ),
     error: OptionalTargetError,
   },
   { $id: "DeleteTarget" },

@@ -62,6 +62,7 @@ function registerCreate(api: FastifyInstance, { queueSlots }: Deps): void {
     querystring: NoQuery,
     headers: IDEMPOTENCY_HEADERS,
     body: ref(CreateQueueSlotRule),
+    errors: ["validation_failed"],
     response: { 201: { description: "The rule.", body: QueueSlotRule, headers: REPLAYED_HEADER } },
   });
   api.post<{ Body: CreateBody }>("/queue-slots", create, async (request, reply) => {

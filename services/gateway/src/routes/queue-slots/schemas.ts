@@ -1,11 +1,8 @@
-import { Id, Instant, nullable, ref } from "@postrider/rest/schemas";
+import { enumeration, Id, Instant, nullable, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
 import { LocalDate } from "#src/routes/schemas.ts";
 
-const Weekday = Type.Unsafe<string>({
-  type: "string",
-  enum: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"],
-});
+const Weekday = enumeration("Weekday", ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]);
 const TimeOfDay = Type.String({
   pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$",
   description: "From 00:00 to 23:59.",
@@ -17,6 +14,7 @@ const Times = Type.Array(TimeOfDay, { minItems: 1, maxItems: 48, uniqueItems: tr
 const Timezone = Type.String({
   minLength: 1,
   maxLength: 100,
+  examples: ["Asia/Seoul"],
   description: "IANA time zone. The rule keeps its local time across daylight saving changes.",
 });
 const StartsOn = nullable({ ...LocalDate, description: "First local date, inclusive." });
@@ -31,7 +29,7 @@ export const QueueSlotRule = Type.Object(
     timezone: Type.String(),
     startsOn: StartsOn,
     endsOn: EndsOn,
-    status: Type.Unsafe<string>({ type: "string", enum: ["active", "paused", "revoked"] }),
+    status: enumeration("QueueSlotRuleStatus", ["active", "paused", "revoked"]),
     nextSlots: Type.Array(Instant, {
       description: "The next free slots, at most three; empty unless the rule is active.",
     }),

@@ -67,6 +67,7 @@ function registerCreate(api: FastifyInstance, { webhooks }: Deps): void {
     scope: "webhooks:write",
     querystring: NoQuery,
     body: ref(CreateWebhook),
+    errors: ["validation_failed", "address_not_allowed"],
     response: {
       201: {
         description: "The subscription with its secret.",
@@ -103,6 +104,7 @@ function registerUpdate(api: FastifyInstance, { webhooks }: Deps): void {
     params: IdParams,
     querystring: NoQuery,
     body: ref(UpdateWebhook),
+    errors: ["address_not_allowed", "invalid_transition"],
     response: { 200: { description: "The subscription as it is now.", body: WebhookWithSecret } },
   });
   type Body = Static<typeof UpdateWebhook>;
@@ -170,6 +172,7 @@ function registerRetry(api: FastifyInstance, { webhooks }: Deps): void {
     scope: "webhooks:write",
     params: DeliveryParams,
     querystring: NoQuery,
+    errors: ["delivery_not_failed", "invalid_transition"],
     response: { 202: { description: "The delivery, which is due now.", body: WebhookDelivery } },
   });
   const path = "/webhooks/:id/deliveries/:deliveryId/retry";

@@ -1,4 +1,5 @@
-import { Id, Instant, nullable, ref } from "@postrider/rest/schemas";
+import { enumeration, Id, Instant, named, nullable, ref } from "@postrider/rest/schemas";
+import { EventType } from "@postrider/rest/webhooks/events";
 import { MaxPerSecond, Signing, WEBHOOK, Webhook } from "@postrider/rest/webhooks/schemas";
 import { Type } from "typebox";
 
@@ -53,15 +54,21 @@ export const UpdateWebhook = Type.Object(
     status: Type.Optional(Type.Unsafe<string>({ type: "string", enum: ["active", "paused"] })),
     maxPerSecond: Type.Optional(MaxPerSecond),
     rotateSecret: Type.Optional(
-      Type.Object(
-        {
-          graceHours: Type.Integer({
-            minimum: 0,
-            maximum: 168,
-            description: "For how long older secrets still sign; 0 ends them now.",
-          }),
-        },
-        { additionalProperties: false },
+      named(
+        "RotateSecret",
+        Type.Object(
+          {
+            graceHours: Type.Integer({
+              minimum: 0,
+              maximum: 168,
+              description: "For how long older secrets still sign; 0 ends them now.",
+            }),
+          },
+          {
+            additionalProperties: false,
+            description: "Not for a subscription with Ed25519, which has no secret.",
+          },
+        ),
       ),
     ),
   },
@@ -79,7 +86,23 @@ const WebhookAttempt = Type.Object(
     startedAt: Instant,
     durationMs: Type.Integer(),
     statusCode: nullable(Type.Integer()),
-    error: nullable(Type.String({ description: "Stable code; null after a success." })),
+    error: nullable(
+      enumeration(
+        "WebhookAttemptError",
+        [
+          "timeout",
+          "connection_failed",
+          "tls_failed",
+          "dns_failed",
+          "address_not_allowed",
+          "redirect_refused",
+          "http_error",
+          "body_timeout",
+          "too_large_headers",
+        ],
+        "Why the attempt failed. More codes may be added.",
+      ),
+    ),
     requestHeaders: Headers,
     responseHeaders: Headers,
     responseBody: nullable(Type.String({ description: "At most 16 KiB." })),
@@ -87,16 +110,19 @@ const WebhookAttempt = Type.Object(
   { $id: "WebhookAttempt" },
 );
 
-const DeliveryStatus = Type.Unsafe<string>({
-  type: "string",
-  enum: ["pending", "delivering", "succeeded", "failed", "cancelled"],
-});
+const DeliveryStatus = enumeration("DeliveryStatus", [
+  "pending",
+  "delivering",
+  "succeeded",
+  "failed",
+  "cancelled",
+]);
 
 export const WebhookDelivery = Type.Object(
   {
     id: Id,
     eventId: Type.String({ format: "uuid", description: "The header `webhook-id`." }),
-    eventType: Type.String(),
+    eventType: EventType,
     status: DeliveryStatus,
     attemptCount: Type.Integer(),
     nextAttemptAt: nullable(Instant),

@@ -1,0 +1,79 @@
+import { ERRORS } from "#src/http/catalogue/errors.ts";
+import type { ErrorCode } from "#src/http/error-codes.ts";
+import { ERRORS_KEY } from "#src/routes/operation.ts";
+import {
+  type Components,
+  type DescribedAnswer,
+  type DescribedOperation,
+  JSON_TYPE,
+} from "./document.ts";
+import { exampleOf, INVALID_REQUESTS } from "./error-examples.ts";
+
+const SCHEMA = { $ref: "#/components/schemas/ApiError" };
+const RETRY_AFTER = {
+  "Retry-After": {
+    description: "Seconds to wait.",
+    required: true,
+    schema: { type: "integer", minimum: 1 },
+  },
+};
+const WWW_AUTHENTICATE = {
+  "WWW-Authenticate": { description: "`Bearer`.", required: true, schema: { type: "string" } },
+};
+
+/** Headers of the answers with some statuses, beyond those of every answer. */
+const HEADERS: Readonly<Record<number, Record<string, object>>> = {
+  401: WWW_AUTHENTICATE,
+  429: RETRY_AFTER,
+  503: RETRY_AFTER,
+};
+
+/** Returns the example of `invalid_request` that fits the operation: a fault of its body, query or headers. */
+function nameExample(code: ErrorCode, operation: DescribedOperation): string {
+  if (code !== "invalid_request" || operation.requestBody !== undefined) return code;
+  const hasLimit = operation.parameters?.some(({ name }) => name === "limit") === true;
+  return hasLimit ? "invalid_query" : "invalid_header";
+}
+
+/** Adds to the components the example that the name stands for, and returns a reference to it. */
+function refer(name: string, code: ErrorCode, { examples }: Components): object {
+  const faults = INVALID_REQUESTS[name as keyof typeof INVALID_REQUESTS];
+  examples[name] ??= {
+    summary: ERRORS[code].texts.en[0].replaceAll(/\[[^\]]*\]/g, ""),
+    value: exampleOf(code, faults),
+  };
+  return { $ref: `#/components/examples/${name}` };
+}
+
+function describe(
+  codes: readonly ErrorCode[],
+  operation: DescribedOperation,
+  components: Components,
+): DescribedAnswer {
+  const examples = codes.map((code) => {
+    const name = nameExample(code, operation);
+    return [name, refer(name, code, components)] as const;
+  });
+  return {
+    description: `Error code ${codes.map((code) => `\`${code}\``).join(", ")}.`,
+    content: { [JSON_TYPE]: { schema: SCHEMA, examples: Object.fromEntries(examples) } },
+  };
+}
+
+/**
+ * Describes the answers of an operation with each of its errors, grouped by status. The schema of the route lists the
+ * errors under a key that the API description does not keep.
+ */
+export function describeErrors(operation: DescribedOperation, components: Components): void {
+  const codes = (operation[ERRORS_KEY] ?? []) as readonly ErrorCode[];
+  delete operation[ERRORS_KEY];
+  const { headers: common = {} } = operation.responses["default"] ?? {};
+  const statuses = new Set(codes.map((code) => ERRORS[code].status));
+  for (const status of [...statuses].sort((a, b) => a - b)) {
+    const found = codes.filter((code) => ERRORS[code].status === status);
+    operation.responses[status] = {
+      ...describe(found, operation, components),
+      headers: { ...common, ...HEADERS[status] },
+    };
+  }
+}

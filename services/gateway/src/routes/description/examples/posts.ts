@@ -1,0 +1,114 @@
+import { EXAMPLE_DATA } from "@postrider/rest/webhooks/event-examples";
+import type { OperationExamples } from "./example.ts";
+import { EXAMPLE_IDS } from "./ids.ts";
+import { ACCEPTED_POST, PUBLISHED_POST, SCHEDULED_POST } from "./post-answers.ts";
+
+const CONTENT = "We are open on Sunday.";
+const ACCOUNT_IDS = [EXAMPLE_IDS.account];
+const BOTH_ACCOUNTS = [EXAMPLE_IDS.account, EXAMPLE_IDS.otherAccount];
+
+const CREATE = {
+  now: {
+    summary: "Publish now on two accounts",
+    value: { content: CONTENT, accountIds: BOTH_ACCOUNTS },
+  },
+  schedule: {
+    summary: "Publish at a time",
+    value: {
+      content: CONTENT,
+      accountIds: ACCOUNT_IDS,
+      scheduledAt: "2026-11-24T18:00:00+09:00",
+    },
+  },
+  slot: {
+    summary: "Publish at the next free queue slot",
+    value: { content: CONTENT, accountIds: ACCOUNT_IDS, queueSlot: true },
+  },
+  draft: {
+    summary: "Keep a draft",
+    value: { content: CONTENT, accountIds: ACCOUNT_IDS, isDraft: true },
+  },
+  override: {
+    summary: "Another text for one platform and for one account",
+    value: {
+      content: CONTENT,
+      accountIds: BOTH_ACCOUNTS,
+      options: {
+        bluesky: { content: `${CONTENT} Come by!` },
+        [EXAMPLE_IDS.otherAccount]: { content: `${CONTENT} Bring your bike.` },
+      },
+    },
+  },
+  media: {
+    summary: "With an image that was uploaded before",
+    value: { content: CONTENT, accountIds: ACCOUNT_IDS, mediaIds: [EXAMPLE_IDS.media] },
+  },
+};
+
+const READ: Readonly<Record<string, OperationExamples>> = {
+  listPosts: {
+    answers: { 200: { posts: [EXAMPLE_DATA["post.published"]], nextCursor: null } },
+  },
+  getPost: { answers: { 200: PUBLISHED_POST } },
+  refreshPostMetrics: {
+    answers: {
+      200: {
+        post: PUBLISHED_POST,
+        refresh: {
+          eligible: 1,
+          ready: 1,
+          notFound: 0,
+          error: 0,
+          deferred: 0,
+          stale: 0,
+          failed: 0,
+        },
+      },
+    },
+  },
+};
+
+/** The examples of operations on posts. */
+export const POST_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
+  ...READ,
+  createPost: { requests: CREATE, answers: { 202: ACCEPTED_POST } },
+  validatePost: {
+    requests: { now: CREATE.now, schedule: CREATE.schedule, override: CREATE.override },
+    answers: {
+      200: {
+        valid: true,
+        scheduledAt: null,
+        targets: [{ accountId: EXAMPLE_IDS.account, platform: "bluesky" }],
+      },
+    },
+  },
+  updatePost: {
+    requests: {
+      text: { summary: "Change the text", value: { content: `${CONTENT} Come by!` } },
+      time: { summary: "Move it", value: { scheduledAt: "2026-11-25T09:30:00+09:00" } },
+      withoutMedia: { summary: "Remove the media", value: { mediaIds: [] } },
+    },
+    answers: { 200: SCHEDULED_POST },
+  },
+  deletePost: {
+    answers: {
+      202: {
+        id: EXAMPLE_IDS.post,
+        status: "cancelled",
+        targets: [
+          { accountId: EXAMPLE_IDS.account, platform: "bluesky", status: "deleting", error: null },
+        ],
+      },
+    },
+  },
+  publishPost: {
+    requests: {
+      again: {
+        summary: "Publish even if the same content was published recently",
+        value: { force: true },
+      },
+    },
+    answers: { 202: ACCEPTED_POST },
+  },
+  retryPost: { answers: { 202: ACCEPTED_POST } },
+};
