@@ -300,6 +300,21 @@ create table delivery.idempotency_keys (
 );
 CREATE INDEX idempotency_keys_age ON delivery.idempotency_keys USING btree (created_at);
 
+create table delivery.live_checks (
+  id uuid not null,
+  workspace_id uuid not null,
+  account_id uuid not null,
+  platform text not null,
+  text text not null,
+  steps jsonb not null default '[]'::jsonb,
+  started_at timestamp with time zone not null default now(),
+  called_at timestamp with time zone,
+  ended_at timestamp with time zone,
+  external_id text,
+  permalink text,
+  constraint live_checks_pkey PRIMARY KEY (id)
+);
+
 create table delivery.metrics_accounts (
   account_id uuid not null,
   workspace_id uuid not null,

@@ -12,6 +12,8 @@ export interface Arguments {
 export interface Result {
   readonly json: object;
   readonly text: string;
+  /** Exit code of a command that did its work and found faults; default 0. */
+  readonly exitCode?: number;
 }
 
 /** The terminal, for commands that print before they end or that read a secret. */

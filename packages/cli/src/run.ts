@@ -81,7 +81,7 @@ export async function runCommand(
     const context = { requestId: newId(), origin: { person: findPerson() } };
     const result = await runInContext(context, () => execute(given, services, terminal));
     if (result !== undefined) print(wantsJson ? JSON.stringify(result.json) : result.text);
-    return 0;
+    return result?.exitCode ?? 0;
   } catch (error) {
     const { code, message, exitCode } = toFailure(error, services.describeCalled());
     printError(wantsJson ? JSON.stringify({ error: { code, message } }) : `error: ${message}`);

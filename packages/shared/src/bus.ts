@@ -54,6 +54,8 @@ export interface Bus extends AsyncDisposable {
   publish(tx: TransactionSql, topic: string, records: readonly BusRecord[]): Promise<void>;
   /** Starts a consumer of the event bus. Disposing of the consumer stops it after its current batch of records. */
   subscribe(subscription: Subscription): Promise<AsyncDisposable>;
+  /** Checks that the event bus answers and has all topics. @throws An error that says what is missing. */
+  check(): Promise<void>;
 }
 
 /** Maximum number of records per call of a `BatchHandler`. */

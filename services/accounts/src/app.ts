@@ -2,9 +2,13 @@ import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { createAuthorizationConnectors } from "@postrider/platforms/authorization/registry";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { createAvailableReaders } from "@postrider/platforms/settings/available";
+import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { insertDeployment } from "@postrider/shared/deployment/table";
+import { withDiagnostics } from "@postrider/shared/diagnostics/service";
+import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { startRelay } from "@postrider/shared/outbox/relay";
+import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
@@ -19,6 +23,7 @@ import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
+import { createInstallationChecks } from "#src/operations/installation-checks.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 /**
@@ -29,11 +34,12 @@ export async function startApp(config: Config): Promise<App> {
   const { service, simulatorUrl, publicUrl, credentialKeys, deploymentId } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
-  let nudge = (): void => undefined;
+  const started: { bus?: Bus; nudge?: () => void } = {};
   limitForeignHosts(config.outbound);
   const connectors = createAuthorizationConnectors(config.platforms, simulatorUrl);
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
-  const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge: () => nudge() };
+  const nudge = () => started.nudge?.();
+  const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge };
   const refresher = new CredentialRefresher(own);
   const refreshTokens: Dependencies["refreshTokens"] = (current) => refresher.refresh(current);
   const readers = createAvailableReaders(config.platforms);
@@ -47,17 +53,19 @@ export async function startApp(config: Config): Promise<App> {
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
   };
-  const routes = createRoutes(deps);
+  const checks = createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => started.bus });
+  const routes = withDiagnostics(createRoutes(deps), {
+    publicUrl,
+    checks: [...checks, ...createInstallationChecks(config, connectors)],
+  });
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  const used = [...new Set((await listSealingKeyUses(sql)).map(({ keyId }) => keyId))];
-  requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });
+  await requireKeys(config, sql);
   await insertDeployment(sql, deploymentId);
   const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, service, logger });
-  nudge = () => relay.nudge();
-  const deploymentWatch = startWatchDeployment(deps);
-  const accountCount = startCountAccounts(sql, logger);
+  Object.assign(started, { bus, nudge: () => relay.nudge() });
+  const jobs = [startCountAccounts(sql, logger), startWatchDeployment(deps), apiKeyUse];
   const resealing = startResealCredentials(deps);
   const idleRefresh = startRefreshIdleCredentials(deps);
   return {
@@ -65,8 +73,13 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       const edges = together([server, idleRefresh, resealing]);
-      const jobs = [accountCount, deploymentWatch, apiKeyUse];
       await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
     },
   };
+}
+
+/** Fails unless the configuration has every key with which stored tokens are encrypted. */
+async function requireKeys({ credentialKeys }: Config, sql: Sql): Promise<void> {
+  const used = [...new Set((await listSealingKeyUses(sql)).map(({ keyId }) => keyId))];
+  requireSealingKeys("CREDENTIAL_KEYS", credentialKeys, { what: "tokens", used });
 }

@@ -1,7 +1,13 @@
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import { createHostChecks } from "@postrider/platforms/diagnosis/host-checks";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
+import { createProbeUrl } from "@postrider/rest/media/probe-link";
+import type { Bus } from "@postrider/shared/bus";
 import type { EventHandler } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer } from "@postrider/shared/connect/client";
+import { withDiagnostics, type DiagnosticsOptions } from "@postrider/shared/diagnostics/service";
+import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -26,7 +32,12 @@ import {
 } from "#src/engagement/app.ts";
 import { listAutomationRuns } from "#src/engagement/operations/list-automation-runs.ts";
 import { listCommentActions } from "#src/engagement/operations/list-comment-actions.ts";
-import { startPublishing, type Publishing } from "#src/publishing/app.ts";
+import {
+  createDoctor,
+  startPublishing,
+  type Doctor,
+  type Publishing,
+} from "#src/publishing/app.ts";
 import { postsHandlers } from "#src/publishing/consumers/index.ts";
 import { listHandleKeys } from "#src/publishing/db/handles.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
@@ -41,6 +52,7 @@ const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
 /** The parts of the service that this process works for, once they have started. */
 interface Parts {
+  bus?: Bus;
   publishing?: Publishing;
   webhooks?: Webhooks;
   engagement?: Engagement;
@@ -65,14 +77,16 @@ export async function startApp(config: Config): Promise<App> {
     nudgeActions: () => parts.engagement?.nudgeActions(),
     nudgePolls: () => parts.engagement?.nudgePolls(),
   });
-  const routes = createAllRoutes(config, base, parts, rpc);
+  const doctor = createDoctor({ config, sql, logger, peers, guard });
+  const all = createAllRoutes(config, base, parts, { rpc, doctor });
+  const routes = withDiagnostics(all, createDiagnostics(config, sql, parts));
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
   const { bus, relay } = await startEvents(config, sql, logger);
-  parts.relay = relay;
+  Object.assign(parts, { bus, relay });
   const common = { config, logger, bus, peers };
-  const worksFor = (part: Exclude<keyof Parts, "relay">) =>
+  const worksFor = (part: Exclude<keyof Parts, "relay" | "bus">) =>
     config.role === "all" || config.role === part;
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });
@@ -88,7 +102,7 @@ export async function startApp(config: Config): Promise<App> {
       const { publishing, webhooks, engagement: jobs } = parts;
       const started = [publishing, webhooks, jobs].filter((part) => part !== undefined);
       const edges = together([...started, server]);
-      await disposeInOrder([edges, rpc, relay, bus, ...Object.values(peers), base]);
+      await disposeInOrder([edges, doctor, rpc, relay, bus, ...Object.values(peers), base]);
     },
   };
 }
@@ -108,7 +122,7 @@ function createAllRoutes(
   config: Config,
   { sql, logger }: Pick<DatabaseProcess, "sql" | "logger">,
   parts: Parts,
-  engagement: EngagementRpc,
+  { rpc: engagement, doctor }: { readonly rpc: EngagementRpc; readonly doctor: Doctor },
 ) {
   const publishing = createRoutes({
     sql,
@@ -129,6 +143,24 @@ function createAllRoutes(
     publishing(router);
     webhooks(router);
     engagement.routes(router);
+    doctor.routes(router);
+  };
+}
+
+/** What this process tells about the installation to `postrider doctor`. */
+function createDiagnostics(
+  { media, platforms }: Config,
+  sql: Sql,
+  parts: Parts,
+): DiagnosticsOptions {
+  const hosts = PLATFORM_IDS.map((platform) => [platform, platforms[platform].baseUrl]);
+  return {
+    publicUrl: media.publicUrl,
+    probeUrl: () => createProbeUrl(media.publicUrl, media.mediaKey),
+    checks: [
+      ...createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => parts.bus }),
+      ...createHostChecks(Object.fromEntries(hosts) as Record<PlatformId, string>),
+    ],
   };
 }
 

@@ -1,7 +1,13 @@
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { withDiagnostics } from "@postrider/shared/diagnostics/service";
+import {
+  createServiceChecks,
+  type ServiceCheckOptions,
+} from "@postrider/shared/diagnostics/service-checks";
 import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import { startRelay } from "@postrider/shared/outbox/relay";
@@ -23,6 +29,7 @@ import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
+import { createStoreCheck } from "#src/operations/store-check.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
@@ -59,7 +66,7 @@ export async function startApp(config: Config): Promise<App> {
   watchDisk("temp", config.tempDir);
   if (config.storage.kind === "disk") watchDisk("media", config.storage.folder);
   const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
-  const started: { relay?: Loop } = {};
+  const started: { bus?: Bus; relay?: Loop } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
   const { maxImageBytes, maxVideoBytes, tempDir, inspectorUrl } = config;
   const space = new TempSpace({ folder: tempDir, bytes: tempBytes(config) });
@@ -77,13 +84,16 @@ export async function startApp(config: Config): Promise<App> {
     callers: RPC_CALLERS,
     health,
     logger,
-    routes: createAppRoutes({ config, sql, store, checks, imports, renditions, posts, nudgeRelay }),
+    routes: withDiagnostics(
+      createAppRoutes({ config, sql, store, checks, imports, renditions, posts, nudgeRelay }),
+      { checks: createDiagnosticChecks(config, { sql, store, bus: () => started.bus }) },
+    ),
     plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, service, logger });
-  started.relay = relay;
+  Object.assign(started, { bus, relay });
   const jobs = startJobs(config, { sql, store, logger });
   return {
     logger,
@@ -115,6 +125,16 @@ function createImports(
   const client = new OutboundClient(outbound);
   const limits = { maxImageBytes, maxVideoBytes };
   return new Imports({ ...deps, client, limits, totalMs: DOWNLOAD_TIMEOUT_MS });
+}
+
+function createDiagnosticChecks(
+  { storage }: Config,
+  { store, ...deps }: Omit<ServiceCheckOptions, "migrations"> & { readonly store: ObjectStore },
+) {
+  return [
+    ...createServiceChecks({ ...deps, migrations: MIGRATIONS }),
+    createStoreCheck(store, storage.kind),
+  ];
 }
 
 function createAppRoutes(options: {

@@ -4,10 +4,13 @@ import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_ser
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import type { Bus } from "@postrider/shared/bus";
 import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { withDiagnostics } from "@postrider/shared/diagnostics/service";
+import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
@@ -39,13 +42,17 @@ export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   const peers = connectPeers(config);
-  const started: { relay?: Loop; scheduler?: Scheduler } = {};
+  const started: { bus?: Bus; relay?: Loop; scheduler?: Scheduler } = {};
   const nudgeRelay = (): void => started.relay?.nudge();
   const nudgeScheduler = (at: Date): void => started.scheduler?.nudge(at);
-  const routes = createAppRoutes({ config, sql, peers, nudgeRelay, nudgeScheduler });
+  const routes = withDiagnostics(
+    createAppRoutes({ config, sql, peers, nudgeRelay, nudgeScheduler }),
+    { checks: createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => started.bus }) },
+  );
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   const events = await startEvents(config, sql, logger);
+  started.bus = events.bus;
   started.relay = events.relay;
   const jobs = startJobs({ config, sql, peers, logger, nudgeRelay });
   started.scheduler = jobs.scheduler;

@@ -39,7 +39,7 @@ const CHAT_TYPES = new Set(["channel", "group", "supergroup"]);
  * Whether a member of a Telegram chat may send messages. Only channels have the right `can_post_messages`. In a group,
  * administrators may always send; others may unless the group or a restriction forbids it (Bot API 10.3).
  */
-function maySend(chat: JsonObject, member: JsonObject): boolean {
+export function maySend(chat: JsonObject, member: JsonObject): boolean {
   const { status } = member;
   if (chat.type === "channel")
     return status === "administrator" && member.can_post_messages === true;

@@ -11,6 +11,7 @@ export const AUDIT_ACTIONS = [
   "account.disconnect",
   "account.require_reconnect",
   "account.update_settings",
+  "account.check_live",
   "credentials.begin_binding",
   "credentials.bind",
   "authorization.issue",

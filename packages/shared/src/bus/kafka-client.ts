@@ -1,5 +1,6 @@
 import { Kafka, logLevel, type Admin, type LogEntry } from "kafkajs";
 import { toKafkaConfig, type KafkaSecurity } from "#src/bus/kafka-security.ts";
+import { TOPICS } from "#src/bus/topics.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface KafkaClientOptions {
@@ -44,6 +45,14 @@ export async function withAdmin<T>(kafka: Kafka, work: (admin: Admin) => Promise
   } finally {
     await admin.disconnect();
   }
+}
+
+/** Checks that the brokers answer and that every topic of Postrider exists. @throws An error that names the missing topics. */
+export async function checkTopics(kafka: Kafka): Promise<void> {
+  const existing = await withAdmin(kafka, (admin) => admin.listTopics());
+  const missing = TOPICS.filter((topic) => !existing.includes(topic));
+  if (missing.length > 0)
+    throw new Error(`Kafka does not have the topics ${missing.join(", ")}, or hides them`);
 }
 
 const RETENTION_MS = 14 * 24 * 3_600_000;

@@ -1,5 +1,5 @@
 import type { Bus } from "#src/bus.ts";
-import { openKafka, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
+import { checkTopics, openKafka, type KafkaClientOptions } from "#src/bus/kafka-client.ts";
 import { KafkaPublisher } from "#src/bus/kafka-publisher.ts";
 import { startKafkaSubscription } from "#src/bus/kafka-subscription.ts";
 import type { Sql } from "#src/postgres.ts";
@@ -33,6 +33,7 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
   return {
     system: "kafka",
     publish: (_tx, topic, records) => publisher.publish(topic, records),
+    check: () => checkTopics(kafka),
     subscribe: (subscription) => {
       const started = startKafkaSubscription({
         ...subscription,

@@ -40,6 +40,9 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
   return {
     system: "postgresql",
     publish: appendRecords,
+    check: async () => {
+      await sql`select 1 from bus.records limit 1`;
+    },
     subscribe: (subscription: Subscription) => {
       const pollMs = options.pollMs ?? POLL_MS;
       const loop = startPostgresSubscription({ ...subscription, sql, logger, pollMs });

@@ -1,7 +1,11 @@
+import type { ConnectRouter } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
+import { createAccountChecks } from "@postrider/platforms/diagnosis/account-checks";
+import { createLiveCheckConnectors } from "@postrider/platforms/diagnosis/live/connectors";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
 import type { Bus } from "@postrider/shared/bus";
@@ -14,7 +18,9 @@ import { watchDisk } from "@postrider/shared/process/disk";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { AccountsClients } from "#src/clients/accounts.ts";
 import type { Config } from "#src/config.ts";
+import type { Clocks } from "#src/domain/send-guard.ts";
 import { createMediaSource } from "#src/publishing/clients/media.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
@@ -23,6 +29,9 @@ import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
+import { createLiveCheckFiles } from "#src/publishing/operations/live-check-files.ts";
+import { LiveChecks } from "#src/publishing/operations/live-checks.ts";
+import { createDoctorService } from "#src/publishing/rpc/doctor-service.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
 
 interface PublishingOptions {
@@ -48,6 +57,12 @@ export interface Publishing extends AsyncDisposable {
   readonly check: Check;
 }
 
+const CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
+
+function createAccountsClients(peer: Peer): AccountsClients {
+  return { credentials: peer.client(CredentialService), accounts: peer.client(AccountService) };
+}
+
 function openMediaSource({ media, identity }: Config, peer: Peer) {
   return createMediaSource({ ...media, identity, mediaService: peer.client(MediaService) });
 }
@@ -65,15 +80,12 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     owner: newId(),
     connectors: createPublishingConnectors(config.platforms),
     posts: peers.posts.client(TargetService),
-    accounts: {
-      credentials: peers.accounts.client(CredentialService),
-      accounts: peers.accounts.client(AccountService),
-    },
+    accounts: createAccountsClients(peers.accounts),
     media,
     spool: new Spool(config.spool),
     sealing: createHandleSealing(config.handleKeys),
     settings: config.publishing,
-    clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
+    clocks: CLOCKS,
     random: Math.random,
   };
   const claims = startClaimTasks(deps);
@@ -101,4 +113,51 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     [Symbol.asyncDispose]: () =>
       disposeInOrder([together([counts, watch, details, deletions, claims, consumer]), media]),
   };
+}
+
+/** Maximum time in milliseconds for which a step of a live check waits for the platform. */
+const PATIENCE_MS = 120_000;
+
+/** The RPCs that check accounts, and the live checks that they started. */
+export interface Doctor extends AsyncDisposable {
+  readonly routes: (router: ConnectRouter) => void;
+}
+
+/** Creates the RPCs that check accounts. Disposing of it waits until running live checks have deleted their posts. */
+export function createDoctor(
+  options: Pick<PublishingOptions, "config" | "sql" | "logger" | "guard"> & {
+    readonly peers: Pick<PublishingOptions["peers"], "accounts" | "media">;
+  },
+): Doctor {
+  const { config, sql, logger, peers, guard } = options;
+  limitForeignHosts(config.outbound);
+  const source = openMediaSource(config, peers.media);
+  const liveChecks = new LiveChecks({
+    sql,
+    logger,
+    guard,
+    connectors: createLiveCheckConnectors(config.platforms),
+    clocks: CLOCKS,
+    visibleCallMs: config.publishing.visibleCallMs,
+    patienceMs: PATIENCE_MS,
+    openPermalink,
+  });
+  const service = createDoctorService({
+    sql,
+    accounts: createAccountsClients(peers.accounts),
+    checks: createAccountChecks(config.platforms),
+    liveChecks,
+    findFile: createLiveCheckFiles(peers.media.client(MediaService), source),
+  });
+  return {
+    routes: (router) => void router.service(DoctorService, service),
+    [Symbol.asyncDispose]: () => disposeInOrder([liveChecks, source]),
+  };
+}
+
+/** Opens the address of a post like a reader without an account. */
+async function openPermalink(permalink: string, signal: AbortSignal): Promise<number> {
+  const answer = await fetch(permalink, { signal });
+  await answer.body?.cancel();
+  return answer.status;
 }

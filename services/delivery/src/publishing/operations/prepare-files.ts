@@ -1,17 +1,13 @@
-import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
-import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
-import { readImageFit } from "@postrider/platforms/renditions/image-fit";
-import type { ImageFit, Rendition } from "@postrider/platforms/renditions/image-plan";
-import { planImage } from "@postrider/platforms/renditions/plan-image";
-import type { ImageRules } from "@postrider/platforms/rules";
+import { isPlatformId } from "@postrider/platforms/registry";
 import { ServiceError } from "@postrider/shared/errors";
 import type { PreparedFile } from "#src/publishing/clients/media.ts";
 import type { MediaPreparation } from "#src/publishing/clients/prepare-media.ts";
 import type { StepFailure } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import { parseSettings } from "./parse-settings.ts";
+import { planRendition } from "./plan-rendition.ts";
 import type { PublishContext } from "./publish-context.ts";
 
 /** The files of the post of a publish task as its platform receives them, or why there are none. */
@@ -104,28 +100,9 @@ function toFailure(file: Exclude<PreparedFile, { kind: "file" }>): StepFailure {
 /** Returns which file of each media item the platform of a task receives. */
 function planItems({ task, content }: TaskContent): readonly MediaPreparation[] {
   const { platform } = task;
-  const imageFit = readImageFit(parseSettings(content.settings));
+  const settings = parseSettings(content.settings);
   return content.media.map((media) => ({
     media,
-    rendition: isPlatformId(platform)
-      ? planRendition(media, PLATFORMS[platform].image, imageFit)
-      : undefined,
+    rendition: isPlatformId(platform) ? planRendition(media, platform, settings) : undefined,
   }));
-}
-
-/**
- * Returns the rendition that a platform receives of media; undefined if it receives them as they are. An image that the rules
- * refuse now was accepted under earlier rules, and the platform decides about it.
- */
-function planRendition(media: Media, rules: ImageRules, imageFit: ImageFit): Rendition | undefined {
-  if (media.kind === "video") return undefined;
-  const image = {
-    contentType: media.deliveryContentType,
-    bytes: Number(media.deliveryBytes),
-    width: media.width === 0 ? null : media.width,
-    height: media.height === 0 ? null : media.height,
-    frames: media.frames,
-  };
-  const plan = planImage(image, rules, imageFit);
-  return plan.kind === "rendition" ? plan.rendition : undefined;
 }

@@ -1,5 +1,6 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { MediaClaims } from "@postrider/rest/media/links";
+import { isProbe } from "@postrider/rest/media/probe-link";
 import { notFound } from "@postrider/shared/errors";
 import { watchDownload } from "@postrider/shared/http/long-transfers";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -114,6 +115,7 @@ export function registerDownload(app: FastifyInstance, deps: Deps): void {
       failures.count(request.ip);
       throw notFound();
     }
+    if (isProbe(claims)) return reply.status(204).send();
     const file = await getFile(deps, claims, request.id);
     setHeaders(reply, file);
     if (matchesAny(request.headers["if-none-match"], file.etag)) return reply.status(304).send();

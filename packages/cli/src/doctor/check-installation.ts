@@ -1,0 +1,58 @@
+import {
+  DiagnosticsService,
+  type DiagnoseResponse,
+} from "@postrider/contracts/operations/v1/diagnostics_service_pb";
+import type { Result } from "#src/command.ts";
+import { SERVICES, type ServiceName } from "#src/config.ts";
+import { toFinding, toResult, type Finding } from "#src/doctor/findings.ts";
+import { checkPublicAddress } from "#src/doctor/public-address.ts";
+import { toFailure } from "#src/failures.ts";
+import type { Services } from "#src/services.ts";
+
+/** What one service answered; without a response the service could not be asked. */
+interface Answer {
+  readonly service: ServiceName;
+  readonly response?: DiagnoseResponse;
+  readonly findings: readonly Finding[];
+}
+
+async function ask(services: Services, service: ServiceName): Promise<Answer> {
+  try {
+    const response = await services.client(service, DiagnosticsService).diagnose({});
+    return {
+      service,
+      response,
+      findings: response.findings.map((finding) => toFinding(service, finding)),
+    };
+  } catch (error) {
+    const { message } = toFailure(error, service);
+    const remedy = "check that the service runs and that IDENTITY_KEYS is the operator's key";
+    const guide = "docs/operations.md";
+    const failed = { at: service, name: "answer", status: "failed", found: message };
+    return { service, findings: [{ ...failed, remedy, guide }] };
+  }
+}
+
+/** Platforms that are not set up; whether delivery reaches them does not matter. */
+function listUnused(findings: readonly Finding[]): ReadonlySet<string> {
+  const unused = findings.filter(({ status }) => status === "off");
+  return new Set(unused.map(({ name }) => name.replace("settings of", "connection to")));
+}
+
+/** Checks an installation: every service checks its part, and this computer checks the public address. */
+export async function checkInstallation(services: Services): Promise<Result> {
+  const answers = await Promise.all(SERVICES.map((service) => ask(services, service)));
+  const responses = answers.flatMap(({ service, response }) =>
+    response === undefined ? [] : [{ service, ...response }],
+  );
+  const urls = responses
+    .filter(({ publicUrl }) => publicUrl !== "")
+    .map(({ service, publicUrl }) => [service, publicUrl]);
+  const address = await checkPublicAddress({
+    urls: Object.fromEntries(urls) as Record<string, string>,
+    probeUrl: responses.find(({ probeUrl }) => probeUrl !== "")?.probeUrl ?? "",
+  });
+  const findings = answers.flatMap((answer) => answer.findings);
+  const unused = listUnused(findings);
+  return toResult([...address, ...findings.filter(({ name }) => !unused.has(name))]);
+}

@@ -1,0 +1,39 @@
+import type { Finding as FindingMessage } from "@postrider/contracts/operations/v1/diagnostics_service_pb";
+import type { Result } from "#src/command.ts";
+
+/** A finding of `postrider doctor`, with the part of the installation that it is about. */
+export interface Finding {
+  /** The service or the place that was checked, for example `media` or `this computer`. */
+  readonly at: string;
+  readonly name: string;
+  readonly status: string;
+  readonly found: string;
+  readonly remedy: string;
+  /** Path of the guide in the repository; empty when there is none. */
+  readonly guide: string;
+}
+
+/** Converts a finding of a service. */
+export function toFinding(at: string, message: FindingMessage): Finding {
+  const { name, status, found, remedy, guide } = message;
+  return { at, name, status, found, remedy, guide: guide === "" ? "" : `docs/${guide}` };
+}
+
+function formatFinding({ at, name, status, found, remedy, guide }: Finding): string {
+  const lines = [`${status.padEnd(7)}  ${at}, ${name}: ${found}`];
+  const isAction = status !== "ok" && remedy !== "";
+  if (isAction) lines.push(`         what to do: ${remedy}${guide === "" ? "" : ` (${guide})`}`);
+  return lines.join("\n");
+}
+
+/** Returns the findings as the result of a command, which ends with exit code 1 if a check failed. */
+export function toResult(findings: readonly Finding[], further: object = {}): Result {
+  const count = (status: string) => findings.filter((each) => each.status === status).length;
+  const [failed, warnings] = [count("failed"), count("warning")];
+  const summary = `${findings.length} checks: ${failed} failed, ${warnings} warnings`;
+  return {
+    json: { ok: failed === 0, failed, warnings, findings, ...further },
+    text: [...findings.map(formatFinding), "", summary].join("\n"),
+    exitCode: failed === 0 ? 0 : 1,
+  };
+}

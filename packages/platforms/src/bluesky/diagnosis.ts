@@ -1,0 +1,34 @@
+import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
+import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import { text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { hostOf, isForeign } from "./publishing/xrpc.ts";
+
+/** The checks of a Bluesky account: its session on its own server, and whether the account is active. */
+export function createBlueskyAccountChecks(
+  { baseUrl }: { readonly baseUrl: string },
+  account: AccountAccess,
+): readonly DiagnosticCheck[] {
+  return [
+    {
+      name: "session at Bluesky",
+      remedy: CONNECT_AGAIN,
+      run: async (signal) => {
+        const host = hostOf(baseUrl, account);
+        const url = `${host}/xrpc/com.atproto.server.getSession`;
+        const headers = bearer(account.accessToken);
+        const call = { method: "GET", url, headers, isForeign: isForeign(account) } as const;
+        const { json } = await readAccount("Bluesky", call, signal);
+        const found = `${new URL(host).host} accepts the session of @${text(json, "handle") ?? ""} (${text(json, "did") ?? ""})`;
+        return json.active === false
+          ? {
+              status: "failed",
+              found: `${found}; the account is not active: ${text(json, "status") ?? "no reason"}`,
+              remedy: "the owner must act in Bluesky",
+            }
+          : { status: "ok", found };
+      },
+    },
+  ];
+}

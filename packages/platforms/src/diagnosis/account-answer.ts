@@ -1,0 +1,41 @@
+import { callPlatform } from "#src/http/call-platform.ts";
+import {
+  describeStatus,
+  type JsonObject,
+  object,
+  type PlatformAnswer,
+  shorten,
+  text,
+} from "#src/http/platform-answer.ts";
+import type { PlatformRequest } from "#src/http/platform-request.ts";
+
+/** What to do when a platform refuses a call of an account, in the words of an operator. */
+export const CONNECT_AGAIN =
+  "connect the account again; if that does not help, look into the platform's guide";
+
+/** Returns the message of an error in the forms that the platforms use. */
+function messageOf({ json }: PlatformAnswer): string {
+  const error = object(json, "error");
+  const message =
+    text(error, "message") ??
+    text(json, "message") ??
+    text(json, "description") ??
+    text(json, "detail") ??
+    text(json, "title");
+  return message === undefined || message === "" ? "" : `: ${shorten(message)}`;
+}
+
+/** Makes a reading call for a check of an account. @throws An error that says what the platform answered. */
+export async function readAccount(
+  platform: string,
+  call: PlatformRequest,
+  signal: AbortSignal,
+): Promise<PlatformAnswer & { readonly json: JsonObject }> {
+  const answer = await callPlatform(call, signal);
+  if (answer.kind === "no_answer")
+    throw new Error(`${platform} does not answer: ${answer.message}`);
+  const { json } = answer;
+  if (answer.status !== 200 || json === undefined)
+    throw new Error(`${platform} refused the call (${describeStatus(answer)})${messageOf(answer)}`);
+  return { ...answer, json };
+}

@@ -1,0 +1,42 @@
+import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
+import { callPlatform } from "#src/http/call-platform.ts";
+import { header } from "#src/http/platform-answer.ts";
+import { PLATFORMS, type PlatformId } from "#src/registry.ts";
+
+/**
+ * Difference in milliseconds between our clock and a platform's above which requests may be refused. The header `Date` has
+ * whole seconds, and the answer takes time.
+ */
+const MAX_SKEW_MS = 30_000;
+
+/**
+ * Checks that this process reaches the API of each platform, whatever it answers, and that our clock agrees with the time in
+ * the answer.
+ */
+export function createHostChecks(
+  baseUrls: Readonly<Partial<Record<PlatformId, string>>>,
+): readonly DiagnosticCheck[] {
+  return (Object.entries(baseUrls) as [PlatformId, string][]).map(([platform, url]) => ({
+    name: `connection to ${platform}`,
+    remedy: `allow connections to ${new URL(url).host}; a firewall, a proxy or the DNS may be in the way`,
+    guide: `platforms/${platform}.md`,
+    run: (signal) => checkHost(platform, url, signal),
+  }));
+}
+
+async function checkHost(platform: PlatformId, url: string, signal: AbortSignal) {
+  const { displayName } = PLATFORMS[platform];
+  const { host } = new URL(url);
+  const answer = await callPlatform({ method: "GET", url }, signal);
+  if (answer.kind === "no_answer")
+    throw new Error(`${displayName} does not answer at ${host}: ${answer.message}`);
+  const found = `${displayName} answers at ${host}`;
+  const skewMs = Math.abs(Date.now() - Date.parse(header(answer, "date") ?? ""));
+  return skewMs > MAX_SKEW_MS
+    ? ({
+        status: "failed",
+        found: `${found}, and its clock differs from ours by ${Math.round(skewMs / 1000)} s`,
+        remedy: "synchronize the clock of the machine; platforms refuse requests with a wrong time",
+      } as const)
+    : ({ status: "ok", found } as const);
+}

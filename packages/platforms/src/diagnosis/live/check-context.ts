@@ -1,0 +1,70 @@
+import type { SendGuard } from "#src/http/send-once.ts";
+import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Publication } from "#src/publishing/publication.ts";
+import type { UnknownCall } from "#src/publishing/verdict.ts";
+import type { LeastVisible } from "./least-visible.ts";
+
+/**
+ * How one step of a live check ended: `ok` = our assumption held · `warning` = the platform does not allow to find out, or
+ * something should be known · `failed` = our assumption did not hold · `skipped` = the step does not apply.
+ */
+export interface LiveCheckStep {
+  readonly name: string;
+  readonly status: "ok" | "warning" | "failed" | "skipped";
+  readonly found: string;
+  readonly tookMs: number;
+}
+
+/** What a step found, before its name and duration are known. */
+export type StepFinding = Pick<LiveCheckStep, "status" | "found">;
+
+/** The post of a live check on the platform. */
+export interface LivePost {
+  readonly externalId: string;
+  readonly permalink: string | null;
+}
+
+/** The permission to make the publishing call of a live check, which is given once. */
+export type CallPermission =
+  | {
+      readonly kind: "granted";
+      readonly guard: SendGuard;
+      readonly calledAt: Date;
+      readonly callUntil: Date;
+    }
+  | { readonly kind: "refused"; readonly message: string };
+
+/** Where a live check records what it does, so that after a crash an operator learns what is left on the platform. */
+export interface LiveCheckJournal {
+  addStep(step: LiveCheckStep): Promise<void>;
+  /** Records that the publishing call begins; granted at most once per live check. */
+  beginCall(): Promise<CallPermission>;
+  /** Records the post that the platform has from now on. */
+  keepPost(post: LivePost): Promise<void>;
+  /** Records that the platform no longer has the post. */
+  dropPost(): Promise<void>;
+}
+
+/** Everything that the steps of a live check need. */
+export interface LiveCheckContext {
+  readonly connector: PublishingConnector;
+  readonly publication: Publication;
+  readonly post: LeastVisible;
+  readonly journal: LiveCheckJournal;
+  readonly isOwned: UnknownCall["isOwned"];
+  /** Opens a permalink like a reader without an account does, and returns the HTTP status. */
+  readonly openPermalink: (permalink: string, signal: AbortSignal) => Promise<number>;
+  /** Maximum time in milliseconds for which a step waits for the platform. */
+  readonly patienceMs: number;
+  /** Aborted when the process stops. What the check has left on the platform is still deleted. */
+  readonly stopping: AbortSignal;
+}
+
+/** The publishing call of a live check and what it returned, as the search for the post needs it. */
+export interface LiveCall {
+  readonly handles: Handles;
+  readonly calledAt: Date;
+  readonly callUntil: Date;
+  readonly isPending: boolean;
+}

@@ -1,0 +1,32 @@
+import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
+import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import { toGraphRequest } from "#src/graph-api/graph-request.ts";
+import { list, number, object } from "#src/http/platform-answer.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { apiOfAccount, type InstagramSettings } from "./api-of-account.ts";
+
+/** The checks of an Instagram account: its token, and how many posts Instagram takes from it today. */
+export function createInstagramAccountChecks(
+  settings: InstagramSettings,
+  account: AccountAccess,
+): readonly DiagnosticCheck[] {
+  return [
+    {
+      name: "posts that Instagram takes",
+      remedy: CONNECT_AGAIN,
+      run: async (signal) => {
+        const path = `${encodeURIComponent(account.externalId)}/content_publishing_limit`;
+        const call = { method: "GET", path, query: { fields: "quota_usage,config" } } as const;
+        const request = toGraphRequest(apiOfAccount(settings, account), account, call);
+        const { json } = await readAccount("Instagram", request, signal);
+        const [entry] = list(json, "data");
+        const used = number(entry, "quota_usage") ?? 0;
+        const total = number(object(entry, "config"), "quota_total");
+        const found = `Instagram accepts the token; ${used} of ${total ?? "an unknown number of"} posts were published in the last 24 hours`;
+        return total !== undefined && used >= total
+          ? { status: "warning", found, remedy: "further posts wait until the limit resets" }
+          : { status: "ok", found };
+      },
+    },
+  ];
+}

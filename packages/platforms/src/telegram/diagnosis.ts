@@ -1,0 +1,42 @@
+import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
+import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { maySend } from "./authorization.ts";
+import { parseChatAddress } from "./chat-address.ts";
+
+/** Describes what the bot may do in its chat. */
+function describeRights(chat: JsonObject, bot: JsonObject, member: JsonObject): string {
+  const deletes = member.can_delete_messages === true || chat.type !== "channel";
+  return `Telegram accepts the token of @${text(bot, "username") ?? ""}; in ${text(chat, "title") ?? "the chat"} (${String(chat.type)}) the bot is ${String(member.status)} and may ${maySend(chat, member) ? "" : "not "}post${deletes ? "" : ", but may not delete messages"}`;
+}
+
+/** The checks of a Telegram chat: the bot's token, and the rights of the bot in the chat. */
+export function createTelegramAccountChecks(
+  { baseUrl }: { readonly baseUrl: string },
+  { accessToken, externalId }: AccountAccess,
+): readonly DiagnosticCheck[] {
+  return [
+    {
+      name: "rights of the bot",
+      remedy: CONNECT_AGAIN,
+      run: async (signal) => {
+        const ask = async (method: string, query: Readonly<Record<string, string>> = {}) => {
+          const url = `${baseUrl}/bot${accessToken}/${method}?${new URLSearchParams(query).toString()}`;
+          const call = { method: "GET", url, secrets: [accessToken] } as const;
+          const { json } = await readAccount("Telegram", call, signal);
+          return object(json, "result") ?? {};
+        };
+        const bot = await ask("getMe");
+        const { chatId } = parseChatAddress(externalId);
+        const chat = await ask("getChat", { chat_id: chatId });
+        const query = { chat_id: chatId, user_id: String(bot.id) };
+        const member = await ask("getChatMember", query);
+        const found = describeRights(chat, bot, member);
+        return maySend(chat, member)
+          ? { status: "ok", found }
+          : { status: "failed", found, remedy: "give the bot the right to post in the chat" };
+      },
+    },
+  ];
+}

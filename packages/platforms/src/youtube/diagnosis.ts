@@ -1,0 +1,36 @@
+import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
+import { CONNECT_AGAIN, readAccount } from "#src/diagnosis/account-answer.ts";
+import { list, object, text } from "#src/http/platform-answer.ts";
+import { bearer } from "#src/http/platform-request.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+
+/** The checks of a YouTube channel: its token, and whether long videos are allowed. */
+export function createYoutubeAccountChecks(
+  { baseUrl }: { readonly baseUrl: string },
+  account: AccountAccess,
+): readonly DiagnosticCheck[] {
+  return [
+    {
+      name: "channel at YouTube",
+      remedy: CONNECT_AGAIN,
+      run: async (signal) => {
+        const url = `${baseUrl}/youtube/v3/channels?part=status&mine=true`;
+        const call = { method: "GET", url, headers: bearer(account.accessToken) } as const;
+        const { json } = await readAccount("YouTube", call, signal);
+        const [channel] = list(json, "items");
+        if (text(channel, "id") !== account.externalId)
+          throw new Error("the token belongs to another channel, or to none");
+        const status = object(channel, "status");
+        const long = text(status, "longUploadsStatus") ?? "unknown";
+        const found = `YouTube accepts the token; the channel is ${text(status, "privacyStatus") ?? "of unknown privacy"}; videos over 15 minutes: ${long}; the quota is the project's and is shown in the Google Cloud console`;
+        return long === "allowed"
+          ? { status: "ok", found }
+          : {
+              status: "warning",
+              found,
+              remedy: "verify the channel at youtube.com/verify to upload videos over 15 minutes",
+            };
+      },
+    },
+  ];
+}

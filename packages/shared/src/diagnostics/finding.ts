@@ -1,0 +1,68 @@
+/**
+ * How a check ended. `off` = the checked part is not set up, which may be wanted. `warning` = it works, but an operator should
+ * know something. `failed` = it does not work.
+ */
+export type FindingStatus = "ok" | "off" | "warning" | "failed";
+
+/** The result of one check of an installation, for an operator. It contains no secret. */
+export interface Finding {
+  /** What was checked, in a few words. */
+  readonly name: string;
+  readonly status: FindingStatus;
+  /** What the check found, as a sentence. */
+  readonly found: string;
+  /** What the operator should do. */
+  readonly remedy?: string;
+  /** Path of the guide below `docs/`. */
+  readonly guide?: string;
+  readonly tookMs?: number;
+}
+
+/** A check of one part of an installation. A thrown error becomes a failed finding. */
+export interface DiagnosticCheck {
+  readonly name: string;
+  /** What the operator should do when the check throws an error. */
+  readonly remedy: string;
+  readonly guide?: string;
+  readonly run: (signal: AbortSignal) => Promise<Omit<Finding, "name">>;
+}
+
+/** Maximum duration of one check in milliseconds. */
+const CHECK_MS = 15_000;
+
+/** Runs checks at the same time and returns their findings in the order of the checks. */
+export async function runChecks(checks: readonly DiagnosticCheck[]): Promise<readonly Finding[]> {
+  return await Promise.all(checks.map(runCheck));
+}
+
+async function runCheck({ name, remedy, guide, run }: DiagnosticCheck): Promise<Finding> {
+  const startedAt = performance.now();
+  const place = guide === undefined ? {} : { guide };
+  const timed = <T extends Omit<Finding, "name">>(result: T) => ({
+    ...place,
+    ...result,
+    name,
+    tookMs: Math.round(performance.now() - startedAt),
+  });
+  const signal = AbortSignal.timeout(CHECK_MS);
+  try {
+    return timed(await Promise.race([run(signal), rejectAfter(signal)]));
+  } catch (error) {
+    const found = error instanceof Error ? describe(error) : "the check failed";
+    return timed({ status: "failed", found, remedy });
+  }
+}
+
+/** Ends a check whose dependency ignores the signal. */
+function rejectAfter(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const message = `there was no answer within ${CHECK_MS / 1000} s`;
+    signal.addEventListener("abort", () => reject(new Error(message)), { once: true });
+  });
+}
+
+/** Describes an error; a driver's error may have an empty message and a code. */
+function describe(error: Error): string {
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  return error.message === "" ? code || error.name : error.message;
+}

@@ -1,0 +1,85 @@
+import type { Bus } from "#src/bus.ts";
+import type { DiagnosticCheck } from "#src/diagnostics/finding.ts";
+import { readOutboxBacklog } from "#src/outbox.ts";
+import { outboxFloorOf } from "#src/outbox/floor.ts";
+import type { Sql } from "#src/postgres.ts";
+import { readClock } from "#src/postgres/clock.ts";
+import { currentSchemaVersion, neededSchemaVersion } from "#src/postgres/migrations.ts";
+
+const GUIDE = "operations.md";
+/** Difference in milliseconds between two clocks above which an operator should correct them. */
+export const MAX_SKEW_MS = 5_000;
+/** Age in milliseconds of the oldest unpublished event above which events do not reach the bus. */
+const MAX_EVENT_AGE_MS = 60_000;
+
+/** What the checks that all services have in common need. */
+export interface ServiceCheckOptions {
+  readonly sql: Sql;
+  /** Folder of the service's migrations. */
+  readonly migrations: string;
+  /** Returns the event bus of the process; undefined while the process starts. */
+  readonly bus: () => Bus | undefined;
+}
+
+/** The checks of a service's database, its clock and its event bus. */
+export function createServiceChecks(options: ServiceCheckOptions): readonly DiagnosticCheck[] {
+  const { sql, migrations, bus } = options;
+  return [
+    {
+      name: "database",
+      remedy: "check DATABASE_URL and whether Postgres runs",
+      guide: GUIDE,
+      run: () => checkDatabase(sql, migrations),
+    },
+    {
+      name: "clock and database",
+      remedy: "check DATABASE_URL and whether Postgres runs",
+      guide: GUIDE,
+      run: () => checkClock(sql),
+    },
+    {
+      name: "bus",
+      remedy: "check BUS, KAFKA_BROKERS and whether the topics exist (`postrider topics create`)",
+      guide: GUIDE,
+      run: () => checkBus(sql, bus()),
+    },
+  ];
+}
+
+async function checkDatabase(sql: Sql, migrations: string) {
+  const [version, needed] = [await currentSchemaVersion(sql), neededSchemaVersion(migrations)];
+  const found = `the database answers with schema version ${version}; this release needs ${needed}`;
+  return version < needed
+    ? ({ status: "failed", found, remedy: "run the service's migration command" } as const)
+    : ({ status: "ok", found } as const);
+}
+
+async function checkClock(sql: Sql) {
+  const before = Date.now();
+  const now = await readClock(sql);
+  // The database read its clock between our two readings.
+  const skewMs = Math.max(before - now.getTime(), now.getTime() - Date.now(), 0);
+  const found = `the clock of the process differs from the database's by ${skewMs} ms`;
+  return skewMs > MAX_SKEW_MS
+    ? ({
+        status: "failed",
+        found,
+        remedy: "synchronize the clocks of all machines, for example with chrony",
+      } as const)
+    : ({ status: "ok", found } as const);
+}
+
+async function checkBus(sql: Sql, bus: Bus | undefined) {
+  if (bus === undefined) throw new Error("the process has not opened the event bus yet");
+  await bus.check();
+  const { rows, oldestMs } = await readOutboxBacklog(sql, outboxFloorOf(sql).id);
+  const name = bus.system === "kafka" ? "Kafka" : "Postgres";
+  const found = `the bus on ${name} answers; ${rows} events wait to be published, the oldest for ${Math.round(oldestMs / 1000)} s`;
+  return oldestMs > MAX_EVENT_AGE_MS
+    ? ({
+        status: "failed",
+        found,
+        remedy: "look into the log of the service for errors of the outbox relay",
+      } as const)
+    : ({ status: "ok", found } as const);
+}

@@ -1,0 +1,89 @@
+import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
+import { createHostChecks } from "@postrider/platforms/diagnosis/host-checks";
+import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import type { DiagnosticCheck, Finding } from "@postrider/shared/diagnostics/finding";
+import type { Dependencies } from "#src/operations/dependencies.ts";
+
+/** What the checks of the accounts service's part of an installation need. */
+interface CheckOptions extends Pick<Dependencies, "connectors" | "publicUrl"> {
+  readonly platforms: AuthorizationSettings;
+}
+
+/** The credentials of a platform's app by the names of their settings; undefined = not set. */
+type AppSettings = Readonly<Record<string, string | undefined>>;
+
+function appSettingsOf(platforms: AuthorizationSettings): Record<PlatformId, AppSettings> {
+  const appOf = (platform: "instagram" | "x" | "facebook" | "youtube"): AppSettings => {
+    const { clientId, clientSecret } = platforms[platform];
+    const prefix = platform.toUpperCase();
+    return { [`${prefix}_CLIENT_ID`]: clientId, [`${prefix}_CLIENT_SECRET`]: clientSecret };
+  };
+  const { clientKey, clientSecret } = platforms.tiktok;
+  return {
+    instagram: appOf("instagram"),
+    x: appOf("x"),
+    facebook: appOf("facebook"),
+    tiktok: { TIKTOK_CLIENT_KEY: clientKey, TIKTOK_CLIENT_SECRET: clientSecret },
+    youtube: appOf("youtube"),
+    telegram: { TELEGRAM_BOT_TOKEN: platforms.telegram.botToken },
+    bluesky: {},
+  };
+}
+
+type Result = Omit<Finding, "name">;
+
+/** Says whether the settings of a platform's app are complete, and which one is missing. */
+function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId): Result {
+  const { displayName } = PLATFORMS[platform];
+  const settings = Object.entries(appSettingsOf(platforms)[platform]);
+  const missing = settings.filter(([, value]) => value === undefined).map(([name]) => name);
+  if (connectors[platform] !== undefined) {
+    const needs = settings.length === 0 ? "needs no settings" : "has all settings";
+    return { status: "ok", found: `${displayName} ${needs}; accounts can be connected` };
+  }
+  const names = missing.join(" and ");
+  if (missing.length === settings.length)
+    return {
+      status: "off",
+      found: `${displayName} is not set up: ${names} of the accounts service ${missing.length === 1 ? "is" : "are"} not set`,
+      remedy: `to use ${displayName}, follow its guide`,
+    };
+  return {
+    status: "failed",
+    found: `${names} of the accounts service is not set, so ${displayName} accounts cannot be connected`,
+    remedy: `set ${names} and restart the accounts service`,
+  };
+}
+
+/** Names the exact redirect address that has to be registered with a platform. */
+function checkRedirect({ publicUrl }: CheckOptions, platform: PlatformId): Result {
+  const address = `${publicUrl}/connect/callback`;
+  return {
+    status: "ok",
+    found: `the redirect address to register with ${PLATFORMS[platform].displayName} is ${address}`,
+  };
+}
+
+/** The checks of what people need to connect accounts: settings of apps, redirect addresses and connections to platforms. */
+export function createInstallationChecks(
+  { platforms, publicUrl }: Pick<CheckOptions, "platforms" | "publicUrl">,
+  connectors: Dependencies["connectors"],
+): readonly DiagnosticCheck[] {
+  const options = { platforms, publicUrl, connectors };
+  const configured = PLATFORM_IDS.filter((platform) => connectors[platform] !== undefined);
+  const withRedirect = configured.filter(
+    (platform) => connectors[platform]?.connector.codeFlow !== undefined,
+  );
+  const toCheck = (what: string, platform: PlatformId, result: Result): DiagnosticCheck => ({
+    name: `${what} of ${platform}`,
+    remedy: "",
+    guide: `platforms/${platform}.md`,
+    run: () => Promise.resolve(result),
+  });
+  const hosts = configured.map((platform) => [platform, connectors[platform]?.baseUrl ?? ""]);
+  return [
+    ...PLATFORM_IDS.map((id) => toCheck("settings", id, checkApp(options, id))),
+    ...withRedirect.map((id) => toCheck("redirect address", id, checkRedirect(options, id))),
+    ...createHostChecks(Object.fromEntries(hosts) as Partial<Record<PlatformId, string>>),
+  ];
+}

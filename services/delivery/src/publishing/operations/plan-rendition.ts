@@ -1,0 +1,26 @@
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import { readImageFit } from "@postrider/platforms/renditions/image-fit";
+import type { Rendition } from "@postrider/platforms/renditions/image-plan";
+import { planImage } from "@postrider/platforms/renditions/plan-image";
+
+/**
+ * Returns the rendition that a platform receives of media; undefined if it receives them as they are. An image that the rules
+ * refuse now was accepted under earlier rules, and the platform decides about it.
+ */
+export function planRendition(
+  media: Media,
+  platform: PlatformId,
+  settings: Readonly<Record<string, unknown>>,
+): Rendition | undefined {
+  if (media.kind === "video") return undefined;
+  const image = {
+    contentType: media.deliveryContentType,
+    bytes: Number(media.deliveryBytes),
+    width: media.width === 0 ? null : media.width,
+    height: media.height === 0 ? null : media.height,
+    frames: media.frames,
+  };
+  const plan = planImage(image, PLATFORMS[platform].image, readImageFit(settings));
+  return plan.kind === "rendition" ? plan.rendition : undefined;
+}

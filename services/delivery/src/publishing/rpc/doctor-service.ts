@@ -1,0 +1,94 @@
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type {
+  DoctorService,
+  StartLiveCheckRequest,
+} from "@postrider/contracts/delivery/v1/doctor_service_pb";
+import type { AccountChecks } from "@postrider/platforms/diagnosis/account-checks";
+import {
+  LEAST_VISIBLE,
+  type LeastVisible,
+} from "@postrider/platforms/diagnosis/live/least-visible";
+import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
+import type { PlatformId } from "@postrider/platforms/registry";
+import { appendAudit } from "@postrider/shared/audit/append";
+import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import type { Sql } from "@postrider/shared/postgres";
+import type { AccountsClients } from "#src/clients/accounts.ts";
+import { findLiveCheck } from "#src/publishing/db/live-checks.ts";
+import {
+  diagnoseAccount,
+  getCheckedAccount,
+  type CheckedAccount,
+} from "#src/publishing/operations/account-diagnosis.ts";
+import type { FindLiveCheckFile } from "#src/publishing/operations/live-check-files.ts";
+import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
+
+/** Dependencies of the RPCs that check accounts. */
+export interface DoctorDependencies {
+  readonly sql: Sql;
+  readonly accounts: AccountsClients;
+  readonly checks: Readonly<Record<PlatformId, AccountChecks>>;
+  readonly liveChecks: LiveChecks;
+  readonly findFile: FindLiveCheckFile;
+}
+
+/**
+ * Returns the files of the post of a live check.
+ *
+ * @throws ServiceError For a post that readers would see, and for missing media.
+ */
+async function parseFiles(
+  { findFile }: DoctorDependencies,
+  checked: CheckedAccount,
+  { allowPublic, mediaId }: StartLiveCheckRequest,
+): Promise<readonly PublicationMedia[]> {
+  const { visibility, needs }: LeastVisible = LEAST_VISIBLE[checked.platform];
+  if (visibility === "readers" && !allowPublic)
+    throw invalidRequest([{ code: "public_post", path: "/allowPublic" }]);
+  if (needs === undefined) return [];
+  if (!isId(mediaId)) throw invalidRequest([{ code: `${needs}_required`, path: "/mediaId" }]);
+  const file = await findFile(checked, mediaId);
+  if (needs === "video" && file.kind !== "video")
+    throw invalidRequest([{ code: "video_required", path: "/mediaId" }]);
+  return [file];
+}
+
+async function startLiveCheck(deps: DoctorDependencies, request: StartLiveCheckRequest) {
+  const checked = await getCheckedAccount(deps.accounts, request);
+  const { accountStatus } = checked.credential;
+  if (accountStatus !== "active") throw conflict("account_reconnect_required");
+  const files = await parseFiles(deps, checked, request);
+  const id = await deps.liveChecks.start(checked, files);
+  const { workspaceId, accountId } = request;
+  const subject = { type: "account", id: accountId } as const;
+  const details = { platform: checked.platform, liveCheckId: id };
+  await deps.sql.begin((tx) =>
+    appendAudit(tx, [{ action: "account.check_live", subject, workspaceId, details }]),
+  );
+  return { id };
+}
+
+export function createDoctorService(deps: DoctorDependencies) {
+  return {
+    async diagnoseAccount(request) {
+      const checked = await getCheckedAccount(deps.accounts, request);
+      return { findings: [...(await diagnoseAccount(checked, deps.checks))] };
+    },
+    startLiveCheck: (request) => startLiveCheck(deps, request),
+    async getLiveCheck({ id }) {
+      const check = isId(id) ? await findLiveCheck(deps.sql, id) : undefined;
+      if (check === undefined) throw notFound();
+      const { text, steps, calledAt, endedAt, externalId, permalink } = check;
+      return {
+        text,
+        steps: steps.map((step) => ({ ...step })),
+        ...(calledAt === null ? {} : { calledAt: timestampFromDate(calledAt) }),
+        ...(endedAt === null ? {} : { endedAt: timestampFromDate(endedAt) }),
+        ...(externalId === null ? {} : { externalId }),
+        ...(permalink === null ? {} : { permalink }),
+      };
+    },
+  } satisfies ServiceImpl<typeof DoctorService>;
+}
