@@ -139,6 +139,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     tiktokWholeVideoBytes: 64_000_000,
     instagramTokenShape: "object",
     instagramPageTokenReads: "allowed",
+    facebookApp: "all",
   });
   const settings = {
     quotas: false,
@@ -149,6 +150,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     tiktokWholeVideoBytes: 0,
     instagramTokenShape: "list",
     instagramPageTokenReads: "refused",
+    facebookApp: "publishing",
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
@@ -177,6 +179,7 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     tiktokWholeVideoBytes: 64_000_000,
     instagramTokenShape: "object",
     instagramPageTokenReads: "allowed",
+    facebookApp: "all",
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

@@ -21,6 +21,7 @@ const SETTINGS_BODY = {
     tiktokWholeVideoBytes: { type: "integer", minimum: 0 },
     instagramTokenShape: { enum: ["object", "list"] },
     instagramPageTokenReads: { enum: ["allowed", "refused"] },
+    facebookApp: { enum: ["all", "publishing"] },
   },
 };
 

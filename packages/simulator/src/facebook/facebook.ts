@@ -8,7 +8,7 @@ import { createPhoto } from "#src/facebook/photos.ts";
 import { sendPrivateReply } from "#src/facebook/private-reply.ts";
 import { listPublishedPosts } from "#src/facebook/published-posts.ts";
 import { REEL_EDGE, createReel } from "#src/facebook/reels.ts";
-import { SCOPES } from "#src/facebook/scopes.ts";
+import { PUBLISHING_SCOPES, SCOPES } from "#src/facebook/scopes.ts";
 import { createVideo } from "#src/facebook/videos.ts";
 import { accountOf, toGraphRoute } from "#src/graph/endpoint.ts";
 import type { GraphFlavour } from "#src/graph/endpoint.ts";
@@ -104,7 +104,10 @@ export function createFacebook(world: World): Platform {
       ruploadRoute(network, network.uploads, REEL_EDGE),
       ...facebookLoginRoutes({
         host: network,
-        scopes: SCOPES,
+        get scopes() {
+          const { facebookApp } = network.world.settings.values;
+          return facebookApp === "publishing" ? PUBLISHING_SCOPES : SCOPES;
+        },
         usernameFault,
         ensureAccount: (username) => issueAccount(network, username).account,
         pageView: ({ externalId, displayName, username }, accessToken) => ({

@@ -1,10 +1,14 @@
-/** Permissions that the Facebook app has, for publishing, comments, metrics and private replies. */
-export const SCOPES: readonly string[] = [
+/** Permissions that a Facebook app has when it is made for publishing, by use case. */
+export const PUBLISHING_SCOPES: readonly string[] = [
   "business_management",
   "pages_show_list",
   "pages_read_engagement",
   "pages_manage_posts",
-  "business_management",
+];
+
+/** Permissions that the Facebook app has, for publishing, comments, metrics and private replies. */
+export const SCOPES: readonly string[] = [
+  ...PUBLISHING_SCOPES,
   "pages_manage_engagement",
   "pages_read_user_content",
   "read_insights",

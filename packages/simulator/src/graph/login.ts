@@ -106,7 +106,7 @@ function tokenRoute(login: FacebookLogin, choices: Choices, codes: Authorization
 
 /** The routes of Facebook Login: the dialog, the token endpoint, and the lists of selected Pages. */
 export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
-  const { host, scopes, usernameFault, ensureAccount } = login;
+  const { host, usernameFault, ensureAccount } = login;
   const { platform, world } = host;
   const codes = new AuthorizationCodes(world.store, world.secrets, platform, CODE_LIFETIME_MS);
   const choices: Choices = world.store.table(`${platform}.choices`, { keptOnReset: true });
@@ -116,7 +116,9 @@ export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
       path: "/:version/dialog/oauth",
       clientParameter: "client_id",
       scopeSeparator: ",",
-      scopes,
+      get scopes() {
+        return login.scopes;
+      },
       pkce: "none",
       settings: world.settings,
       codes,

@@ -33,6 +33,11 @@ export interface SettingValues {
    * since 2026-05-23. Creating, publishing and listing still work.
    */
   readonly instagramPageTokenReads: "allowed" | "refused";
+  /**
+   * Which permissions the Facebook app may ask for: all, or only those for publishing, as apps that are made today by use case. The
+   * dialog then refuses the whole request with any other permission.
+   */
+  readonly facebookApp: "all" | "publishing";
 }
 
 const DEFAULTS: SettingValues = {
@@ -44,6 +49,7 @@ const DEFAULTS: SettingValues = {
   tiktokWholeVideoBytes: 64_000_000,
   instagramTokenShape: "object",
   instagramPageTokenReads: "allowed",
+  facebookApp: "all",
 };
 
 export class Settings {

@@ -169,6 +169,19 @@ test("X's official client library uploads each image to the simulator in one cal
   ]);
 });
 
+test("X's official client library describes an image in the simulator, and the post shows the description", async () => {
+  const uploaded = await client.media.upload({
+    media: pngBytes().toString("base64"),
+    mediaCategory: "tweet_image",
+  });
+  const id = textOf(uploaded.data?.id);
+  await client.media.createMetadata({ id, metadata: { altText: { text: "A harbour" } } });
+  await client.posts.create({ text: "described", media: { mediaIds: [id] } });
+  expect(await visible()).toMatchObject([
+    { text: "described", media: [{ kind: "image", altText: "A harbour" }] },
+  ]);
+});
+
 test("X's official client library uploads a video to the simulator in segments, waits for its processing and creates a post with the video", async () => {
   const bytes = mp4Bytes(2500);
   const started = await client.media.initializeUpload({
