@@ -64,6 +64,18 @@ describe("weighted length", () => {
   });
 
   test.each([
+    ["https://t.co/abc123,(https://t.co/abc123)", 49],
+    ["https://example.com/abc,(abc)", 29],
+    ["https://example.com/abc(abc)", 23],
+  ])(
+    "parentheses after a comma end the URL in the text %j, as in the library twitter-text",
+    (text, length) => {
+      expect(twitter.parseTweet(text).weightedLength).toBe(length);
+      expect(weighted(text)).toBe(length);
+    },
+  );
+
+  test.each([
     ["", 0],
     ["abc", 3],
     ["안녕", 4],

@@ -26,8 +26,11 @@ const TYPES: ReadonlyMap<string, string> = new Map([
   ["object", "an object"],
   ["null", "null"],
 ]);
-/** Maximum length of a value of the client that an error detail repeats. */
-const MAX_FOUND_LENGTH = 100;
+/**
+ * Maximum length of a value of the client that an error detail repeats: less than that of an API key, which some clients send in the
+ * wrong place. Error answers end up in logs of clients.
+ */
+const MAX_FOUND_LENGTH = 40;
 /** Maximum number of allowed values that an error detail lists. */
 const MAX_ALLOWED = 60;
 
