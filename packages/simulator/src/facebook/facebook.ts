@@ -75,6 +75,11 @@ function issueAccount(
 /** Paths below `/graph-video` replace the host graph-video.facebook.com, which takes videos. */
 const VIDEO_HOST: GraphFlavour = { prefix: "/graph-video", isInstagramLogin: false };
 
+/** Returns the permissions that the app may ask for now. */
+function scopesOfApp({ settings }: World): readonly string[] {
+  return settings.values.facebookApp === "publishing" ? PUBLISHING_SCOPES : SCOPES;
+}
+
 /**
  * The simulated Facebook: Pages over the Graph API. Paths below `/rupload` stand for the upload
  * host.
@@ -105,8 +110,7 @@ export function createFacebook(world: World): Platform {
       ...facebookLoginRoutes({
         host: network,
         get scopes() {
-          const { facebookApp } = network.world.settings.values;
-          return facebookApp === "publishing" ? PUBLISHING_SCOPES : SCOPES;
+          return scopesOfApp(world);
         },
         usernameFault,
         ensureAccount: (username) => issueAccount(network, username).account,
