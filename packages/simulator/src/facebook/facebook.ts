@@ -109,9 +109,7 @@ export function createFacebook(world: World): Platform {
       ruploadRoute(network, network.uploads, REEL_EDGE),
       ...facebookLoginRoutes({
         host: network,
-        get scopes() {
-          return scopesOfApp(world);
-        },
+        listScopes: () => scopesOfApp(world),
         usernameFault,
         ensureAccount: (username) => issueAccount(network, username).account,
         pageView: ({ externalId, displayName, username }, accessToken) => ({

@@ -20,7 +20,8 @@ const LONG_LIFETIME_MS = 60 * 86_400_000;
 /** How Facebook Login works on one of its platforms (Facebook or Instagram). */
 export interface FacebookLogin {
   readonly host: GraphHost;
-  readonly scopes: readonly string[];
+  /** Returns the permissions that the app may ask for now. */
+  readonly listScopes: () => readonly string[];
   readonly usernameFault: (username: string) => string | undefined;
   readonly ensureAccount: (username: string | undefined) => Account;
   /**
@@ -117,7 +118,7 @@ export function facebookLoginRoutes(login: FacebookLogin): readonly Route[] {
       clientParameter: "client_id",
       scopeSeparator: ",",
       get scopes() {
-        return login.scopes;
+        return login.listScopes();
       },
       pkce: "none",
       settings: world.settings,

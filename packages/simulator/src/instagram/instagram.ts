@@ -94,7 +94,7 @@ export function createInstagram(world: World): Platform {
       ruploadRoute(network, network.uploads, UPLOAD_EDGE),
       ...facebookLoginRoutes({
         host: network,
-        scopes: SCOPES,
+        listScopes: () => SCOPES,
         ...accountRules,
         pageView: (account, accessToken) => toPageView(network, account, accessToken),
       }),
