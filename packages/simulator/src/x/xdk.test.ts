@@ -270,7 +270,7 @@ test("X's official client library reads the number of remaining calls and the ti
   const { status, headers } = refused as ApiError;
   expect(status).toBe(429);
   expect(of(headers)).toEqual(["75", "0"]);
-  const resetMs = Number(headers.get("x-rate-limit-reset")) * 1000 - Date.now();
+  const resetMs = Number(headers.get("x-rate-limit-reset")) * 1000 - (await simulator.now());
   expect(resetMs).toBeLessThanOrEqual(901_000);
   await simulator.control("/clock", { advanceMs: resetMs });
   expect((await client.users.getMe()).data?.id).toBe(account.externalId);
