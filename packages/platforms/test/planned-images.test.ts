@@ -1,4 +1,5 @@
 import { blobRefsOf } from "@postrider/simulator/bluesky/embed";
+import { photoOf } from "@postrider/simulator/facebook/photos";
 import type { GraphCall } from "@postrider/simulator/graph/endpoint";
 import { GraphParameters } from "@postrider/simulator/graph/parameters";
 import type { Fetched } from "@postrider/simulator/http/fetch-media";
@@ -27,7 +28,7 @@ function fetched(file: Buffer, contentType: string): ReadonlyMap<string, Fetched
   return new Map([[URL, { kind: "file", contentType, bytes: file }]]);
 }
 
-/** For each platform that limits the pixels of an image: throws when the simulated platform refuses the file. */
+/** For each platform that shows images: throws when the simulated platform refuses the file. */
 const TAKES = {
   instagram: (file: Buffer, { contentType }: Sent) => {
     const parameters = new GraphParameters(new Map([["image_url", URL]]));
@@ -39,6 +40,9 @@ const TAKES = {
     expect(category.types).toContain(received?.contentType);
     expect(received?.bytes).toBeLessThanOrEqual(category.maxBytes);
     expect(received && pictureFault(received)).toBeUndefined();
+  },
+  facebook: (file: Buffer) => {
+    photoOf({ parameters: new GraphParameters(new Map([["source", file]])) } as GraphCall);
   },
   tiktok: (file: Buffer, { contentType }: Sent) => {
     const { failReason } = checkFetchedMedia("photo", [URL], fetched(file, contentType));
@@ -56,7 +60,7 @@ const TAKES = {
   },
 };
 
-/** A file without pixels, whose header says the type, the size and the frames. */
+/** The beginning of a file without pixels, which says the type, the size and the frames. */
 function header({ contentType, width, height, frames }: Sent): Buffer {
   switch (contentType) {
     case "image/jpeg":
@@ -73,6 +77,35 @@ function header({ contentType, width, height, frames }: Sent): Buffer {
     }
   }
 }
+
+function fileOf(sent: Sent): Buffer {
+  const file = Buffer.alloc(sent.bytes);
+  header(sent).copy(file);
+  return file;
+}
+
+const PNG = { contentType: "image/png", bytes: 900_000, width: 1080, height: 1080, frames: 1 };
+const PHOTO = { contentType: "image/jpeg", bytes: 5_000_000, width: 3024, height: 4032, frames: 1 };
+const SQUARE = { ...PHOTO, width: 3024, height: 3024 };
+
+test.each<[keyof typeof TAKES, string, Sent, ImageFit]>([
+  ["instagram", "a PNG", PNG, "refuse"],
+  ["tiktok", "a PNG", PNG, "refuse"],
+  ["instagram", "a picture with the ratio 3:4", PHOTO, "pad"],
+  ["instagram", "a picture with the ratio 3:4", PHOTO, "crop"],
+  ["bluesky", "a picture of more than 2 MB", SQUARE, "refuse"],
+  ["facebook", "a picture of more than 4 MB", SQUARE, "refuse"],
+])(
+  "the simulated platform %s refuses %s as a person uploads it, and takes what the planner makes of it",
+  (platform, _name, image, fit) => {
+    const take: (file: Buffer, sent: Sent) => void = TAKES[platform];
+    expect(() => take(fileOf(image), image)).toThrow();
+    const plan = planImage(image, PLATFORMS[platform].image, fit);
+    if (plan.kind !== "rendition") throw new Error(`the picture is planned as ${plan.kind}`);
+    const sent = { ...plan.rendition, bytes: plan.rendition.maxBytes, frames: 1 };
+    expect(() => take(fileOf(sent), sent)).not.toThrow();
+  },
+);
 
 const images = fc.record<Sent>({
   contentType: fc.constantFrom("image/jpeg", "image/png", "image/gif", "image/webp", "image/heic"),
@@ -94,9 +127,7 @@ test.each(Object.entries(TAKES))(
         if (plan.kind === "refused") return;
         const made = plan.kind === "original" ? image : { ...plan.rendition, frames: 1 };
         const sent = { ...made, bytes: "maxBytes" in made ? made.maxBytes : made.bytes };
-        const file = Buffer.alloc(sent.bytes);
-        header(sent).copy(file);
-        take(file, sent);
+        take(fileOf(sent), sent);
         taken[plan.kind] += 1;
       }),
       { numRuns: 200 },
