@@ -184,3 +184,35 @@ test("Meta's SDK publishes an image and a reel on the simulated Instagram throug
   await new sdk.IGMedia(image, {}, undefined, api).delete([]);
   expect((await visible("instagram")).map((entry) => entry["id"])).toEqual([reel]);
 });
+
+test("Meta's SDK publishes a carousel of an image and a video on the simulated Instagram, reads it back and deletes it", async () => {
+  const { account, api } = await connect("instagram");
+  const user = new sdk.IGUser(account.externalId, {}, undefined, api);
+  const children: string[] = [];
+  for (const part of [
+    { image_url: at("/one.jpg"), alt_text: "A harbour" },
+    { media_type: "VIDEO", video_url: at("/video.mp4") },
+  ]) {
+    children.push(idOf(await user.createMedia([], { ...part, is_carousel_item: true })));
+  }
+  await simulator.control("/clock", { advanceMs: 60_000 });
+  const made = { media_type: "CAROUSEL", children: children.join(","), caption: "Both" };
+  const creation_id = idOf(await user.createMedia([], made));
+  const id = idOf(await user.createMediaPublish([], { creation_id }));
+  expect(await visible("instagram")).toMatchObject([
+    {
+      id,
+      text: "Both",
+      media: [
+        { kind: "image", sha256: sha256(jpegBytes(1)), altText: "A harbour" },
+        { kind: "video", sha256: sha256(mp4Bytes(5000)) },
+      ],
+    },
+  ]);
+  const media = () => new sdk.IGMedia(id, {}, undefined, api);
+  const { _data } = await media().get(["media_type", "caption", "permalink"]);
+  expect(_data).toMatchObject({ media_type: "CAROUSEL_ALBUM", caption: "Both" });
+  await media().delete([]);
+  expect(await visible("instagram")).toEqual([]);
+  await expect(media().get(["id"])).rejects.toMatchObject({ status: 400 });
+});

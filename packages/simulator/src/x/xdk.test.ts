@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { Client, OAuth2, generateCodeVerifier } from "@xdevplatform/xdk";
 import type { ApiError, Schemas } from "@xdevplatform/xdk";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { gifBytes } from "#src/testing-images.ts";
 import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
 import type { TestAccount } from "#src/testing.ts";
 import type { mediaView } from "#src/x/media-view.ts";
@@ -210,6 +211,27 @@ test("X's official client library uploads a video to the simulator in segments, 
   expect(await visible()).toMatchObject([
     { text: "A video", media: [{ kind: "video", sha256: sha256(bytes) }] },
   ]);
+});
+
+test("X's official client library uploads a GIF to the simulator, creates a post with the GIF, reads it back and deletes it", async () => {
+  const bytes = gifBytes({ width: 480, height: 360, frames: 3 });
+  const started = await client.media.initializeUpload({
+    mediaType: "image/gif",
+    mediaCategory: "tweet_gif",
+    totalBytes: bytes.length,
+  });
+  const mediaId = idOf(started);
+  await client.media.appendUpload(mediaId, { media: bytes.toString("base64"), segmentIndex: 0 });
+  await client.media.finalizeUpload(mediaId);
+  await simulator.control("/clock", { advanceMs: 1200 });
+  const id = idOf(await client.posts.create({ text: "Moving", media: { mediaIds: [mediaId] } }));
+  const shown = await client.posts.getById(id, { postFields: ["attachments"] });
+  expect(shown.data?.attachments?.mediaKeys).toEqual([`16_${mediaId}`]);
+  expect(await visible()).toMatchObject([
+    { text: "Moving", media: [{ kind: "gif", sha256: sha256(bytes) }] },
+  ]);
+  expect((await client.posts.delete(id)).data).toEqual({ deleted: true });
+  expect(await visible()).toEqual([]);
 });
 
 test("X's official client library reads, replies to and hides comments on the simulated X", async () => {
