@@ -91,6 +91,17 @@ async function isReadRefused(
   return answer.kind !== "no_answer" && isMissing(answer);
 }
 
+/** The metrics of those of the posts that the page has. */
+function pickMetrics(
+  { posts }: Page,
+  { ids, source }: Query,
+): readonly (readonly [string, MetricsReading])[] {
+  return posts.flatMap((post) => {
+    const id = text(post, "id") ?? "";
+    return ids.includes(id) ? [[id, toPostMetrics(post, source)] as const] : [];
+  });
+}
+
 /**
  * Reads the metrics of posts, which Instagram says it does not find, from the list of the account's posts.
  *
@@ -105,21 +116,17 @@ export async function readListedMetrics(
   query: Query,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
-  const { ids, source } = query;
+  const { ids } = query;
   const found = new Map<string, MetricsReading>();
   const fill = (rest: MetricsReading) => new Map(ids.map((id) => [id, found.get(id) ?? rest]));
   let after: string | undefined;
   for (let count = 0; count < MAX_PAGES; count += 1) {
     const page = await readPageWithInsights(api, account, after, query, signal);
     if (page.kind !== "page") return toMetricsFailure(page);
-    for (const post of page.posts) {
-      const id = text(post, "id") ?? "";
-      if (ids.includes(id)) found.set(id, toPostMetrics(post, source));
-    }
+    for (const [id, reading] of pickMetrics(page, query)) found.set(id, reading);
     const isOver = ids.every((id) => found.has(id)) || page.after === undefined;
-    if (isOver) return fill({ kind: "missing" });
-    const isChecked = count > 0 || found.size > 0;
-    if (!isChecked && !(await isReadRefused(api, account, page, query, signal)))
+    const isUnproved = count === 0 && found.size === 0;
+    if (isOver || (isUnproved && !(await isReadRefused(api, account, page, query, signal))))
       return fill({ kind: "missing" });
     ({ after } = page);
   }
