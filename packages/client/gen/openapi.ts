@@ -1663,10 +1663,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -2146,9 +2143,7 @@ export interface components {
             /** Format: date-time */
             readonly updatedAt: string;
             readonly mediaIds: readonly string[];
-            readonly options: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options: components["schemas"]["PostOptions"];
             /** Format: uuid */
             readonly queueSlotRuleId: string | null;
             readonly media: readonly components["schemas"]["ReadyMedia"][];
@@ -2188,6 +2183,10 @@ export interface components {
             readonly title?: string;
             readonly privacy?: components["schemas"]["Privacy"];
             readonly tags?: readonly string[];
+        };
+        /** @description Overrides per platform id or account id; those of the account take precedence. */
+        readonly PostOptions: {
+            readonly [key: string]: components["schemas"]["PostOption"];
         };
         /** @description Some targets are published, the others failed. */
         readonly PostPartialEvent: {
@@ -2743,10 +2742,7 @@ export interface components {
             readonly content?: string;
             readonly accountIds?: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -2823,10 +2819,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -3226,6 +3219,7 @@ export type PostFailedEvent = components['schemas']['PostFailedEvent'];
 export type PostKind = components['schemas']['PostKind'];
 export type PostList = components['schemas']['PostList'];
 export type PostOption = components['schemas']['PostOption'];
+export type PostOptions = components['schemas']['PostOptions'];
 export type PostPartialEvent = components['schemas']['PostPartialEvent'];
 export type PostPublishedEvent = components['schemas']['PostPublishedEvent'];
 export type PostPublishingEvent = components['schemas']['PostPublishingEvent'];
@@ -3316,7 +3310,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3480,7 +3474,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3619,7 +3613,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3782,7 +3776,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3964,7 +3958,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4128,7 +4122,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -4341,7 +4335,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -4548,7 +4542,7 @@ export interface operations {
                 readonly status?: components["schemas"]["RunStatus"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4725,7 +4719,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4916,7 +4910,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5077,7 +5071,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -5311,7 +5305,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5500,7 +5494,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -5720,7 +5714,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5906,7 +5900,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6119,7 +6113,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -6286,7 +6280,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -6460,7 +6454,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -6641,7 +6635,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6839,7 +6833,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7006,7 +7000,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7203,7 +7197,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8078,7 +8072,7 @@ export interface operations {
                 readonly createdVia?: components["schemas"]["CreatedVia"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8247,7 +8241,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -8483,7 +8477,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -8665,7 +8659,7 @@ export interface operations {
                 readonly timeoutSeconds?: number;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8883,7 +8877,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9074,7 +9068,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9334,7 +9328,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9580,7 +9574,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9798,7 +9792,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10011,7 +10005,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10174,7 +10168,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10343,7 +10337,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -10549,7 +10543,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10686,7 +10680,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10880,7 +10874,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11042,7 +11036,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -11227,7 +11221,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11364,7 +11358,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11581,7 +11575,7 @@ export interface operations {
                 readonly eventType?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11796,7 +11790,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -12011,10 +12005,9 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        /** @description The bytes, as many as the grant was made for. */
+        /** @description The bytes, as many as the grant was made for. `Content-Type` is the type of the grant, or absent. */
         readonly requestBody: {
             readonly content: {
-                readonly "application/octet-stream": unknown;
                 readonly "image/*": unknown;
                 readonly "video/*": unknown;
             };
