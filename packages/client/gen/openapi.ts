@@ -1663,10 +1663,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -2146,9 +2143,7 @@ export interface components {
             /** Format: date-time */
             readonly updatedAt: string;
             readonly mediaIds: readonly string[];
-            readonly options: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options: components["schemas"]["PostOptions"];
             /** Format: uuid */
             readonly queueSlotRuleId: string | null;
             readonly media: readonly components["schemas"]["ReadyMedia"][];
@@ -2188,6 +2183,10 @@ export interface components {
             readonly title?: string;
             readonly privacy?: components["schemas"]["Privacy"];
             readonly tags?: readonly string[];
+        };
+        /** @description Overrides per platform id or account id; those of the account take precedence. */
+        readonly PostOptions: {
+            readonly [key: string]: components["schemas"]["PostOption"];
         };
         /** @description Some targets are published, the others failed. */
         readonly PostPartialEvent: {
@@ -2745,10 +2744,7 @@ export interface components {
             readonly content?: string;
             readonly accountIds?: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -2825,10 +2821,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -3228,6 +3221,7 @@ export type PostFailedEvent = components['schemas']['PostFailedEvent'];
 export type PostKind = components['schemas']['PostKind'];
 export type PostList = components['schemas']['PostList'];
 export type PostOption = components['schemas']['PostOption'];
+export type PostOptions = components['schemas']['PostOptions'];
 export type PostPartialEvent = components['schemas']['PostPartialEvent'];
 export type PostPublishedEvent = components['schemas']['PostPublishedEvent'];
 export type PostPublishingEvent = components['schemas']['PostPublishingEvent'];
@@ -3318,7 +3312,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3482,7 +3476,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3621,7 +3615,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3784,7 +3778,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3966,7 +3960,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4130,7 +4124,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -4343,7 +4337,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -4550,7 +4544,7 @@ export interface operations {
                 readonly status?: components["schemas"]["RunStatus"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4727,7 +4721,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4918,7 +4912,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5079,7 +5073,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -5313,7 +5307,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5502,7 +5496,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -5722,7 +5716,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5908,7 +5902,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6121,7 +6115,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -6288,7 +6282,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -6462,7 +6456,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -6643,7 +6637,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6841,7 +6835,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7008,7 +7002,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7205,7 +7199,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8080,7 +8074,7 @@ export interface operations {
                 readonly createdVia?: components["schemas"]["CreatedVia"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8249,7 +8243,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -8485,7 +8479,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -8667,7 +8661,7 @@ export interface operations {
                 readonly timeoutSeconds?: number;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8913,7 +8907,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9104,7 +9098,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9364,7 +9358,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9610,7 +9604,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9828,7 +9822,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10041,7 +10035,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10204,7 +10198,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10373,7 +10367,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -10579,7 +10573,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10716,7 +10710,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10910,7 +10904,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11072,7 +11066,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -11257,7 +11251,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11394,7 +11388,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11611,7 +11605,7 @@ export interface operations {
                 readonly eventType?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11826,7 +11820,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -12041,10 +12035,9 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        /** @description The bytes, as many as the grant was made for. */
+        /** @description The bytes, as many as the grant was made for. `Content-Type` is the type of the grant, or absent. */
         readonly requestBody: {
             readonly content: {
-                readonly "application/octet-stream": unknown;
                 readonly "image/*": unknown;
                 readonly "video/*": unknown;
             };
