@@ -1664,10 +1664,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -2152,9 +2149,7 @@ export interface components {
             /** Format: date-time */
             readonly updatedAt: string;
             readonly mediaIds: readonly string[];
-            readonly options: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options: components["schemas"]["PostOptions"];
             /** Format: uuid */
             readonly queueSlotRuleId: string | null;
             readonly media: readonly components["schemas"]["ReadyMedia"][];
@@ -2194,6 +2189,10 @@ export interface components {
             readonly title?: string;
             readonly privacy?: components["schemas"]["Privacy"];
             readonly tags?: readonly string[];
+        };
+        /** @description Overrides per platform id or account id; those of the account take precedence. */
+        readonly PostOptions: {
+            readonly [key: string]: components["schemas"]["PostOption"];
         };
         /** @description Some targets are published, the others failed. */
         readonly PostPartialEvent: {
@@ -2521,10 +2520,12 @@ export interface components {
         };
         readonly TargetError: {
             readonly code: components["schemas"]["TargetErrorCode"];
-            /** @description The platform's own words where it sent any. */
+            /** @description The platform's own words where it sent any, otherwise what happened. */
             readonly message: string;
             /** @description Whether a retry can succeed without anything being changed first. */
             readonly retryable: boolean;
+            /** @description What to do next: our advice beside the platform's words. For people, in English or Korean; it may change. */
+            readonly action: string;
         };
         /**
          * @description Why it failed on the platform. More codes may be added: treat an unknown one like `platform_unavailable`, and go by `retryable`.
@@ -2750,10 +2751,7 @@ export interface components {
             readonly content?: string;
             readonly accountIds?: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -2830,10 +2828,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -3069,7 +3064,7 @@ export interface components {
             readonly createdAt: string;
             /** Format: date-time */
             readonly updatedAt: string;
-            /** @description `whsec_…`. Only the answer to a request that makes a secret contains it. */
+            /** @description `whsec_…`. Present in the answer to a creation with `signing: hmac-sha256` (the default) and to a change with `rotateSecret`, and in no other answer. */
             readonly secret?: string;
         };
         /** @enum {string} */
@@ -3234,6 +3229,7 @@ export type PostFailedEvent = components['schemas']['PostFailedEvent'];
 export type PostKind = components['schemas']['PostKind'];
 export type PostList = components['schemas']['PostList'];
 export type PostOption = components['schemas']['PostOption'];
+export type PostOptions = components['schemas']['PostOptions'];
 export type PostPartialEvent = components['schemas']['PostPartialEvent'];
 export type PostPublishedEvent = components['schemas']['PostPublishedEvent'];
 export type PostPublishingEvent = components['schemas']['PostPublishingEvent'];
@@ -3324,7 +3320,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3488,7 +3484,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3627,7 +3623,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3790,7 +3786,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3972,7 +3968,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4136,7 +4132,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -4349,7 +4345,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -4556,7 +4552,7 @@ export interface operations {
                 readonly status?: components["schemas"]["RunStatus"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4733,7 +4729,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4924,7 +4920,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5085,7 +5081,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -5319,7 +5315,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5508,7 +5504,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -5728,7 +5724,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5914,7 +5910,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6127,7 +6123,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -6294,7 +6290,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -6468,7 +6464,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -6649,7 +6645,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6847,7 +6843,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7014,7 +7010,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7223,7 +7219,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8098,7 +8094,7 @@ export interface operations {
                 readonly createdVia?: components["schemas"]["CreatedVia"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8267,7 +8263,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -8503,7 +8499,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -8685,7 +8681,7 @@ export interface operations {
                 readonly timeoutSeconds?: number;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8711,7 +8707,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *       "status": "published",
+                     *       "status": "partial",
                      *       "content": "We are open on Sunday.",
                      *       "scheduledAt": "2026-11-21T09:00:00.000Z",
                      *       "startedAt": "2026-11-21T09:00:00.011Z",
@@ -8733,6 +8729,25 @@ export interface operations {
                      *           "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
                      *           "publishedAt": "2026-11-21T09:00:01.402Z",
                      *           "error": null,
+                     *           "attemptCount": 1,
+                     *           "nextAttemptAt": null,
+                     *           "metrics": null
+                     *         },
+                     *         {
+                     *           "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f902",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *           "platform": "x",
+                     *           "username": "rider",
+                     *           "status": "failed",
+                     *           "externalId": null,
+                     *           "permalink": null,
+                     *           "publishedAt": null,
+                     *           "error": {
+                     *             "code": "content_rejected",
+                     *             "retryable": false,
+                     *             "message": "The platform refused the content.",
+                     *             "action": "Change what the message names and publish a new post to this account; a retry would send the same content."
+                     *           },
                      *           "attemptCount": 1,
                      *           "nextAttemptAt": null,
                      *           "metrics": null
@@ -8767,6 +8782,15 @@ export interface operations {
                      *           "outcome": "published",
                      *           "code": null,
                      *           "message": null
+                     *         },
+                     *         {
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *           "number": 1,
+                     *           "startedAt": "2026-11-21T09:00:00.020Z",
+                     *           "finishedAt": "2026-11-21T09:00:01.390Z",
+                     *           "outcome": "failed",
+                     *           "code": "content_rejected",
+                     *           "message": "The platform refused the content."
                      *         }
                      *       ]
                      *     }
@@ -8903,7 +8927,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9094,7 +9118,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9354,7 +9378,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9600,7 +9624,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9818,7 +9842,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10031,7 +10055,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10194,7 +10218,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10363,7 +10387,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -10569,7 +10593,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10706,7 +10730,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10900,7 +10924,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11062,7 +11086,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -11247,7 +11271,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11384,7 +11408,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11602,7 +11626,7 @@ export interface operations {
                 readonly eventType?: components["schemas"]["EventType"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11817,7 +11841,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -12032,10 +12056,9 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        /** @description The bytes, as many as the grant was made for. */
+        /** @description The bytes, as many as the grant was made for. `Content-Type` is the type of the grant, or absent. */
         readonly requestBody: {
             readonly content: {
-                readonly "application/octet-stream": unknown;
                 readonly "image/*": unknown;
                 readonly "video/*": unknown;
             };
@@ -12757,8 +12780,9 @@ export interface operations {
                  *         "publishedAt": null,
                  *         "error": {
                  *           "code": "content_rejected",
-                 *           "message": "The platform refused the content. Change it and publish a new post.",
-                 *           "retryable": false
+                 *           "retryable": false,
+                 *           "message": "The platform refused the content.",
+                 *           "action": "Change what the message names and publish a new post to this account; a retry would send the same content."
                  *         },
                  *         "attemptCount": 1,
                  *         "nextAttemptAt": null,
