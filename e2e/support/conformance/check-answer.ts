@@ -33,12 +33,12 @@ const GENERAL_HEADERS: ReadonlySet<string> = new Set([
  * Reasons of a 400 that the schema of a request cannot express, by operation and code of the detail. Any other refusal
  * of a request that fits its schema is a fault of the description.
  */
-export const SEMANTIC_REFUSALS: Readonly<Record<string, string>> = {
+const SEMANTIC_REFUSALS: Readonly<Record<string, string>> = {
   "updateAccountSettings additional_property": "each platform has settings of its own",
   "updateWebhook additional_property": "a subscription with Ed25519 has no secret to rotate",
   "listPosts range_reversed": "from is after to",
-  "createQueueSlotRule range_reversed": "startsOn is after endsOn",
-  "updateQueueSlotRule range_reversed": "startsOn is after endsOn",
+  "createQueueSlotRule ends_before_start": "startsOn is after endsOn",
+  "updateQueueSlotRule ends_before_start": "startsOn is after endsOn",
   "createQueueSlotRule unknown_timezone": "the names of time zones change every few months",
   "updateQueueSlotRule unknown_timezone": "the names of time zones change every few months",
   "createAutomationRule too_many_bytes": "a schema counts characters, the limit is in bytes",

@@ -47,7 +47,7 @@ function listPlaces(
 }
 
 /** Returns a copy of the value with another value at one place; undefined removes the place. */
-export function replaceAt(value: unknown, path: Place["path"], by: unknown): unknown {
+function replaceAt(value: unknown, path: Place["path"], by: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return by;
   if (Array.isArray(value))

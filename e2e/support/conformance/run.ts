@@ -9,7 +9,7 @@ import { createPools, type Pools } from "./pools.ts";
 import { createRandom } from "./random.ts";
 import type { Workbench } from "./request.ts";
 import { createSchemaJudge } from "./schema-judge.ts";
-import { openSession, type Report, type Session } from "./session.ts";
+import { createReport, openSession, type Report, type Session } from "./session.ts";
 import { openTransport, type Transport } from "./transport.ts";
 import { addressOf, inhabit, openLimitedKey, type Inhabited } from "./world.ts";
 
@@ -28,10 +28,11 @@ interface Place {
   readonly outside: Server;
   readonly document: ApiDocument;
   readonly transport: Transport;
+  readonly report: Report;
 }
 
 async function openWorkspace(
-  { system, outside, document, transport }: Place,
+  { system, outside, document, transport, report }: Place,
   seed: number,
   foreign: Pools,
 ): Promise<{ session: Session; world: JourneyWorld }> {
@@ -46,7 +47,7 @@ async function openWorkspace(
   const nowMs = Date.now();
   const bench: Workbench = { document, judge, seed, random, pools, foreign, chooser, nowMs, keys };
   const checker = createChecker(document, createSchemaJudge(document, "answers"));
-  const session = openSession(bench, checker, transport);
+  const session = openSession(bench, { checker, transport, report });
   const ownAccountId = await tenant.connect("x");
   return { session, world: { ...inhabited, ownAccountId, outsideUrl } };
 }
@@ -70,20 +71,20 @@ export async function runConformance(
   const answer = await fetch(`${baseUrl}/api/v1/openapi.json`);
   const document = (await answer.json()) as ApiDocument;
   using transport = openTransport(baseUrl, parallel);
-  const place: Place = { system, outside, document, transport };
-  const other = await openWorkspace(place, seed, createPools());
-  await runJourneys(other);
-  const own = await openWorkspace(place, seed, other.session.bench.pools);
-  const { session } = own;
-  while (session.report.requests < requests) {
-    await runJourneys(own);
-    const goal = session.report.requests + REQUESTS_BETWEEN_JOURNEYS;
-    await session.sendGenerated(Math.min(requests, goal), parallel);
+  const report = createReport();
+  const place: Place = { system, outside, document, transport, report };
+  // Journeys clean up after themselves, and need a workspace in which generated requests use up no limits.
+  const travelled = await openWorkspace(place, seed, createPools());
+  await runJourneys(travelled);
+  const own = await openWorkspace(place, seed, travelled.session.bench.pools);
+  await runJourneys(own);
+  while (report.requests < requests) {
+    const goal = report.requests + REQUESTS_BETWEEN_JOURNEYS;
+    await own.session.sendGenerated(Math.min(requests, goal), parallel);
+    if (report.requests < requests) await runJourneys(travelled);
   }
-  for (const [key, finding] of other.session.report.findings)
-    session.report.findings.set(`other workspace: ${key}`, finding);
-  addUnreached(session, document);
-  return session.report;
+  addUnreached(own.session, document);
+  return report;
 }
 
 /** Adds the operations that no request reached, or that refused every request. */

@@ -1,7 +1,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { ApiDocument, Schema } from "./document.ts";
 
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+const RFC_3339 =
+  /^\d{4}-\d\d-\d\d[Tt](?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 function isDate(text: string): boolean {
@@ -26,7 +27,7 @@ function describe({ instancePath, keyword, params, message = "" }: ErrorObject):
  * Returns the schema with the members of every object limited to those that it describes, so that a field of an answer
  * that is not described counts as a fault. The parts of an `allOf` stay open, because each describes some of the fields.
  */
-export function closeObjects(schema: unknown, isOpen = false): unknown {
+function closeObjects(schema: unknown, isOpen = false): unknown {
   if (Array.isArray(schema)) return schema.map((each) => closeObjects(each, isOpen));
   if (typeof schema !== "object" || schema === null) return schema;
   const { properties } = schema as Schema;

@@ -51,6 +51,12 @@ export interface JourneyAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+export interface SessionTools {
+  readonly checker: Checker;
+  readonly transport: Transport;
+  readonly report: Report;
+}
+
 const EXAMPLE_LENGTH = 600;
 
 function exampleOf({ operation, target, headers, body, label }: GeneratedRequest, raw: RawAnswer) {
@@ -60,9 +66,16 @@ function exampleOf({ operation, target, headers, body, label }: GeneratedRequest
   return `${label}: ${operation.method} ${target.slice(0, 300)} ${JSON.stringify(others).slice(0, 300)}${sent}\n    → ${raw.status} ${answered}`;
 }
 
-export function openSession(bench: Workbench, checker: Checker, transport: Transport): Session {
+export function createReport(): Report {
+  return { requests: 0, statuses: new Map(), findings: new Map() };
+}
+
+/** Opens a session of one workspace; several sessions may add to one report. */
+export function openSession(
+  bench: Workbench,
+  { checker, transport, report }: SessionTools,
+): Session {
   const operations = listOperations(bench.document);
-  const report: Report = { requests: 0, statuses: new Map(), findings: new Map() };
 
   const addFinding = (operation: string, problem: string, example: string) => {
     const key = `${operation} ${problem}`;
