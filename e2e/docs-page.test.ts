@@ -88,7 +88,7 @@ async function openDocs(host: string): Promise<{ page: Page; complaints: string[
 
 /** Gives the page the key with the keyboard only, as the first thing on the page. */
 async function typeKey(page: Page, key: string): Promise<void> {
-  await page.getByLabel("API key").and(page.locator(":enabled")).focus();
+  await page.getByLabel("API key", { exact: true }).and(page.locator(":enabled")).focus();
   await page.keyboard.type(key);
   await page.keyboard.press("Enter");
   await page.getByText("The examples have your key and ids.").waitFor();
