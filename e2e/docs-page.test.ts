@@ -138,6 +138,19 @@ test.each(["localhost", "127.0.0.1"])(
   },
 );
 
+test("the docs page says why it does not take a key, and the error codes of an operation lead to their list", async () => {
+  const { page, complaints } = await openDocs("127.0.0.1");
+  await page.getByLabel("API key", { exact: true }).fill("pr_live_wrong");
+  await page.keyboard.press("Enter");
+  await page.getByRole("status").getByText("No valid API key was sent.").waitFor();
+  const section = page.locator(`section[id$="${CREATE}"]`);
+  await section.getByRole("link", { name: "unsupported_media_type" }).click();
+  await page.waitForURL(/#description\/codes-of-errors$/);
+  await page.getByRole("heading", { name: "Codes of errors" }).waitFor();
+  expect(complaints).toEqual([expect.stringContaining("401")]);
+  await page.close();
+});
+
 test("every example of the creation of posts is sent from the docs page as it stands", async () => {
   const tenant = await openReader();
   const { id } = await upload(tenant.api, PICTURE);
