@@ -2514,10 +2514,12 @@ export interface components {
         };
         readonly TargetError: {
             readonly code: components["schemas"]["TargetErrorCode"];
-            /** @description The platform's own words where it sent any. */
+            /** @description The platform's own words where it sent any, otherwise what happened. */
             readonly message: string;
             /** @description Whether a retry can succeed without anything being changed first. */
             readonly retryable: boolean;
+            /** @description What to do next: our advice beside the platform's words. For people, in English or Korean; it may change. */
+            readonly action: string;
         };
         /**
          * @description Why it failed on the platform. More codes may be added: treat an unknown one like `platform_unavailable`, and go by `retryable`.
@@ -3055,7 +3057,7 @@ export interface components {
             readonly createdAt: string;
             /** Format: date-time */
             readonly updatedAt: string;
-            /** @description `whsec_…`. Only the answer to a request that makes a secret contains it. */
+            /** @description `whsec_…`. Present in the answer to a creation with `signing: hmac-sha256` (the default) and to a change with `rotateSecret`, and in no other answer. */
             readonly secret?: string;
         };
         /** @enum {string} */
@@ -8685,7 +8687,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *       "status": "published",
+                     *       "status": "partial",
                      *       "content": "We are open on Sunday.",
                      *       "scheduledAt": "2026-11-21T09:00:00.000Z",
                      *       "startedAt": "2026-11-21T09:00:00.011Z",
@@ -8707,6 +8709,25 @@ export interface operations {
                      *           "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
                      *           "publishedAt": "2026-11-21T09:00:01.402Z",
                      *           "error": null,
+                     *           "attemptCount": 1,
+                     *           "nextAttemptAt": null,
+                     *           "metrics": null
+                     *         },
+                     *         {
+                     *           "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f902",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *           "platform": "x",
+                     *           "username": "rider",
+                     *           "status": "failed",
+                     *           "externalId": null,
+                     *           "permalink": null,
+                     *           "publishedAt": null,
+                     *           "error": {
+                     *             "code": "content_rejected",
+                     *             "retryable": false,
+                     *             "message": "The platform refused the content.",
+                     *             "action": "Change what the message names and publish a new post to this account; a retry would send the same content."
+                     *           },
                      *           "attemptCount": 1,
                      *           "nextAttemptAt": null,
                      *           "metrics": null
@@ -8741,6 +8762,15 @@ export interface operations {
                      *           "outcome": "published",
                      *           "code": null,
                      *           "message": null
+                     *         },
+                     *         {
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *           "number": 1,
+                     *           "startedAt": "2026-11-21T09:00:00.020Z",
+                     *           "finishedAt": "2026-11-21T09:00:01.390Z",
+                     *           "outcome": "failed",
+                     *           "code": "content_rejected",
+                     *           "message": "The platform refused the content."
                      *         }
                      *       ]
                      *     }
@@ -12729,8 +12759,9 @@ export interface operations {
                  *         "publishedAt": null,
                  *         "error": {
                  *           "code": "content_rejected",
-                 *           "message": "The platform refused the content. Change it and publish a new post.",
-                 *           "retryable": false
+                 *           "retryable": false,
+                 *           "message": "The platform refused the content.",
+                 *           "action": "Change what the message names and publish a new post to this account; a retry would send the same content."
                  *         },
                  *         "attemptCount": 1,
                  *         "nextAttemptAt": null,

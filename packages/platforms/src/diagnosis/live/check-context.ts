@@ -25,6 +25,9 @@ export interface LivePost {
   readonly permalink: string | null;
 }
 
+/** How a live check ended: `interrupted` = the process stops, and another process must delete the post. */
+export type LiveCheckEnd = "ended" | "interrupted";
+
 /** The permission to make the publishing call of a live check, which is given once. */
 export type CallPermission =
   | {
