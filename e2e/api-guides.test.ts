@@ -86,7 +86,10 @@ async function runShell(example: string, variables: Variables): Promise<string> 
 }
 
 /** Replaces the ids, addresses and dates of an example, so that it works in the workspace and today. */
-function adapt(example: string, { ACCOUNT_ID = "", OTHER_ACCOUNT_ID = "", MEDIA_ID = "" }: Variables): string {
+function adapt(
+  example: string,
+  { ACCOUNT_ID = "", OTHER_ACCOUNT_ID = "", MEDIA_ID = "" }: Variables,
+): string {
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
   return example
     .replaceAll(ACCOUNT, ACCOUNT_ID)
@@ -99,7 +102,8 @@ function adapt(example: string, { ACCOUNT_ID = "", OTHER_ACCOUNT_ID = "", MEDIA_
 
 /** Takes the ids that later examples of the guide need from the answer to an example. */
 function learn(example: string, printed: string, variables: Variables): void {
-  const [, resource = ""] = /curl -X POST \$URL\/api\/v1\/(?:\S*\/)?([a-z-]+)[\s\\]/.exec(example) ?? [];
+  const [, resource = ""] =
+    /curl -X POST \$URL\/api\/v1\/(?:\S*\/)?([a-z-]+)[\s\\]/.exec(example) ?? [];
   const name = CREATED[resource];
   if (name === undefined) return;
   const { id, uploadUrl } = JSON.parse(printed) as { id: string; uploadUrl?: string };
@@ -115,9 +119,11 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     return { UNUSED_MEDIA_ID: id };
   },
   "outcomes.md": async (tenant) => {
-    const { id } = (await tenant.api.call<{ id: string }>("POST", "/posts", {
-      body: { content: "Draft", accountIds: [await tenant.connect("x")], isDraft: true },
-    })).body;
+    const { id } = (
+      await tenant.api.call<{ id: string }>("POST", "/posts", {
+        body: { content: "Draft", accountIds: [await tenant.connect("x")], isDraft: true },
+      })
+    ).body;
     return { DRAFT_ID: id };
   },
   "comments-and-automations.md": async (tenant) => {
@@ -132,7 +138,10 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
 };
 
 async function prepare(name: string, tenant: Tenant): Promise<Variables> {
-  const [ACCOUNT_ID, OTHER_ACCOUNT_ID] = [await tenant.connect("bluesky"), await tenant.connect("telegram")];
+  const [ACCOUNT_ID, OTHER_ACCOUNT_ID] = [
+    await tenant.connect("bluesky"),
+    await tenant.connect("telegram"),
+  ];
   const { baseUrl } = system.local();
   const given = await PREPARE[name]?.(tenant);
   return { URL: baseUrl, KEY: tenant.key, ACCOUNT_ID, OTHER_ACCOUNT_ID, ...given };
@@ -155,7 +164,10 @@ test.each(guides)("every shell example of docs/api/%s works as it is written", a
   const tenant = await openTenant(system);
   const variables = await prepare(name, tenant);
   if (name === "outcomes.md")
-    await tenant.addFault(variables["OTHER_ACCOUNT_ID"] ?? "", { operation: "publish", mode: "refuse" });
+    await tenant.addFault(variables["OTHER_ACCOUNT_ID"] ?? "", {
+      operation: "publish",
+      mode: "refuse",
+    });
   for (const example of examplesIn(name)) {
     const printed = await runShell(adapt(example, variables), variables);
     learn(example, printed, variables);

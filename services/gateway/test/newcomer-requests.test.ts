@@ -47,9 +47,19 @@ async function answerTo(request: NewcomerCase) {
     ...(body === undefined ? {} : { payload: isText ? body : JSON.stringify(body) }),
     ...(body === undefined || isText || "content-type" in headers
       ? {}
-      : { headers: { authorization: "Bearer pr_live_x", "content-type": "application/json", ...headers } }),
+      : {
+          headers: {
+            authorization: "Bearer pr_live_x",
+            "content-type": "application/json",
+            ...headers,
+          },
+        }),
   });
-  return { status: answer.statusCode, headers: answer.headers, error: answer.json<ErrorBody>().error };
+  return {
+    status: answer.statusCode,
+    headers: answer.headers,
+    error: answer.json<ErrorBody>().error,
+  };
 }
 
 function shorten(text: string): string {
@@ -57,8 +67,11 @@ function shorten(text: string): string {
 }
 
 function describe({ method, path, headers = {}, body }: NewcomerCase): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value === "" ? "(none)" : value}`);
-  const content = body === undefined ? [] : [typeof body === "string" ? body : JSON.stringify(body)];
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `${name}: ${value === "" ? "(none)" : value}`,
+  );
+  const content =
+    body === undefined ? [] : [typeof body === "string" ? body : JSON.stringify(body)];
   return [`${method} ${path.replace(/^\/\//, "/")}`, ...lines, ...content.map(shorten)]
     .map((line) => `\`${line}\``)
     .join("<br>");
