@@ -125,9 +125,15 @@ test.each(OAUTH_PLATFORMS)(
   },
 );
 
-test.each(OAUTH_PLATFORMS)("the guide of %s names the redirect address of the code", (platform) => {
-  expect(guideOf(platform)).toContain(`\`${redirectUriOf("https://post.example.com")}\``);
-});
+test.each(OAUTH_PLATFORMS)(
+  "the guide of %s names the redirect address of the code, and connects with a link",
+  (platform) => {
+    expect(guideOf(platform)).toContain(`\`${redirectUriOf("https://post.example.com")}\``);
+    expect(guideOf(platform)).toContain(
+      `\npostrider account connect ${platform} --workspace WORKSPACE_ID\n`,
+    );
+  },
+);
 
 test("the page on account settings names every setting of every platform", () => {
   const page = read("account-settings.md");
