@@ -7885,7 +7885,7 @@ export interface operations {
                      *                 "video/mp4"
                      *               ],
                      *               "maxBytes": 300000000,
-                     *               "maxSeconds": 180,
+                     *               "maxSeconds": 600,
                      *               "altTextMax": 1000
                      *             },
                      *             "kinds": [
