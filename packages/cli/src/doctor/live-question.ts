@@ -15,6 +15,9 @@ export const REASONS: Readonly<Record<string, string>> = {
     "this platform has no post that only the owner sees: readers would see the post until it is deleted. Repeat the command with --public if that is acceptable",
   media_required: `this platform takes no posts of text: give --media with the id of a picture or a video of the account's workspace; ${UPLOAD}`,
   video_required: `this platform takes only videos: give --media with the id of a video of the account's workspace; ${UPLOAD}`,
+  // The tool has found the account before, so only the media can be unknown.
+  not_found:
+    "the account's workspace has no media with this id that is ready; an upload is ready when the API shows its status `ready`",
   media_rejected: "the platform does not take this picture: give --media with another one",
   publishing_paused:
     "publishing is paused for the platform, the account or the workspace; see `postrider pauses`",
