@@ -259,6 +259,10 @@ test.each([
   [["account", "connect", "bluesky", "--workspace", "w"], "--handle is required"],
   [["account", "connect", "bluesky", "--workspace", "w", "--handle", "h"], "standard input"],
   [["account", "connect", "telegram", "--workspace", "w"], "--chat is required"],
+  [
+    ["account", "connect", "x", "--workspace", "w", "--handle", "h"],
+    "--handle is only for bluesky",
+  ],
   [["events", "list", "--service", "gateway"], "--service must be one of"],
   [["events", "redrive", "some-id"], "--service"],
   [["pause"], "give exactly one of"],

@@ -1663,10 +1663,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -2146,9 +2143,7 @@ export interface components {
             /** Format: date-time */
             readonly updatedAt: string;
             readonly mediaIds: readonly string[];
-            readonly options: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options: components["schemas"]["PostOptions"];
             /** Format: uuid */
             readonly queueSlotRuleId: string | null;
             readonly media: readonly components["schemas"]["ReadyMedia"][];
@@ -2188,6 +2183,10 @@ export interface components {
             readonly title?: string;
             readonly privacy?: components["schemas"]["Privacy"];
             readonly tags?: readonly string[];
+        };
+        /** @description Overrides per platform id or account id; those of the account take precedence. */
+        readonly PostOptions: {
+            readonly [key: string]: components["schemas"]["PostOption"];
         };
         /** @description Some targets are published, the others failed. */
         readonly PostPartialEvent: {
@@ -2515,10 +2514,12 @@ export interface components {
         };
         readonly TargetError: {
             readonly code: components["schemas"]["TargetErrorCode"];
-            /** @description The platform's own words where it sent any. */
+            /** @description The platform's own words where it sent any, otherwise what happened. */
             readonly message: string;
             /** @description Whether a retry can succeed without anything being changed first. */
             readonly retryable: boolean;
+            /** @description What to do next: our advice beside the platform's words. For people, in English or Korean; it may change. */
+            readonly action: string;
         };
         /**
          * @description Why it failed on the platform. More codes may be added: treat an unknown one like `platform_unavailable`, and go by `retryable`.
@@ -2743,10 +2744,7 @@ export interface components {
             readonly content?: string;
             readonly accountIds?: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -2823,10 +2821,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -3062,7 +3057,7 @@ export interface components {
             readonly createdAt: string;
             /** Format: date-time */
             readonly updatedAt: string;
-            /** @description `whsec_…`. Only the answer to a request that makes a secret contains it. */
+            /** @description `whsec_…`. Present in the answer to a creation with `signing: hmac-sha256` (the default) and to a change with `rotateSecret`, and in no other answer. */
             readonly secret?: string;
         };
         /** @enum {string} */
@@ -3226,6 +3221,7 @@ export type PostFailedEvent = components['schemas']['PostFailedEvent'];
 export type PostKind = components['schemas']['PostKind'];
 export type PostList = components['schemas']['PostList'];
 export type PostOption = components['schemas']['PostOption'];
+export type PostOptions = components['schemas']['PostOptions'];
 export type PostPartialEvent = components['schemas']['PostPartialEvent'];
 export type PostPublishedEvent = components['schemas']['PostPublishedEvent'];
 export type PostPublishingEvent = components['schemas']['PostPublishingEvent'];
@@ -3316,7 +3312,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3480,7 +3476,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3619,7 +3615,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3782,7 +3778,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3964,7 +3960,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4128,7 +4124,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -4341,7 +4337,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -4548,7 +4544,7 @@ export interface operations {
                 readonly status?: components["schemas"]["RunStatus"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4725,7 +4721,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4916,7 +4912,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5077,7 +5073,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -5311,7 +5307,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5500,7 +5496,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -5720,7 +5716,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5906,7 +5902,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6119,7 +6115,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -6286,7 +6282,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -6460,7 +6456,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -6641,7 +6637,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6839,7 +6835,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7006,7 +7002,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7203,7 +7199,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8078,7 +8074,7 @@ export interface operations {
                 readonly createdVia?: components["schemas"]["CreatedVia"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8247,7 +8243,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -8483,7 +8479,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -8665,7 +8661,7 @@ export interface operations {
                 readonly timeoutSeconds?: number;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8691,7 +8687,7 @@ export interface operations {
                     /**
                      * @example {
                      *       "id": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
-                     *       "status": "published",
+                     *       "status": "partial",
                      *       "content": "We are open on Sunday.",
                      *       "scheduledAt": "2026-11-21T09:00:00.000Z",
                      *       "startedAt": "2026-11-21T09:00:00.011Z",
@@ -8713,6 +8709,25 @@ export interface operations {
                      *           "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
                      *           "publishedAt": "2026-11-21T09:00:01.402Z",
                      *           "error": null,
+                     *           "attemptCount": 1,
+                     *           "nextAttemptAt": null,
+                     *           "metrics": null
+                     *         },
+                     *         {
+                     *           "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f902",
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *           "platform": "x",
+                     *           "username": "rider",
+                     *           "status": "failed",
+                     *           "externalId": null,
+                     *           "permalink": null,
+                     *           "publishedAt": null,
+                     *           "error": {
+                     *             "code": "content_rejected",
+                     *             "retryable": false,
+                     *             "message": "The platform refused the content.",
+                     *             "action": "Change what the message names and publish a new post to this account; a retry would send the same content."
+                     *           },
                      *           "attemptCount": 1,
                      *           "nextAttemptAt": null,
                      *           "metrics": null
@@ -8747,6 +8762,15 @@ export interface operations {
                      *           "outcome": "published",
                      *           "code": null,
                      *           "message": null
+                     *         },
+                     *         {
+                     *           "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
+                     *           "number": 1,
+                     *           "startedAt": "2026-11-21T09:00:00.020Z",
+                     *           "finishedAt": "2026-11-21T09:00:01.390Z",
+                     *           "outcome": "failed",
+                     *           "code": "content_rejected",
+                     *           "message": "The platform refused the content."
                      *         }
                      *       ]
                      *     }
@@ -8883,7 +8907,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9074,7 +9098,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9334,7 +9358,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9580,7 +9604,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9798,7 +9822,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10011,7 +10035,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10174,7 +10198,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10343,7 +10367,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -10549,7 +10573,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10686,7 +10710,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10880,7 +10904,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11042,7 +11066,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -11227,7 +11251,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11364,7 +11388,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11581,7 +11605,7 @@ export interface operations {
                 readonly eventType?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11796,7 +11820,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -12011,10 +12035,9 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        /** @description The bytes, as many as the grant was made for. */
+        /** @description The bytes, as many as the grant was made for. `Content-Type` is the type of the grant, or absent. */
         readonly requestBody: {
             readonly content: {
-                readonly "application/octet-stream": unknown;
                 readonly "image/*": unknown;
                 readonly "video/*": unknown;
             };
@@ -12736,8 +12759,9 @@ export interface operations {
                  *         "publishedAt": null,
                  *         "error": {
                  *           "code": "content_rejected",
-                 *           "message": "The platform refused the content. Change it and publish a new post.",
-                 *           "retryable": false
+                 *           "retryable": false,
+                 *           "message": "The platform refused the content.",
+                 *           "action": "Change what the message names and publish a new post to this account; a retry would send the same content."
                  *         },
                  *         "attemptCount": 1,
                  *         "nextAttemptAt": null,

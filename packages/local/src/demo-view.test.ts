@@ -21,7 +21,12 @@ const failed: PostTarget = {
   platform: "telegram",
   status: "failed",
   permalink: null,
-  error: { code: "outcome_unknown", message: "The outcome is unknown.", retryable: false },
+  error: {
+    code: "outcome_unknown",
+    message: "The outcome is unknown.",
+    retryable: false,
+    action: "Look at the account.",
+  },
 };
 
 test("a progress line of the demo shows a target's status, elapsed time and error code", () => {

@@ -290,9 +290,9 @@ test("the result of a failed action on a comment says why in the language of the
     finishedAt: INSTANT,
     error: {
       code: "outcome_unknown",
-      message:
-        "플랫폼에서 처리되었는지 알 수 없습니다. 다시 요청하기 전에 플랫폼에서 댓글을 확인해 주세요.",
+      message: "플랫폼에서 처리되었는지 알 수 없습니다.",
       retryable: false,
+      action: "플랫폼에서 댓글을 확인하고, 처리되지 않은 경우에만 다시 요청해 주세요.",
     },
   });
   expect(other.seen()).toMatchObject([{ workspaceId: WORKSPACE_ID, actionId: ACTION_ID }]);

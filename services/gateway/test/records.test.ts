@@ -70,7 +70,16 @@ test("POST /posts answers 202 with the path of the post and passes the client's 
     answer.headers["idempotent-replayed"],
   ]).toEqual([202, `/api/v1/posts/${POST_ID}`, "true"]);
   expect(answer.json()).toMatchObject({
-    targets: [{ error: { code: "content_rejected", message: "no", retryable: false } }],
+    targets: [
+      {
+        error: {
+          code: "content_rejected",
+          message: "no",
+          retryable: false,
+          action: expect.stringMatching(/ publish a new post to this account; a retry would /),
+        },
+      },
+    ],
   });
   expect(seen).toMatchObject([
     {

@@ -506,8 +506,10 @@ test("DELETE /posts/{id} answers 202 with the deletion status of each target for
         status: "delete_failed",
         error: {
           code: "account_disconnected",
-          message: "The account was disconnected. Connect it again before you try again.",
+          message: "The account was disconnected.",
           retryable: false,
+          action:
+            "Connect the account again, which gives it the same id: the operator runs `postrider account connect bluesky --workspace ID --handle HANDLE` and enters a new app password. Then send DELETE /posts/{id} again.",
         },
       },
       {
@@ -518,6 +520,7 @@ test("DELETE /posts/{id} answers 202 with the deletion status of each target for
           code: "content_rejected",
           message: "message can't be deleted",
           retryable: false,
+          action: "Delete the post on Telegram by hand.",
         },
       },
       { accountId: ACCOUNT_ID, platform: "facebook", status: "not_published", error: null },
@@ -529,8 +532,9 @@ test("DELETE /posts/{id} explains in the client's language why a target was not 
   const answer = await ask(remove({ "accept-language": "ko" }), { deletePost });
   expect(answer.json<{ targets: { error: object | null }[] }>().targets[2]?.error).toEqual({
     code: "account_disconnected",
-    message: "연결이 해제된 계정입니다. 다시 연결한 뒤 시도해 주세요.",
+    message: "연결이 해제된 계정입니다.",
     retryable: false,
+    action: expect.stringMatching(/ 뒤 DELETE \/posts\/\{id\}를 다시 보내 주세요\.$/),
   });
 });
 

@@ -32,7 +32,7 @@ test("a failed comment action shows the message of the platform", () => {
     type: "reply",
     text: "Thank you",
     status: "failed",
-    error,
+    error: { ...error, action: "Change what the message names and request a new action." },
     createdAt: "2026-11-18T11:06:40.005Z",
     finishedAt: "2026-11-18T11:06:40.005Z",
   });
@@ -42,16 +42,32 @@ test.each([
   [
     "en",
     "outcome_unknown",
-    "It is not known whether the platform carried this out. Look at the comment on the platform before you request it again.",
+    "It is not known whether the platform carried this out.",
+    "Look at the comment on the platform. Request the action again only if it was not carried out.",
   ],
-  ["en", "internal_error", "Something went wrong on our side. Try again."],
-  ["ko", "internal_error", "서비스에 문제가 생겼습니다. 다시 시도해 주세요."],
+  [
+    "en",
+    "internal_error",
+    "Something went wrong on our side.",
+    "Wait a minute, then request the action again. If it fails again, give the operator the `id` of this record.",
+  ],
+  [
+    "ko",
+    "internal_error",
+    "서비스에 문제가 생겼습니다.",
+    "1분쯤 기다린 뒤 작업을 다시 요청해 주세요. 또 실패하면 운영자에게 이 기록의 `id`를 알려 주세요.",
+  ],
 ] as const)(
-  "a failed comment action without a message of the platform has the message in %s for %s",
-  (locale, code, message) => {
+  "a failed comment action without a message of the platform has a message and an action in %s for %s",
+  (locale, code, message, action) => {
     const error = { code, message: "", retryable: false };
-    const action = create(CommentActionSchema, { ...ACTION, error });
-    expect(toCommentAction(action, locale).error).toEqual({ code, message, retryable: false });
+    const failed = create(CommentActionSchema, { ...ACTION, error });
+    expect(toCommentAction(failed, locale).error).toEqual({
+      code,
+      message,
+      retryable: false,
+      action,
+    });
   },
 );
 

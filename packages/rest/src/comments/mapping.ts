@@ -2,8 +2,8 @@ import type {
   CommentAction,
   CommentAuthor,
 } from "@postrider/contracts/engagement/v1/comment_service_pb";
-import { actionMessageFor } from "#src/comments/action-messages.ts";
 import type { Locale } from "#src/locale.ts";
+import { toTargetError } from "#src/posts/mapping.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
 /** Converts the author of a comment to the form of the API. What the platform does not give is null. */
@@ -13,7 +13,7 @@ export function toCommentAuthor(author: CommentAuthor | undefined) {
 
 /**
  * Converts an action on a comment to the form of the API. The message of its error is that of the platform or, if it
- * sent none, our message for the error code.
+ * sent none, our text for the error code.
  */
 export function toCommentAction(action: CommentAction, locale: Locale) {
   const { id, accountId, mediaId, commentId, type, status } = action;
@@ -25,14 +25,8 @@ export function toCommentAction(action: CommentAction, locale: Locale) {
     type,
     text: action.text ?? null,
     status,
-    error: toActionError(action.error, locale),
+    error: toTargetError(action.error, { work: "comment action", status }, locale),
     createdAt: toOptionalInstant(action.createdAt),
     finishedAt: toOptionalInstant(action.finishedAt),
   };
-}
-
-function toActionError(error: CommentAction["error"], locale: Locale) {
-  if (error === undefined) return null;
-  const { code, message, retryable } = error;
-  return { code, message: message === "" ? actionMessageFor(locale, code) : message, retryable };
 }

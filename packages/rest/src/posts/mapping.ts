@@ -1,17 +1,46 @@
 import type { Post, Target, TargetError } from "@postrider/contracts/posts/v1/post_pb";
 import type { Locale } from "#src/locale.ts";
 import { toMetrics } from "#src/posts/metrics.ts";
-import { targetMessageFor } from "#src/posts/target-messages.ts";
+import { actionFor, causeFor } from "#src/target-errors/action-for.ts";
+import type { FailedWork } from "#src/target-errors/phrases.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
+/** The record that has an error, as far as our advice depends on it. */
+export interface RecordWithError {
+  readonly work: FailedWork;
+  readonly status: string;
+  readonly platform?: string;
+  /** When the next attempt is due, in the form of the API. */
+  readonly nextAttemptAt?: string | null;
+}
+
 /**
- * Converts the error of a publishing target to the form of the API. The message is that of the platform or, if it sent
- * none, our message for the error code.
+ * Converts the error of a publishing target, a deletion or an action on a comment to the form of the API. The message is that of the
+ * platform or, if it sent none, our text for the error code. The action is our advice.
  */
-export function toTargetError(error: TargetError | undefined, locale: Locale) {
+export function toTargetError(
+  error: Pick<TargetError, "code" | "message" | "retryable"> | undefined,
+  record: RecordWithError,
+  locale: Locale,
+) {
   if (error === undefined) return null;
   const { code, message, retryable } = error;
-  return { code, message: message === "" ? targetMessageFor(locale, code) : message, retryable };
+  return {
+    code,
+    message: message === "" ? causeFor(locale, record.work, code) : message,
+    retryable,
+    action: actionFor(locale, { ...record, code, retryable }),
+  };
+}
+
+const DELETION_STATUSES: ReadonlySet<string> = new Set(["deleting", "deleted", "delete_failed"]);
+
+/** Converts the error of a publishing target, which is that of its deletion after a deletion was requested. */
+function toErrorOf(target: Target, locale: Locale) {
+  const { status, platform } = target;
+  const work = DELETION_STATUSES.has(status) ? "deletion" : "publication";
+  const nextAttemptAt = toOptionalInstant(target.nextAttemptAt);
+  return toTargetError(target.error, { work, status, platform, nextAttemptAt }, locale);
 }
 
 /** Converts a publishing target, that is a post on one account, to the form of the API. */
@@ -25,7 +54,7 @@ export function toTarget(target: Target, locale: Locale) {
     externalId: target.externalId ?? null,
     permalink: target.permalink ?? null,
     publishedAt: toOptionalInstant(target.publishedAt),
-    error: toTargetError(target.error, locale),
+    error: toErrorOf(target, locale),
     attemptCount: target.attemptCount,
     nextAttemptAt: toOptionalInstant(target.nextAttemptAt),
     metrics: toMetrics(target.metrics),

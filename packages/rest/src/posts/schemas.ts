@@ -1,7 +1,7 @@
 import { Type, type Static } from "typebox";
 import { PlatformIdSchema } from "#src/platform-id.ts";
-import { TARGET_ERROR_CODES } from "#src/posts/target-error-codes.ts";
 import { enumeration, Id, Instant, named, nullable, ref } from "#src/schemas.ts";
+import { TARGET_ERROR_CODES } from "#src/target-errors/catalogue.ts";
 
 export const PostStatus = enumeration(
   "PostStatus",
@@ -40,9 +40,16 @@ export const TargetErrorCode = enumeration(
 export const TargetError = Type.Object(
   {
     code: TargetErrorCode,
-    message: Type.String({ description: "The platform's own words where it sent any." }),
+    message: Type.String({
+      description: "The platform's own words where it sent any, otherwise what happened.",
+    }),
     retryable: Type.Boolean({
       description: "Whether a retry can succeed without anything being changed first.",
+    }),
+    action: Type.String({
+      description:
+        "What to do next: our advice beside the platform's words. For people, in English or Korean; it may change.",
+      "x-postrider-extension": true,
     }),
   },
   { $id: "TargetError" },

@@ -1,3 +1,5 @@
+import { actionFor, causeFor } from "#src/target-errors/action-for.ts";
+
 const ACCOUNT_ID = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a";
 const MEDIA_ID = "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8";
 const POST_ID = "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7";
@@ -54,6 +56,18 @@ const target = {
   metrics: null,
 };
 
+const REFUSAL = { code: "content_rejected", retryable: false } as const;
+const REFUSED = {
+  ...REFUSAL,
+  message: causeFor("en", "publication", REFUSAL.code),
+  action: actionFor("en", {
+    ...REFUSAL,
+    work: "publication",
+    status: "failed",
+    platform: target.platform,
+  }),
+};
+
 const account = {
   id: ACCOUNT_ID,
   platform: "bluesky",
@@ -105,11 +119,7 @@ export const EXAMPLE_DATA = {
     externalId: null,
     permalink: null,
     publishedAt: null,
-    error: {
-      code: "content_rejected",
-      message: "The platform refused the content. Change it and publish a new post.",
-      retryable: false,
-    },
+    error: REFUSED,
   },
   "target.deleted": { ...target, status: "deleted" },
   "account.connected": account,

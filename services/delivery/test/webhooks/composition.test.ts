@@ -130,8 +130,11 @@ test("the payload of a webhook event about a target contains what the event says
       publishedAt: null,
       error: {
         code: "platform_unavailable",
-        message: "The platform did not answer correctly. Try again later.",
+        message: "The platform did not answer correctly.",
         retryable: true,
+        action: expect.stringMatching(
+          /^Postrider no longer tries by itself\. When \w+ works again, send POST \/posts\/\{id\}\/retry/,
+        ),
       },
       attemptCount: 6,
     },

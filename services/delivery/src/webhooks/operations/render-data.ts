@@ -6,8 +6,7 @@ import { toCommentAction } from "@postrider/rest/comments/mapping";
 import type { Locale } from "@postrider/rest/locale";
 import type { MediaLinks } from "@postrider/rest/media/links";
 import { toReadyMedia } from "@postrider/rest/media/mapping";
-import { toPostSummary, toTarget } from "@postrider/rest/posts/mapping";
-import { targetMessageFor } from "@postrider/rest/posts/target-messages";
+import { toPostSummary, toTarget, toTargetError } from "@postrider/rest/posts/mapping";
 import { toWebhook } from "@postrider/rest/webhooks/mapping";
 import type { EventSource, WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import type { SourceObject } from "#src/webhooks/operations/read-objects.ts";
@@ -134,19 +133,18 @@ function renderTarget(
 ) {
   const post = object?.kind === "post" ? object.post : undefined;
   const target = post?.targets.find(({ id }) => id === targetId);
+  const { error, status } = reported;
+  const platform = target?.platform;
+  const record = {
+    work: "publication",
+    status: status ?? "failed",
+    ...(platform === undefined ? {} : { platform }),
+  } as const;
   return {
     ...(target === undefined ? { id: targetId } : toTarget(target, locale)),
     ...reported,
-    ...(reported.error === undefined ? {} : { error: withMessage(reported.error, locale) }),
+    ...(error === undefined ? {} : { error: toTargetError(error ?? undefined, record, locale) }),
     nextAttemptAt: null,
     postId,
   };
-}
-
-type TargetError = NonNullable<SourceOf<"target">["reported"]["error"]>;
-
-/** Adds our message for the error code to an error for which the platform sent no message. */
-function withMessage(error: TargetError | null, locale: Locale): TargetError | null {
-  if (error === null || error.message !== "") return error;
-  return { ...error, message: targetMessageFor(locale, error.code) };
 }

@@ -1,4 +1,4 @@
-import { TARGET_MESSAGES_EN } from "@postrider/rest/posts/target-messages-en";
+import { documentTargetErrors } from "./document-target-errors.ts";
 import type { DetailEntry } from "./entry.ts";
 import { ERRORS } from "./errors.ts";
 import { POST_DETAILS } from "./post-details.ts";
@@ -73,14 +73,5 @@ ${rowsOf(POST_DETAILS).join("\n")}
 ${DETAIL_HEAD}
 ${rowsOf(STATE_DETAILS).join("\n")}
 
-## Codes of failed targets
-
-A target that failed has one of these codes in \`error.code\`. The message is the platform's own, where it sent one.
-
-| code | what happened, and what to do |
-|---|---|
-${Object.entries(TARGET_MESSAGES_EN)
-  .map(([code, text]) => `| \`${code}\` | ${text} |`)
-  .join("\n")}
-`;
+${documentTargetErrors()}`;
 }

@@ -100,7 +100,7 @@ export function toPostDeletion(post: Post, targets: DeletePostResponse["targets"
       accountId,
       platform,
       status,
-      error: toTargetError(error, locale),
+      error: toTargetError(error, { work: "deletion", status, platform }, locale),
     })),
   };
 }

@@ -23,7 +23,8 @@ export const WebhookWithSecret = Type.Object(
     ...WEBHOOK,
     secret: Type.Optional(
       Type.String({
-        description: "`whsec_…`. Only the answer to a request that makes a secret contains it.",
+        description:
+          "`whsec_…`. Present in the answer to a creation with `signing: hmac-sha256` (the default) and to a change with `rotateSecret`, and in no other answer.",
       }),
     ),
   },

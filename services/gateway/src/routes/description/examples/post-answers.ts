@@ -1,7 +1,13 @@
 import { EXAMPLE_DATA } from "@postrider/rest/webhooks/event-examples";
 
-const { "post.published": post, "target.published": target, "media.ready": media } = EXAMPLE_DATA;
+const {
+  "post.published": post,
+  "target.published": target,
+  "target.failed": failure,
+  "media.ready": media,
+} = EXAMPLE_DATA;
 const { postId: _, ...targetOfPost } = target;
+const { postId: __, ...failedTarget } = failure;
 
 /** A published post with one target and one image. */
 export const PUBLISHED_POST = {
@@ -19,6 +25,34 @@ export const PUBLISHED_POST = {
       outcome: "published",
       code: null,
       message: null,
+    },
+  ],
+};
+
+const X_ACCOUNT_ID = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b";
+
+/** The same post with a second target, which failed. */
+export const PARTIAL_POST = {
+  ...PUBLISHED_POST,
+  status: "partial",
+  targets: [
+    targetOfPost,
+    {
+      ...failedTarget,
+      id: "01a1a1b4-3c5e-7102-9324-b5c6d7e8f902",
+      accountId: X_ACCOUNT_ID,
+      platform: "x",
+      username: "rider",
+    },
+  ],
+  attempts: [
+    ...PUBLISHED_POST.attempts,
+    {
+      ...PUBLISHED_POST.attempts[0],
+      accountId: X_ACCOUNT_ID,
+      outcome: "failed",
+      code: failure.error.code,
+      message: failure.error.message,
     },
   ],
 };

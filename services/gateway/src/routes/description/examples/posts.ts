@@ -1,7 +1,7 @@
 import { EXAMPLE_DATA } from "@postrider/rest/webhooks/event-examples";
 import type { OperationExamples } from "./example.ts";
 import { EXAMPLE_IDS } from "./ids.ts";
-import { ACCEPTED_POST, PUBLISHED_POST, SCHEDULED_POST } from "./post-answers.ts";
+import { ACCEPTED_POST, PARTIAL_POST, PUBLISHED_POST, SCHEDULED_POST } from "./post-answers.ts";
 
 const CONTENT = "We are open on Sunday.";
 const ACCOUNT_IDS = [EXAMPLE_IDS.account];
@@ -49,7 +49,7 @@ const READ: Readonly<Record<string, OperationExamples>> = {
   listPosts: {
     answers: { 200: { posts: [EXAMPLE_DATA["post.published"]], nextCursor: null } },
   },
-  getPost: { answers: { 200: PUBLISHED_POST } },
+  getPost: { answers: { 200: PARTIAL_POST } },
   refreshPostMetrics: {
     answers: {
       200: {

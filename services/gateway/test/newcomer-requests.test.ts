@@ -1,0 +1,104 @@
+import { fileURLToPath } from "node:url";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Admission } from "#src/operations/admission.ts";
+import { SCOPES } from "#src/routes/dependencies.ts";
+import type { ErrorBody } from "./error-body.ts";
+import { admitted, createTestServer, type Peers } from "./fixture.ts";
+import { NEWCOMER_CASES, type NewcomerCase } from "./newcomer-cases.ts";
+
+let current: NewcomerCase;
+/** A service that refuses every call as the current case says. */
+const refusing = new Proxy(
+  {},
+  {
+    get: (_, method) => () => {
+      throw current.refusal ?? new Error(`"${current.mistake}" called ${String(method)}`);
+    },
+  },
+);
+const PEERS: Peers = Object.fromEntries(
+  [
+    ...["posts", "quota", "queueSlots", "accounts", "accountSettings", "platforms", "media"],
+    ...["webhooks", "comments", "automations", "metrics"],
+  ].map((name) => [name, refusing]),
+);
+
+let app: FastifyInstance;
+beforeAll(async () => {
+  const admit: Admission["admit"] = () =>
+    current.admission ?? admitted({ scopes: new Set(SCOPES) });
+  app = await createTestServer(PEERS, admit);
+});
+afterAll(() => app.close());
+
+async function answerTo(request: NewcomerCase) {
+  current = request;
+  const { method, path, headers = {}, body } = request;
+  const isText = typeof body === "string";
+  const answer = await app.inject({
+    method,
+    url: path.startsWith("//") ? path.slice(1) : `/api/v1${path}`,
+    headers: {
+      authorization: "Bearer pr_live_x",
+      ...(isText ? { "content-type": "application/json" } : {}),
+      ...headers,
+    },
+    ...(body === undefined ? {} : { payload: isText ? body : JSON.stringify(body) }),
+    ...(body === undefined || isText || "content-type" in headers
+      ? {}
+      : { headers: { authorization: "Bearer pr_live_x", "content-type": "application/json", ...headers } }),
+  });
+  return { status: answer.statusCode, headers: answer.headers, error: answer.json<ErrorBody>().error };
+}
+
+function shorten(text: string): string {
+  return text.length > 160 ? `${text.slice(0, 120)}… (${text.length} characters)` : text;
+}
+
+function describe({ method, path, headers = {}, body }: NewcomerCase): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value === "" ? "(none)" : value}`);
+  const content = body === undefined ? [] : [typeof body === "string" ? body : JSON.stringify(body)];
+  return [`${method} ${path.replace(/^\/\//, "/")}`, ...lines, ...content.map(shorten)]
+    .map((line) => `\`${line}\``)
+    .join("<br>");
+}
+
+type Detail = NonNullable<ErrorBody["error"]["details"]>[number];
+
+function describeDetail({ code: _code, message: _message, ...fields }: Detail): string {
+  return shorten(JSON.stringify(fields));
+}
+
+async function toRows(cases: readonly NewcomerCase[], first: number): Promise<string[]> {
+  const rows: string[] = [];
+  for (const [index, request] of cases.entries()) {
+    const { status, error } = await answerTo(request);
+    const { code, message, details = [] } = error;
+    const cells = [
+      String(first + index),
+      request.mistake,
+      describe(request),
+      `${status} \`${code}\``,
+      [message, ...details.map((detail) => `\`${describeDetail(detail)}\``)].join("<br>"),
+    ];
+    rows.push(`| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`);
+  }
+  return rows;
+}
+
+test("the table of wrong requests and their answers is up to date", async () => {
+  const sections: string[] = [];
+  let count = 0;
+  for (const [title, cases] of Object.entries(NEWCOMER_CASES)) {
+    const rows = await toRows(cases, count + 1);
+    count += rows.length;
+    const head = "| | mistake | request | answer | what the answer says |\n|---|---|---|---|---|";
+    sections.push(`## ${title}\n\n${head}\n${rows.join("\n")}\n`);
+  }
+  const path = new URL("newcomer-requests.md", import.meta.url);
+  const intro =
+    "# Wrong requests of newcomers\n\nThis table is written by `newcomer-requests.test.ts` (`vitest -u`). Each answer must say what to send instead. Paths are below `/api/v1`.\n";
+  await expect([intro, ...sections].join("\n")).toMatchFileSnapshot(fileURLToPath(path));
+  expect(count).toBeGreaterThanOrEqual(100);
+});
