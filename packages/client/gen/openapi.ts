@@ -1636,6 +1636,7 @@ export interface components {
         readonly CreateAutomationRule: {
             /** Format: uuid */
             readonly accountId: string;
+            /** @description Text that is not only white space. */
             readonly name: string;
             /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
             readonly mediaIds?: readonly string[] | null;
@@ -1704,7 +1705,7 @@ export interface components {
             readonly url: string;
             readonly description?: string;
             /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
-            readonly events: readonly string[];
+            readonly events: readonly components["schemas"]["EventFilter"][];
             readonly signing?: components["schemas"]["WebhookSigning"];
             /** @description null = no maximum. */
             readonly maxPerSecond?: number | null;
@@ -1844,6 +1845,11 @@ export interface components {
          * @enum {string}
          */
         readonly ErrorPlace: "query" | "header";
+        /**
+         * @description A type of events, a group of types such as `post.*`, or `*`. More values may be added.
+         * @enum {string}
+         */
+        readonly EventFilter: "*" | "post.*" | "target.*" | "account.*" | "media.*" | "comment_action.*" | "automation_run.*" | "quota.*" | "webhook.*" | "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
         /**
          * @description What happened. More types may be added; a subscription to `*` or to a group receives them.
          * @enum {string}
@@ -2713,6 +2719,7 @@ export interface components {
          *     }
          */
         readonly UpdateAutomationRule: {
+            /** @description Text that is not only white space. */
             readonly name?: string;
             /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
             readonly mediaIds?: readonly string[] | null;
@@ -2782,7 +2789,7 @@ export interface components {
             readonly url?: string;
             readonly description?: string;
             /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
-            readonly events?: readonly string[];
+            readonly events?: readonly components["schemas"]["EventFilter"][];
             /** @enum {string} */
             readonly status?: "active" | "paused";
             /** @description null = no maximum. */
@@ -3196,6 +3203,7 @@ export type DetailCode = components['schemas']['DetailCode'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorPlace = components['schemas']['ErrorPlace'];
+export type EventFilter = components['schemas']['EventFilter'];
 export type EventType = components['schemas']['EventType'];
 export type FacebookAccountSettings = components['schemas']['FacebookAccountSettings'];
 export type ImageRules = components['schemas']['ImageRules'];
@@ -7095,7 +7103,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Error code `media_in_use`. */
+            /** @description Error code `media_in_use`, `media_not_uploaded`. */
             readonly 409: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7121,6 +7129,18 @@ export interface operations {
             };
             /** @description Error code `unsupported_media_type`. */
             readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `validation_failed`. */
+            readonly 422: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly RateLimit: components["headers"]["RateLimit"];
@@ -11602,7 +11622,8 @@ export interface operations {
                 /** @description nextCursor of the previous page. */
                 readonly cursor?: string;
                 readonly status?: components["schemas"]["DeliveryStatus"];
-                readonly eventType?: string;
+                /** @description What happened. More types may be added; a subscription to `*` or to a group receives them. */
+                readonly eventType?: components["schemas"]["EventType"];
             };
             readonly header?: {
                 /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
