@@ -242,6 +242,7 @@ test.each([
 test.each([
   [[], "the command is missing"],
   [["workspace"], "unknown command `workspace`"],
+  [["doctor"], "there are `doctor config`, `doctor account`; or run `postrider help`"],
   [["workspaces", "list"], "unknown command `workspaces list`"],
   [["workspace", "create"], "--name is required"],
   [["workspace", "create", "--nam", "X"], "Unknown option '--nam'"],

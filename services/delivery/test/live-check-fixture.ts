@@ -2,6 +2,7 @@ import { AccountService } from "@postrider/contracts/accounts/v1/account_service
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
 import { createAccountChecks } from "@postrider/platforms/diagnosis/account-checks";
+import type { LiveCheckContext } from "@postrider/platforms/diagnosis/live/check-context";
 import { createLiveCheckConnectors } from "@postrider/platforms/diagnosis/live/connectors";
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
 import { createSession } from "@postrider/platforms/test/bluesky/create-session";
@@ -55,10 +56,12 @@ function settingsOf(platform: PlatformId) {
 }
 
 /** Parts of live checks that a test replaces. */
-type Replaced = Partial<Pick<LiveCheckDeps, "openPermalink" | "guard" | "patienceMs">>;
+type Replaced = Partial<
+  Pick<LiveCheckDeps, "guard" | "patienceMs"> & Pick<LiveCheckContext, "openPermalink">
+>;
 
 /** An account on a simulated platform, and the RPCs with which an operator checks it. */
-export async function open(platform: PlatformId, replaced: Replaced = {}) {
+export async function open(platform: PlatformId, { openPermalink, ...replaced }: Replaced = {}) {
   const ref = { workspaceId: newId(), accountId: newId() };
   const simulated = await platformOf(platform).createAccount();
   const { externalId, username, credentials } = simulated;
@@ -104,7 +107,7 @@ export async function open(platform: PlatformId, replaced: Replaced = {}) {
     leaseMs: 60_000,
     visibleCallMs: 1_000,
     patienceMs: 3_000,
-    openPermalink: () => Promise.resolve(200),
+    findOpener: () => openPermalink ?? (() => Promise.resolve(200)),
   };
   const liveChecks = new LiveChecks({ ...deps, ...replaced });
   opened.push(liveChecks);
@@ -117,8 +120,8 @@ export async function open(platform: PlatformId, replaced: Replaced = {}) {
   });
   const doctor = createTestPeer((router) => router.service(DoctorService, service));
   /** Makes another process of the delivery service, to which the account and the database belong as well. */
-  const startOther = (more: Replaced = {}): LiveChecks => {
-    const other = new LiveChecks({ ...deps, ...more });
+  const startOther = (): LiveChecks => {
+    const other = new LiveChecks(deps);
     opened.push(other);
     return other;
   };

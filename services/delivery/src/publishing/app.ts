@@ -150,7 +150,9 @@ export function createDoctor(
     leaseMs,
     visibleCallMs,
     patienceMs: PATIENCE_MS,
-    openPermalink,
+    // A simulated platform is reached without https, and its permalinks lead to the real one.
+    findOpener: (platform) =>
+      config.platforms[platform].baseUrl.startsWith("https:") ? openPermalink : undefined,
   });
   const service = createDoctorService({
     sql,

@@ -56,8 +56,13 @@ export interface LiveCheckContext {
   readonly post: LeastVisible;
   readonly journal: LiveCheckJournal;
   readonly isOwned: UnknownCall["isOwned"];
-  /** Opens a permalink like a reader without an account does, and returns the HTTP status. */
-  readonly openPermalink: (permalink: string, signal: AbortSignal) => Promise<number>;
+  /**
+   * Opens a permalink like a reader without an account does, and returns the HTTP status. Absent for a simulated platform, whose
+   * permalinks lead to the real one.
+   */
+  readonly openPermalink?:
+    | ((permalink: string, signal: AbortSignal) => Promise<number>)
+    | undefined;
   /** Maximum time in milliseconds for which a step waits for the platform. */
   readonly patienceMs: number;
   /** Aborted when the process stops. What the check has left on the platform is still deleted. */

@@ -11,9 +11,15 @@ const DELETE_MS = 30_000;
 const RETRY_MS = 2_000;
 
 /** Says what may be left on the platform when the id of the post is not known. */
-export function nameRest({ publication, post: { visibility } }: LiveCheckContext): StepFinding {
+export function nameRest({ connector, publication, post }: LiveCheckContext): StepFinding {
+  const { text } = publication;
+  if (!connector.canDelete) {
+    const found = `the platform lets no program delete posts: look for “${text}” in its app and delete it`;
+    return { status: "warning", found };
+  }
+  const { visibility } = post;
   const place = visibility === "unpublished" ? " among the unpublished posts" : "";
-  const found = `the id of the post is not known: look for “${publication.text}”${place} and delete it by hand`;
+  const found = `the id of the post is not known: look for “${text}”${place} and delete it by hand`;
   return { status: "warning", found };
 }
 

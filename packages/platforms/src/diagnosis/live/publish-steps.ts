@@ -72,7 +72,9 @@ export async function prepare(context: LiveCheckContext): Promise<Prepared> {
     names.push(step.name);
   }
   const list =
-    names.length === 0 ? "the platform needs no preparation" : `done: ${names.join(", ")}`;
+    names.length === 0
+      ? "the platform needs no preparation"
+      : `steps that ended: ${names.join(", ")}`;
   return { finding: { status: "ok", found: list }, handles, ...toUnpublished(context, handles) };
 }
 

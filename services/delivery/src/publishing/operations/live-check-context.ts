@@ -31,7 +31,8 @@ export interface LiveCheckDeps {
   readonly visibleCallMs: number;
   /** Maximum time in milliseconds for which a step waits for the platform. */
   readonly patienceMs: number;
-  readonly openPermalink: LiveCheckContext["openPermalink"];
+  /** Returns how a permalink of the platform is opened; undefined for a simulated platform. */
+  readonly findOpener: (platform: PlatformId) => LiveCheckContext["openPermalink"];
 }
 
 /** A live check that this process holds. */
@@ -85,7 +86,7 @@ export function createLiveCheckContext(
   media: readonly PublicationMedia[],
   stopping: AbortSignal,
 ): LiveCheckContext {
-  const { sql, connectors, patienceMs, openPermalink } = deps;
+  const { sql, connectors, patienceMs, findOpener } = deps;
   const { id, platform, text } = check;
   const { externalId, username, accessToken, attributes } = credential;
   const post = LEAST_VISIBLE[platform];
@@ -107,7 +108,7 @@ export function createLiveCheckContext(
     post,
     journal: openJournal(deps, check, stopping),
     isOwned: (externalIds) => findOwnedIds(sql, account.id, externalIds),
-    openPermalink,
+    openPermalink: findOpener(platform),
     patienceMs,
     stopping,
   };

@@ -46,7 +46,8 @@ async function parseFile(
   if (visibility === "readers" && !allowPublic)
     throw invalidRequest([{ code: "public_post", path: "/allowPublic" }]);
   if (needs === undefined) return undefined;
-  if (!isId(mediaId)) throw invalidRequest([{ code: `${needs}_required`, path: "/mediaId" }]);
+  if (mediaId === "") throw invalidRequest([{ code: `${needs}_required`, path: "/mediaId" }]);
+  if (!isId(mediaId)) throw notFound();
   const media = await findFile(checked, mediaId);
   if (needs === "video" && media.kind !== "video")
     throw invalidRequest([{ code: "video_required", path: "/mediaId" }]);
