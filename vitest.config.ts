@@ -22,7 +22,11 @@ export default defineConfig({
           name: "unit",
           // The files of one worker share their imported modules, which takes half the time.
           isolate: false,
-          include: ["{packages,services}/*/src/**/*.test.ts", "{lint,scripts}/**/*.test.ts"],
+          include: [
+            "{packages,services}/*/src/**/*.test.ts",
+            "{lint,scripts}/**/*.test.ts",
+            "e2e/support/**/*.test.ts",
+          ],
           // The timeout is longer than any test needs, so that a slow machine fails no test. A test of a time limit
           // checks the time itself.
           testTimeout: 30_000,

@@ -1,9 +1,18 @@
 import { spawn } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { sampleJpeg } from "@postrider/local/sample-media";
+import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { publishOn } from "./support/engagement.ts";
 import { joinSharedSystem } from "./support/system.ts";
@@ -57,12 +66,15 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+function blocksIn(name: string, language: string): readonly string[] {
+  const text = readFileSync(new URL(name, GUIDES), "utf8");
+  const blocks = text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"));
+  return [...blocks].map(([, block = ""]) => block);
+}
+
 /** The shell examples of a guide that send requests. */
 function examplesIn(name: string): readonly string[] {
-  const text = readFileSync(new URL(name, GUIDES), "utf8");
-  return [...text.matchAll(/```sh\n([\s\S]*?)```/g)]
-    .map(([, block = ""]) => block)
-    .filter((block) => block.includes("curl "));
+  return blocksIn(name, "sh").filter((block) => block.includes("curl "));
 }
 
 /** Runs a shell example and returns what it prints. It fails if a request is answered with an error. */
@@ -86,7 +98,10 @@ async function runShell(example: string, variables: Variables): Promise<string> 
 }
 
 /** Replaces the ids, addresses and dates of an example, so that it works in the workspace and today. */
-function adapt(example: string, { ACCOUNT_ID = "", OTHER_ACCOUNT_ID = "", MEDIA_ID = "" }: Variables): string {
+function adapt(
+  example: string,
+  { ACCOUNT_ID = "", OTHER_ACCOUNT_ID = "", MEDIA_ID = "" }: Variables,
+): string {
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
   return example
     .replaceAll(ACCOUNT, ACCOUNT_ID)
@@ -99,7 +114,8 @@ function adapt(example: string, { ACCOUNT_ID = "", OTHER_ACCOUNT_ID = "", MEDIA_
 
 /** Takes the ids that later examples of the guide need from the answer to an example. */
 function learn(example: string, printed: string, variables: Variables): void {
-  const [, resource = ""] = /curl -X POST \$URL\/api\/v1\/(?:\S*\/)?([a-z-]+)[\s\\]/.exec(example) ?? [];
+  const [, resource = ""] =
+    /curl -X POST \$URL\/api\/v1\/(?:\S*\/)?([a-z-]+)[\s\\]/.exec(example) ?? [];
   const name = CREATED[resource];
   if (name === undefined) return;
   const { id, uploadUrl } = JSON.parse(printed) as { id: string; uploadUrl?: string };
@@ -115,9 +131,11 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
     return { UNUSED_MEDIA_ID: id };
   },
   "outcomes.md": async (tenant) => {
-    const { id } = (await tenant.api.call<{ id: string }>("POST", "/posts", {
-      body: { content: "Draft", accountIds: [await tenant.connect("x")], isDraft: true },
-    })).body;
+    const { id } = (
+      await tenant.api.call<{ id: string }>("POST", "/posts", {
+        body: { content: "Draft", accountIds: [await tenant.connect("x")], isDraft: true },
+      })
+    ).body;
     return { DRAFT_ID: id };
   },
   "comments-and-automations.md": async (tenant) => {
@@ -132,7 +150,10 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
 };
 
 async function prepare(name: string, tenant: Tenant): Promise<Variables> {
-  const [ACCOUNT_ID, OTHER_ACCOUNT_ID] = [await tenant.connect("bluesky"), await tenant.connect("telegram")];
+  const [ACCOUNT_ID, OTHER_ACCOUNT_ID] = [
+    await tenant.connect("bluesky"),
+    await tenant.connect("telegram"),
+  ];
   const { baseUrl } = system.local();
   const given = await PREPARE[name]?.(tenant);
   return { URL: baseUrl, KEY: tenant.key, ACCOUNT_ID, OTHER_ACCOUNT_ID, ...given };
@@ -155,9 +176,44 @@ test.each(guides)("every shell example of docs/api/%s works as it is written", a
   const tenant = await openTenant(system);
   const variables = await prepare(name, tenant);
   if (name === "outcomes.md")
-    await tenant.addFault(variables["OTHER_ACCOUNT_ID"] ?? "", { operation: "publish", mode: "refuse" });
+    await tenant.addFault(variables["OTHER_ACCOUNT_ID"] ?? "", {
+      operation: "publish",
+      mode: "refuse",
+    });
   for (const example of examplesIn(name)) {
     const printed = await runShell(adapt(example, variables), variables);
     learn(example, printed, variables);
   }
+});
+
+/** Calls the receiver of the guide with the signed event in the environment, and prints the status of its answer. */
+const CALL_RECEIVER = `
+const { receive } = await import("./receiver.ts");
+const headers = JSON.parse(process.env.HEADERS);
+const request = () => new Request("https://example.com", { method: "POST", headers, body: process.env.BODY });
+const forged = new Request("https://example.com", { method: "POST", headers, body: "{}" });
+console.log((await receive(request())).status, (await receive(forged)).status);`;
+
+test("the receiver of the guide to webhooks accepts a signed event and refuses a forged one", async () => {
+  const [receiver = "throw new Error('the guide has no receiver')"] = blocksIn("webhooks.md", "ts");
+  mkdirSync(join(folder, "node_modules/@postrider"), { recursive: true });
+  const client = join(import.meta.dirname, "../packages/client");
+  symlinkSync(client, join(folder, "node_modules/@postrider/client"));
+  writeFileSync(join(folder, "receiver.ts"), receiver);
+  writeFileSync(join(folder, "call.mjs"), CALL_RECEIVER);
+  const secret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString("base64")}`;
+  const data = { postId: "p1", error: { code: "content_rejected" } };
+  const body = JSON.stringify({ id: "e1", type: "target.failed", sequence: 1, data });
+  const now = new Date();
+  const headers = {
+    "webhook-id": "e1",
+    "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+    "webhook-signature": new Webhook(secret).sign("e1", now, body),
+  };
+  const printed = await runShell(`"${process.execPath}" call.mjs`, {
+    WEBHOOK_SECRET: secret,
+    HEADERS: JSON.stringify(headers),
+    BODY: body,
+  });
+  expect(printed).toBe("p1 content_rejected\n204 401\n");
 });

@@ -1636,6 +1636,7 @@ export interface components {
         readonly CreateAutomationRule: {
             /** Format: uuid */
             readonly accountId: string;
+            /** @description Text that is not only white space. */
             readonly name: string;
             /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
             readonly mediaIds?: readonly string[] | null;
@@ -1704,7 +1705,7 @@ export interface components {
             readonly url: string;
             readonly description?: string;
             /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
-            readonly events: readonly string[];
+            readonly events: readonly components["schemas"]["EventFilter"][];
             readonly signing?: components["schemas"]["WebhookSigning"];
             /** @description null = no maximum. */
             readonly maxPerSecond?: number | null;
@@ -1780,7 +1781,7 @@ export interface components {
          * @description Stable. More codes may be added. With `insufficient_scope` it is the scope that the key lacks.
          * @enum {string}
          */
-        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
+        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "secret_unsupported" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "unknown_path" | "malformed_id" | "unknown_upload" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
         /**
          * @description Stable; programs decide by it. More codes may be added: treat an unknown one like its HTTP status.
          * @enum {string}
@@ -1844,6 +1845,11 @@ export interface components {
          * @enum {string}
          */
         readonly ErrorPlace: "query" | "header";
+        /**
+         * @description A type of events, a group of types such as `post.*`, or `*`. More values may be added.
+         * @enum {string}
+         */
+        readonly EventFilter: "*" | "post.*" | "target.*" | "account.*" | "media.*" | "comment_action.*" | "automation_run.*" | "quota.*" | "webhook.*" | "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
         /**
          * @description What happened. More types may be added; a subscription to `*` or to a group receives them.
          * @enum {string}
@@ -2713,6 +2719,7 @@ export interface components {
          *     }
          */
         readonly UpdateAutomationRule: {
+            /** @description Text that is not only white space. */
             readonly name?: string;
             /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
             readonly mediaIds?: readonly string[] | null;
@@ -2782,7 +2789,7 @@ export interface components {
             readonly url?: string;
             readonly description?: string;
             /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
-            readonly events?: readonly string[];
+            readonly events?: readonly components["schemas"]["EventFilter"][];
             /** @enum {string} */
             readonly status?: "active" | "paused";
             /** @description null = no maximum. */
@@ -3196,6 +3203,7 @@ export type DetailCode = components['schemas']['DetailCode'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorPlace = components['schemas']['ErrorPlace'];
+export type EventFilter = components['schemas']['EventFilter'];
 export type EventType = components['schemas']['EventType'];
 export type FacebookAccountSettings = components['schemas']['FacebookAccountSettings'];
 export type ImageRules = components['schemas']['ImageRules'];
@@ -7095,7 +7103,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Error code `media_in_use`. */
+            /** @description Error code `media_in_use`, `media_not_uploaded`. */
             readonly 409: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7121,6 +7129,18 @@ export interface operations {
             };
             /** @description Error code `unsupported_media_type`. */
             readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `validation_failed`. */
+            readonly 422: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly RateLimit: components["headers"]["RateLimit"];
@@ -7885,7 +7905,7 @@ export interface operations {
                      *                 "video/mp4"
                      *               ],
                      *               "maxBytes": 300000000,
-                     *               "maxSeconds": 180,
+                     *               "maxSeconds": 600,
                      *               "altTextMax": 1000
                      *             },
                      *             "kinds": [
@@ -11602,7 +11622,8 @@ export interface operations {
                 /** @description nextCursor of the previous page. */
                 readonly cursor?: string;
                 readonly status?: components["schemas"]["DeliveryStatus"];
-                readonly eventType?: string;
+                /** @description What happened. More types may be added; a subscription to `*` or to a group receives them. */
+                readonly eventType?: components["schemas"]["EventType"];
             };
             readonly header?: {
                 /** @description UUID in lower case. Required when the key belongs to more than one workspace. */

@@ -307,12 +307,16 @@ test("the content security policy of the docs page allows only scripts of this s
   expect([redirect.statusCode, redirect.headers.location]).toEqual([302, "/docs/"]);
 });
 
-test("the docs page loads its own program and style", async () => {
+test("browsers load the program and the style of the docs page anew after a release", async () => {
   for (const [path, type] of [
     ["js/page.js", "text/javascript"],
     ["page.css", "text/css"],
   ]) {
     const { statusCode, headers } = await app.inject({ url: `/docs/${path}` });
-    expect([statusCode, headers["content-type"]]).toEqual([200, `${type}; charset=utf-8`]);
+    expect([statusCode, headers["content-type"], headers["cache-control"]]).toEqual([
+      200,
+      `${type}; charset=utf-8`,
+      "no-cache",
+    ]);
   }
 });

@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { admitted, createTestServer, POST, WORKSPACE_ID } from "./fixture.ts";
+import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID } from "./fixture.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const OTHER_WORKSPACE = "01936a5e-7d2b-7000-8000-00000000000f";
@@ -15,6 +15,9 @@ const MODERN = {
 let app: FastifyInstance;
 let url: string;
 let calls = 0;
+/** Numbers of calls for whole posts and for the statuses of posts that agents wait for. */
+let reads = 0;
+let polls = 0;
 /** The simulated posts service answers when this promise is resolved. */
 let mayList: Promise<void> = Promise.resolve();
 beforeAll(async () => {
@@ -25,6 +28,14 @@ beforeAll(async () => {
           calls += 1;
           await mayList;
           return { posts: [{ ...POST, workspaceId }] };
+        },
+        batchGetPosts: () => {
+          reads += 1;
+          return { posts: [POST] };
+        },
+        batchGetPostStatuses: ({ refs }) => {
+          polls += 1;
+          return { statuses: refs.map((ref) => ({ ref, status: "publishing" })) };
         },
       },
       publicUrl: "http://127.0.0.1:1",
@@ -47,12 +58,16 @@ function toMessage(method: string, params: object) {
 
 const LIST = toMessage("tools/call", { name: "list_posts", arguments: {} });
 
-function post(body: string, headers: Record<string, string>): Promise<Response> {
+function post(
+  body: string,
+  headers: Record<string, string>,
+  signal = AbortSignal.timeout(10_000),
+): Promise<Response> {
   return fetch(`${url}/mcp`, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
     body,
-    signal: AbortSignal.timeout(10_000),
+    signal,
   });
 }
 
@@ -85,4 +100,17 @@ test("an agent that subscribes to changes is answered at once that there are non
   const params = { _meta, notifications: { toolsListChanged: true } };
   const answer = await post(toMessage("subscriptions/listen", params), MODERN);
   expect(await answer.json()).toMatchObject({ id: 1, error: { code: -32603 } });
+});
+
+test("a wait for a post ends when the connection of the agent is closed", async () => {
+  const agent = new AbortController();
+  const args = { postId: POST_ID, waitSeconds: 30 };
+  const message = toMessage("tools/call", { name: "get_post", arguments: args });
+  const answer = post(message, LEGACY, agent.signal).catch(() => undefined);
+  await eventually(() => polls >= 2);
+  expect(reads).toBe(0);
+  agent.abort();
+  await answer;
+  // After its wait, the request reads the post.
+  await eventually(() => reads === 1);
 });

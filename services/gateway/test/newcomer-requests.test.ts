@@ -32,24 +32,19 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-async function answerTo(request: NewcomerCase) {
+async function answerTo(request: NewcomerCase): Promise<{ status: number } & ErrorBody> {
   current = request;
   const { method, path, headers = {}, body } = request;
-  const isText = typeof body === "string";
+  const type = body === undefined ? {} : { "content-type": "application/json" };
   const answer = await app.inject({
     method,
     url: path.startsWith("//") ? path.slice(1) : `/api/v1${path}`,
-    headers: {
-      authorization: "Bearer pr_live_x",
-      ...(isText ? { "content-type": "application/json" } : {}),
-      ...headers,
-    },
-    ...(body === undefined ? {} : { payload: isText ? body : JSON.stringify(body) }),
-    ...(body === undefined || isText || "content-type" in headers
+    headers: { authorization: "Bearer pr_live_x", ...type, ...headers },
+    ...(body === undefined
       ? {}
-      : { headers: { authorization: "Bearer pr_live_x", "content-type": "application/json", ...headers } }),
+      : { payload: typeof body === "string" ? body : JSON.stringify(body) }),
   });
-  return { status: answer.statusCode, headers: answer.headers, error: answer.json<ErrorBody>().error };
+  return { status: answer.statusCode, ...answer.json<ErrorBody>() };
 }
 
 function shorten(text: string): string {
@@ -57,8 +52,11 @@ function shorten(text: string): string {
 }
 
 function describe({ method, path, headers = {}, body }: NewcomerCase): string {
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value === "" ? "(none)" : value}`);
-  const content = body === undefined ? [] : [typeof body === "string" ? body : JSON.stringify(body)];
+  const lines = Object.entries(headers).map(
+    ([name, value]) => `${name}: ${value === "" ? "(none)" : value}`,
+  );
+  const content =
+    body === undefined ? [] : [typeof body === "string" ? body : JSON.stringify(body)];
   return [`${method} ${path.replace(/^\/\//, "/")}`, ...lines, ...content.map(shorten)]
     .map((line) => `\`${line}\``)
     .join("<br>");
@@ -101,4 +99,48 @@ test("the table of wrong requests and their answers is up to date", async () => 
     "# Wrong requests of newcomers\n\nThis table is written by `newcomer-requests.test.ts` (`vitest -u`). Each answer must say what to send instead. Paths are below `/api/v1`.\n";
   await expect([intro, ...sections].join("\n")).toMatchFileSnapshot(fileURLToPath(path));
   expect(count).toBeGreaterThanOrEqual(100);
+});
+
+/** The words with which the sentences begin that say what to do. */
+const IMPERATIVE =
+  /(?:^|[.;:,] |and |or )(?:[Aa]dd|[Aa]sk|[Cc]hange|[Cc]hoose|[Cc]omplete|[Cc]orrect|[Cc]reate|[Cc]ut|[Dd]elete|[Ll]eave|[Ll]ook|[Nn]ame|[Rr]ead|[Rr]emove|[Ss]end|[Ss]et|[Ss]horten|[Ss]tart|[Ss]wap|[Tt]ake|[Uu]se|[Ww]ait)\b/;
+/** What stands in a text of the catalogue for a value that is not known. */
+const UNKNOWN = /API description names|one that the Allow header/;
+
+const ALL = Object.values(NEWCOMER_CASES).flat();
+
+test("there are 100 wrong requests, and each has another mistake", () => {
+  expect(ALL).toHaveLength(100);
+  expect(new Set(ALL.map(({ mistake }) => mistake)).size).toBe(100);
+});
+
+test("each answer to a wrong request, and each of its details, says what to send instead", async () => {
+  const unhelpful: string[] = [];
+  for (const request of ALL) {
+    const { status, error } = await answerTo(request);
+    const texts = [error.message, ...(error.details ?? []).map(({ message }) => String(message))];
+    const faulty = texts.filter((text) => !IMPERATIVE.test(text) || UNKNOWN.test(text));
+    if (status < 400 || status >= 500 || faulty.length > 0)
+      unhelpful.push(`${request.mistake}: ${status} ${faulty.join(" / ")}`);
+  }
+  expect(unhelpful).toEqual([]);
+});
+
+/** Details of these codes are about a value, so they show a value that would do beside the text. */
+const ABOUT_VALUES = new Set([
+  ...["type", "format", "required", "not_allowed", "additional_property", "invalid"],
+  ...["too_large", "too_small", "too_long", "min_items", "min_properties", "invalid_header"],
+]);
+const VALUES = ["expected", "allowed", "limit", "minimum", "maximum"];
+
+test("each detail about a value has a field with what would do, for programs", async () => {
+  const bare: string[] = [];
+  for (const request of ALL) {
+    const { error } = await answerTo(request);
+    for (const detail of error.details ?? []) {
+      const isFixed = !ABOUT_VALUES.has(detail.code) || VALUES.some((name) => name in detail);
+      if (!isFixed) bare.push(`${request.mistake}: ${JSON.stringify(detail)}`);
+    }
+  }
+  expect(bare).toEqual([]);
 });

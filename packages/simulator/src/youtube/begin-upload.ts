@@ -29,9 +29,9 @@ function announcedBytes({ call }: YoutubeCall): number | null {
     : refuse(400, "badRequest", { message: "Invalid X-Upload-Content-Length" });
 }
 
-function checkMediaType(type: unknown): void {
-  if (type !== undefined && (typeof type !== "string" || !VIDEO_TYPE.test(type))) {
-    const message = `Media type '${String(type)}' is not supported. Valid media types: [video/*, application/octet-stream]`;
+function checkMediaType(type: string): void {
+  if (!VIDEO_TYPE.test(type)) {
+    const message = `Media type '${type}' is not supported. Valid media types: [video/*, application/octet-stream]`;
     refuse(400, "badContent", { message });
   }
 }
@@ -54,7 +54,7 @@ function begin(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const parts = partsOf(call.query, PARTS);
   const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
   const metadata = parseVideo(body, parts, now);
-  checkMediaType(call.headers["x-upload-content-type"]);
+  checkMediaType(String(call.headers["x-upload-content-type"] ?? "application/octet-stream"));
   const { id } = openUpload(network, youtubeCall, metadata, announcedBytes(youtubeCall));
   const query = new URLSearchParams({
     uploadType: "resumable",

@@ -103,6 +103,8 @@ const GENERAL: ReadonlySet<ErrorCode> = new Set([
   "precondition_failed",
   "payload_too_large",
   "unsupported_media_type",
+  "not_found",
+  "nothing_to_retry",
 ]);
 const MORE: Readonly<Record<Locale, (count: number) => string>> = {
   en: (count) => ` The details name ${count} more.`,
@@ -135,7 +137,7 @@ function toMessage(
 ): string {
   const [detail] = details;
   if (detail === undefined || !GENERAL.has(code) || !hasMessage(first.code))
-    return messageFor(locale, code, paramsOf(first));
+    return messageFor(locale, code, paramsOf(first, locale));
   const place = namePlace(detail.path, first.in ?? "body", locale);
   const where = [detail.platform, place].filter((part) => part !== undefined).join(", ");
   const more = details.length === 1 ? "" : MORE[locale](details.length - 1);
@@ -169,11 +171,18 @@ function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale)
     requested: numbers.requested,
     resetsAt: toTime(violation.resetsAt),
   });
-  return { code, message: messageFor(locale, explained, paramsOf(violation)), ...known };
+  return { code, message: messageFor(locale, explained, paramsOf(violation, locale)), ...known };
+}
+
+/** Names allowed values as a choice: the only one, or one of several. */
+function toChoice(allowed: readonly string[], locale: Locale): string | undefined {
+  const values = allowed.join(", ");
+  if (allowed.length < 2) return allowed[0];
+  return locale === "en" ? `one of ${values}` : `${values} 중 하나`;
 }
 
 /** Returns the values that messages about a violation may contain. */
-function paramsOf(violation: RequestViolation) {
+function paramsOf(violation: RequestViolation, locale: Locale) {
   const { expected, found, status, reason, postId, allowed = [] } = violation;
   return {
     ...numbersOf(violation),
@@ -183,6 +192,8 @@ function paramsOf(violation: RequestViolation) {
     reason,
     postId,
     allowed: allowed.length === 0 ? undefined : allowed.join(", "),
+    choice: toChoice(allowed, locale),
+    resetsAt: toTime(violation.resetsAt),
   };
 }
 

@@ -4,6 +4,8 @@ export interface ExpectedSchema {
   readonly format?: string;
   readonly pattern?: string;
   readonly const?: unknown;
+  readonly minimum?: number;
+  readonly maximum?: number;
   readonly enum?: readonly unknown[];
   readonly items?: ExpectedSchema;
   readonly description?: string;
@@ -46,12 +48,49 @@ export function describeExpected(schema: ExpectedSchema | undefined): string | u
   if ("const" in schema) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return `one of ${schema.enum.map(String).join(", ")}`;
   if (format !== undefined && FORMATS.has(format)) return FORMATS.get(format);
-  const types = [schema.type ?? []].flat().map((type) => TYPES.get(type) ?? type);
+  const types = [schema.type ?? []].flat().map((type) => describeType(type, schema));
   if (types.length === 0) return undefined;
-  const item = types.includes("a list") ? describeExpected(items) : undefined;
+  const item = types.includes("a list") ? describeField(items) : undefined;
   return types
     .map((type) => (type === "a list" && item ? `a list, each ${item}` : type))
     .join(" or ");
+}
+
+function describeType(type: string, schema: ExpectedSchema): string {
+  const name = TYPES.get(type) ?? type;
+  if (type === "integer" || type === "number") return `${name}${describeRange(schema)}`;
+  if (type !== "object") return name;
+  const { required = [], properties, description } = schema;
+  if (required.length > 0) return `${name} with ${required.join(" and ")}`;
+  return properties === undefined && description !== undefined
+    ? `${name}: ${toPhrase(description)}`
+    : name;
+}
+
+function describeRange({ minimum, maximum }: ExpectedSchema): string {
+  if (minimum === undefined) return "";
+  const isBounded = maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER;
+  return isBounded ? ` from ${minimum} to ${maximum}` : ` from ${minimum}`;
+}
+
+/** Returns a description as a phrase, without the capital and the full stop of a sentence. */
+export function toPhrase(description: string): string {
+  const [first = "", second = ""] = description;
+  const isWord = second === second.toLowerCase();
+  return `${isWord ? first.toLowerCase() : first}${description.slice(1)}`.replace(/\.$/, "");
+}
+
+/**
+ * Says in English what the value of a field is: what its schema accepts and, where that says little, what the field is for.
+ */
+export function describeField(schema: ExpectedSchema | undefined): string | undefined {
+  const expected = describeExpected(schema);
+  if (schema?.description === undefined || expected === undefined) return expected;
+  const { format = "" } = schema;
+  const isTelling = format.startsWith("date") || schema.enum !== undefined || "const" in schema;
+  return isTelling || expected.includes(": ")
+    ? expected
+    : `${expected}: ${toPhrase(schema.description)}`;
 }
 
 /** Returns the values or fields that a schema allows, as texts. */

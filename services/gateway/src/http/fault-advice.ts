@@ -1,9 +1,11 @@
 import { defined } from "#src/http/defined.ts";
 import {
   describeExpected,
+  describeField,
   describeFormat,
   listAllowed,
   quoteFound,
+  toPhrase,
   typeOf,
   type ExpectedSchema,
 } from "#src/http/expected-values.ts";
@@ -37,14 +39,20 @@ const fieldsOf: Advise = (_, { properties }) => ({
   allowed: listAllowed(properties && Object.keys(properties)),
 });
 
+function describePattern(schema: ExpectedSchema): string | undefined {
+  const { format, description, pattern } = schema;
+  if (describeFormat(format) !== undefined) return describeField(schema);
+  return description === undefined ? `text that matches ${pattern}` : toPhrase(description);
+}
+
 /** What would do instead of a value that does not fit its schema, by keyword. */
 const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
   type: ({ data }, schema) => ({
-    expected: describeExpected(schema),
+    expected: schema.type === "array" ? describeField(schema) : describeExpected(schema),
     found: quoteFound(data) ?? typeOf(data),
   }),
   required: ({ params }, { properties }) => ({
-    expected: describeExpected(properties?.[String(params["missingProperty"])]),
+    expected: describeField(properties?.[String(params["missingProperty"])]),
   }),
   enum: ({ params, data }) => ({
     allowed: listAllowed(params["allowedValues"] as unknown[]),
@@ -54,11 +62,8 @@ const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
     allowed: listAllowed([params["allowedValue"]]),
     found: quoteFound(data),
   }),
-  format: ({ data }, schema) => ({ expected: describeExpected(schema), found: quoteFound(data) }),
-  pattern: ({ data }, { format, description, pattern }) => ({
-    expected: describeFormat(format) ?? description ?? `text that matches ${pattern}`,
-    found: quoteFound(data),
-  }),
+  format: ({ data }, schema) => ({ expected: describeField(schema), found: quoteFound(data) }),
+  pattern: ({ data }, schema) => ({ expected: describePattern(schema), found: quoteFound(data) }),
   additionalProperties: fieldsOf,
   minProperties: fieldsOf,
 };

@@ -25,7 +25,8 @@ export function parseJsonBody(bytes: Buffer): ParsedBody {
   const text = decode(bytes);
   if (text === undefined) return { ok: false, violations: [{ code: "invalid_utf8", path: "" }] };
   const parsed = parse(text);
-  if (parsed === undefined) return { ok: false, violations: [{ code: "invalid_json", path: "" }] };
+  if (!("value" in parsed))
+    return { ok: false, violations: [{ code: "invalid_json", path: "", ...parsed }] };
   const walk: Walk = { faults: [], checksTexts: needsTextCheck(text), members: 0 };
   inspect(parsed.value, "", 1, walk);
   if (walk.faults.length > 0) return { ok: false, violations: walk.faults };
@@ -40,12 +41,16 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-function parse(text: string): { readonly value: unknown } | undefined {
+/** Returns the value of a JSON text or, as far as the parser tells, where its fault is. */
+function parse(text: string): { readonly value: unknown } | { readonly reason?: string } {
   try {
     const value: unknown = JSON.parse(text);
     return { value };
-  } catch {
-    return undefined;
+  } catch (error) {
+    // Only the numbers are taken from the parser's message, because it repeats parts of the body.
+    const message = error instanceof SyntaxError ? error.message : "";
+    const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
+    return line === undefined ? {} : { reason: `line ${line}, column ${column}` };
   }
 }
 

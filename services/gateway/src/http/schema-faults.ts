@@ -31,9 +31,23 @@ export interface QuerySchema {
   >;
 }
 
-/** Returns the fault of a header. */
+/** The headers that a schema checks, by their names in lower case: how they are written, and what they contain. */
+const HEADERS: ReadonlyMap<string, readonly [name: string, expected: string]> = new Map([
+  [
+    "x-workspace-id",
+    ["X-Workspace-Id", "a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001"],
+  ],
+  [
+    "idempotency-key",
+    ["Idempotency-Key", "1 to 255 visible ASCII characters without spaces, such as a UUID"],
+  ],
+]);
+
+/** Returns the fault of a header, with what the header contains if that is known. */
 export function headerFault(code: string, name: string): RequestViolation {
-  return { code, path: `/${name}`, in: "header" };
+  const [known = name, expected] = HEADERS.get(name.toLowerCase()) ?? [];
+  const advice = code === "invalid_header" ? defined({ expected }) : {};
+  return { code, path: `/${known}`, in: "header", ...advice };
 }
 
 const MAX_FAULTS = 100;

@@ -2,6 +2,8 @@ import { createHash } from "node:crypto";
 import { invalidRequest, notFound, ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyRequest } from "fastify";
+import { defined } from "#src/http/defined.ts";
+import { describeFormat, quoteFound } from "#src/http/expected-values.ts";
 import { isPathDecodable } from "#src/http/incoming-request.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
 import type { Caller } from "#src/routes/dependencies.ts";
@@ -31,8 +33,15 @@ export function callerOf(request: FastifyRequest): Caller {
  */
 export function pathId(request: FastifyRequest<{ Params: { id: string } }>): string {
   const { id } = request.params;
-  if (!isId(id)) throw notFound();
+  if (!isId(id)) throw malformedId(id);
   return id;
+}
+
+/** Returns the error for a text in a path that is not the id of any resource, because it is not a UUID in lower case. */
+export function malformedId(id: string): ServiceError {
+  const expected = describeFormat("uuid");
+  const advice = defined({ expected, found: quoteFound(id) });
+  return new ServiceError("not_found", "not_found", [{ code: "malformed_id", ...advice }]);
 }
 
 /**

@@ -39,7 +39,13 @@ export async function createAutomationRule(
   const { platform } = account;
   if (!isPlatformId(platform) || deps.connectors.privateReplies[platform] === undefined) {
     throw unprocessable("validation_failed", [
-      { code: "platform_unsupported", path: "/accountId", accountId, platform },
+      {
+        code: "platform_unsupported",
+        path: "/accountId",
+        accountId,
+        platform,
+        allowed: Object.keys(deps.connectors.privateReplies),
+      },
     ]);
   }
   return await deps.sql.begin(async (tx): Promise<Response> => {

@@ -44,7 +44,7 @@ export async function updateWebhook(
     if (known === undefined) throw notFound();
     if (Object.keys(change).length === 0 && rotateSecret === undefined) throw invalidRequest();
     if (rotateSecret !== undefined && known.signing === "ed25519")
-      throw invalidRequest([{ code: "invalid", path: "/rotateSecret" }]);
+      throw invalidRequest([{ code: "secret_unsupported", path: "/rotateSecret" }]);
     if (known.status === "revoked") throw wrongStatus("revoked", ["active", "paused", "disabled"]);
     if (change.url !== undefined) assertAddress(change.url, deps.outbound);
     const changed = changeSubscription(known, change, await readClock(tx));

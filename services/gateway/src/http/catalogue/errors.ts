@@ -33,21 +33,24 @@ export const ERRORS = {
   ),
   insufficient_scope: error(
     403,
-    ["This API key lacks the scope that the operation needs.", "Use a key that has it."],
     [
-      "이 API 키에는 이 작업에 필요한 권한 범위가 없습니다.",
-      "해당 범위가 있는 키를 사용해 주세요.",
+      "This API key lacks the scope that the operation needs[: {allowed}].",
+      "Use a key that has it; the operator makes keys.",
+    ],
+    [
+      "이 API 키에는 이 작업에 필요한 권한 범위가 없습니다[({allowed})].",
+      "해당 범위가 있는 키를 사용해 주세요. 키는 운영자가 만듭니다.",
     ],
   ),
   workspace_forbidden: error(
     403,
     [
       "This API key does not belong to the workspace named in X-Workspace-Id.",
-      "Name one that it belongs to.",
+      "Name one that it belongs to, or leave the header out if the key has only one.",
     ],
     [
       "이 API 키는 X-Workspace-Id로 지정한 워크스페이스에 속해 있지 않습니다.",
-      "속한 워크스페이스를 지정해 주세요.",
+      "속한 워크스페이스를 지정하고, 키의 워크스페이스가 하나뿐이면 헤더를 빼 주세요.",
     ],
   ),
   verification_required: error(
@@ -63,18 +66,36 @@ export const ERRORS = {
   ),
   not_found: error(
     404,
-    ["This does not exist.", "Check the path and the id."],
-    ["찾을 수 없습니다.", "경로와 id를 확인해 주세요."],
+    [
+      "This does not exist in the workspace, or no longer.",
+      "Take the id from a list, such as GET /posts, or from the answer that created the resource.",
+    ],
+    [
+      "이 워크스페이스에 없거나 삭제되었습니다.",
+      "GET /posts와 같은 목록이나 생성 응답에 있는 id를 사용해 주세요.",
+    ],
   ),
   method_not_allowed: error(
     405,
-    ["This path does not support the method.", "The Allow header lists the ones that it does."],
-    ["이 경로에서 지원하지 않는 메서드입니다.", "지원하는 메서드는 Allow 헤더에 있습니다."],
+    [
+      "This path supports only {allowed|the methods in the Allow header}.",
+      "Use one of them, or another path.",
+    ],
+    [
+      "이 경로에서는 {allowed|Allow 헤더에 있는 메서드}만 지원합니다.",
+      "지원하는 메서드나 다른 경로를 사용해 주세요.",
+    ],
   ),
   post_not_editable: error(
     409,
-    ["The post can no longer be changed.", "Only drafts and scheduled posts can."],
-    ["더 이상 수정할 수 없는 게시물입니다.", "초안과 예약된 게시물만 수정할 수 있습니다."],
+    [
+      "The post can no longer be changed[: its status is {status}].",
+      "Only drafts and scheduled posts can; create a new post instead.",
+    ],
+    [
+      "더 이상 수정할 수 없는 게시물입니다[(현재 상태: {status})].",
+      "초안과 예약된 게시물만 수정할 수 있으니 새 게시물을 만들어 주세요.",
+    ],
   ),
   upload_already_received: error(
     409,
@@ -88,7 +109,10 @@ export const ERRORS = {
   ),
   post_publishing: error(
     409,
-    ["The post is being published right now.", "Wait until it has finished, then try again."],
+    [
+      "The post is being published right now.",
+      "Wait until it has finished (GET /posts/{id}?waitFor=final), then try again.",
+    ],
     ["게시가 진행 중입니다.", "끝난 뒤 다시 시도해 주세요."],
   ),
   nothing_to_retry: error(
@@ -103,7 +127,7 @@ export const ERRORS = {
     409,
     [
       "The same content was already sent to this account in the last 24 hours.",
-      "Change it, or set force to send it anyway.",
+      "Change it, or send force: true to publish it anyway.",
     ],
     [
       "최근 24시간 안에 같은 내용을 이 계정으로 보냈습니다.",
@@ -112,8 +136,14 @@ export const ERRORS = {
   ),
   no_queue_slot: error(
     409,
-    ["The queue has no free slot.", "Add or resume a rule, or choose a time yourself."],
-    ["비어 있는 예약 슬롯이 없습니다.", "규칙을 추가하거나 다시 켜거나, 시각을 직접 정해 주세요."],
+    [
+      "The queue has no free slot.",
+      "Add a rule with POST /queue-slots or resume one, or send scheduledAt instead of queueSlot.",
+    ],
+    [
+      "비어 있는 예약 슬롯이 없습니다.",
+      "POST /queue-slots로 규칙을 추가하거나 다시 켜고, 또는 queueSlot 대신 scheduledAt을 보내 주세요.",
+    ],
   ),
   media_in_use: error(
     409,
@@ -122,8 +152,14 @@ export const ERRORS = {
   ),
   media_not_uploaded: error(
     409,
-    ["The file has not been uploaded yet.", "Upload it first, then complete the upload."],
-    ["파일이 아직 업로드되지 않았습니다.", "먼저 업로드한 뒤 완료를 요청해 주세요."],
+    [
+      "The file has not been uploaded yet.",
+      "Send its bytes with PUT to the uploadUrl of POST /media/presign, then complete the upload.",
+    ],
+    [
+      "파일이 아직 업로드되지 않았습니다.",
+      "POST /media/presign 응답의 uploadUrl로 파일을 PUT한 뒤 완료를 요청해 주세요.",
+    ],
   ),
   delivery_not_failed: error(
     409,
@@ -166,7 +202,7 @@ export const ERRORS = {
     415,
     [
       "The content type is not supported.",
-      "Send application/json in UTF-8, or with an upload the type that was declared.",
+      "Send JSON in UTF-8 with the header Content-Type: application/json, or with an upload the type that was declared.",
     ],
     [
       "지원하지 않는 형식입니다.",

@@ -22,7 +22,7 @@ export const POST_DETAILS = {
     "mentions",
   ),
   media_required: detail(
-    ["This platform does not accept a post without media.", "Add an image or a video."],
+    ["This platform does not accept a post without media.", "Add an image or a video to mediaIds."],
     ["이 플랫폼에는 미디어가 필요합니다.", "이미지나 동영상을 추가해 주세요."],
   ),
   too_few_media: detail(
@@ -91,7 +91,7 @@ export const POST_DETAILS = {
     ],
   ),
   title_required: detail(
-    ["This platform needs a title.", "Set it in the options."],
+    ["This platform needs a title.", "Set title in the options of the platform or account."],
     ["이 플랫폼에는 제목이 필요합니다.", "옵션에서 설정해 주세요."],
   ),
   title_too_long: detail(
@@ -104,7 +104,10 @@ export const POST_DETAILS = {
     ["이 플랫폼에는 제목이 없습니다.", "제목을 빼 주세요."],
   ),
   privacy_required: detail(
-    ["This platform needs a choice of privacy.", "Set it in the options."],
+    [
+      "This platform needs a choice of privacy.",
+      "Set privacy in the options of the platform or account; GET /platforms lists the choices.",
+    ],
     ["이 플랫폼에서는 공개 범위를 골라야 합니다.", "옵션에서 설정해 주세요."],
   ),
   markup_invalid: detail(
@@ -152,7 +155,7 @@ export const POST_DETAILS = {
     "characters",
   ),
   unknown_account: detail(
-    ["This workspace has no such connected account.", "Check the id."],
+    ["This workspace has no such connected account.", "Take the id from GET /accounts."],
     ["이 워크스페이스에 연결된 계정이 아닙니다.", "id를 확인해 주세요."],
   ),
   platform_unavailable: detail(
@@ -160,11 +163,14 @@ export const POST_DETAILS = {
     ["여기서는 사용할 수 없는 플랫폼입니다.", "운영자가 설정하지 않았습니다."],
   ),
   unknown_media: detail(
-    ["This workspace has no such media.", "Check the id."],
+    [
+      "This workspace has no such media.",
+      "Take the id from the answer to POST /media/presign or /media/from-url.",
+    ],
     ["이 워크스페이스에 없는 미디어입니다.", "id를 확인해 주세요."],
   ),
   media_not_ready: detail(
-    ["The media is not ready yet.", "Complete its upload first."],
+    ["The media is not ready yet.", "Complete its upload first: POST /media/{id}/complete."],
     ["아직 준비되지 않은 미디어입니다.", "먼저 업로드를 완료해 주세요."],
   ),
   media_type_mismatch: detail(
@@ -186,7 +192,7 @@ export const POST_DETAILS = {
   unknown_option_key: detail(
     [
       "This option belongs to no target of the post.",
-      "Use a platform or the id of one of its accounts.",
+      "Use a platform of the post, such as x, or the id of one of its accounts as the key.",
     ],
     [
       "이 게시물의 어떤 대상에도 해당하지 않는 옵션입니다.",

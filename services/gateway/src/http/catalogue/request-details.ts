@@ -24,8 +24,11 @@ export const REQUEST_DETAILS = {
     ],
   ),
   additional_property: detail(
-    ["This field does not exist here.", "Remove it[; the fields are {allowed}]."],
-    ["여기에 없는 항목입니다.", "삭제해 주세요[(가능한 항목: {allowed})]."],
+    [
+      "This field does not exist here.",
+      "Remove it[; the fields are {allowed}][ and send {expected}].",
+    ],
+    ["여기에 없는 항목입니다.", "삭제해 주세요[(가능한 항목: {allowed})][({expected})]."],
   ),
   unique: detail(
     ["This item occurs more than once.", "Remove the duplicates."],
@@ -89,9 +92,9 @@ export const REQUEST_DETAILS = {
   not_allowed: detail(
     [
       "This value is not one of those that are allowed[: {found}].",
-      "Send one of {allowed|those that the API description names}.",
+      "Send {choice|one of those that the API description names}.",
     ],
-    ["허용된 값이 아닙니다[({found})].", "{allowed|API 설명에 있는 값} 중 하나를 보내 주세요."],
+    ["허용된 값이 아닙니다[({found})].", "{choice|API 설명에 있는 값 중 하나}(을)를 보내 주세요."],
   ),
   invalid: detail(
     ["This value is not valid[: {found}].", "Send {expected|what the API description names}."],
@@ -102,8 +105,8 @@ export const REQUEST_DETAILS = {
     ["같은 매개변수가 두 번 이상 있습니다.", "한 번만 보내 주세요."],
   ),
   exclusive_fields: detail(
-    ["These fields cannot be used together.", "Send only one of them."],
-    ["함께 쓸 수 없는 항목입니다.", "하나만 보내 주세요."],
+    ["These fields cannot be used together[: {allowed}].", "Send only one of them."],
+    ["함께 쓸 수 없는 항목입니다[({allowed})].", "하나만 보내 주세요."],
   ),
   range_reversed: detail(
     ["The range ends before it begins.", "Swap the two values."],
@@ -118,8 +121,14 @@ export const REQUEST_DETAILS = {
     ["마지막 날짜가 첫 날짜보다 앞섭니다.", "둘 중 하나를 고쳐 주세요."],
   ),
   invalid_json: detail(
-    ["The body is not valid JSON.", "Check quotes, commas and brackets."],
-    ["본문이 올바른 JSON이 아닙니다.", "따옴표, 쉼표, 괄호를 확인해 주세요."],
+    [
+      "The body is not valid JSON[; the fault is near {reason}].",
+      "Send names and texts in double quotes, and no comma after the last item.",
+    ],
+    [
+      "본문이 올바른 JSON이 아닙니다[({reason} 근처)].",
+      "이름과 글은 큰따옴표로 감싸고, 마지막 항목 뒤에는 쉼표를 쓰지 마세요.",
+    ],
   ),
   invalid_utf8: detail(
     ["The body is not valid UTF-8.", "Encode the text as UTF-8."],
@@ -141,12 +150,9 @@ export const REQUEST_DETAILS = {
   invalid_header: detail(
     [
       "This header is malformed.",
-      "An Idempotency-Key has 1 to 255 visible ASCII characters, an X-Workspace-Id is a UUID in lower case.",
+      "Send {expected|what the API description names, or leave the header out}.",
     ],
-    [
-      "헤더의 형식이 올바르지 않습니다.",
-      "Idempotency-Key는 공백이 없는 ASCII 문자 1자에서 255자, X-Workspace-Id는 소문자 UUID입니다.",
-    ],
+    ["헤더의 형식이 올바르지 않습니다.", "{expected|API 설명에 있는 형태}(으)로 보내 주세요."],
   ),
   too_many_headers: detail(
     ["The request has too many headers[ (at most {limit})].", "Send fewer."],
@@ -156,6 +162,36 @@ export const REQUEST_DETAILS = {
   body_required: detail(
     ["The request has no body.", "Send {expected|a JSON object}."],
     ["요청에 본문이 없습니다.", "{expected|JSON 객체}(을)를 보내 주세요."],
+  ),
+  unknown_path: detail(
+    [
+      "There is no such path[; a similar one is {expected}].",
+      "Use one of those that GET /api/v1/openapi.json and the page /docs list.",
+    ],
+    [
+      "없는 경로입니다[(비슷한 경로: {expected})].",
+      "GET /api/v1/openapi.json과 /docs 페이지에 있는 경로를 사용해 주세요.",
+    ],
+  ),
+  malformed_id: detail(
+    [
+      "The id in the path is not valid[: {found}].",
+      "Send {expected|an id}, as lists and the answers to creations show it.",
+    ],
+    [
+      "경로의 id가 올바르지 않습니다[({found})].",
+      "목록이나 생성 응답에 있는 id를 보내 주세요[({expected})].",
+    ],
+  ),
+  unknown_upload: detail(
+    [
+      "There is no open upload with this path and token.",
+      "Send the uploadToken of POST /media/presign in the header Authorization: Bearer, or PUT to its uploadUrl.",
+    ],
+    [
+      "이 경로와 토큰에 해당하는 업로드가 없습니다.",
+      "POST /media/presign 응답의 uploadToken을 Authorization: Bearer 헤더로 보내거나 uploadUrl로 PUT해 주세요.",
+    ],
   ),
   body_unexpected: detail(
     ["This operation takes no fields.", "Send no body, or an empty object."],

@@ -5,7 +5,7 @@ export const STATE_DETAILS = {
   monthly: detail(
     [
       "The monthly quota does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
-      "Wait until the limit resets, or ask the operator for a higher one.",
+      "Wait until the limit resets[ at {resetsAt}], or ask the operator for a higher one.",
     ],
     [
       "월간 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
@@ -16,7 +16,7 @@ export const STATE_DETAILS = {
   daily: detail(
     [
       "The daily limit does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",
-      "Wait until the limit resets, or choose a later day.",
+      "Wait until the limit resets[ at {resetsAt}], or choose a later day.",
     ],
     [
       "일일 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
@@ -47,8 +47,11 @@ export const STATE_DETAILS = {
     "uploads",
   ),
   too_many_rules: detail(
-    ["The workspace has too many queue slot rules[: at most {limit}].", "Delete one first."],
-    ["예약 슬롯 규칙이 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 삭제해 주세요."],
+    [
+      "The workspace has too many rules of this kind[: at most {limit}].",
+      "Delete or revoke one first.",
+    ],
+    ["이 종류의 규칙이 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 삭제하거나 취소해 주세요."],
     "rules",
   ),
   too_many_subscriptions: detail(
@@ -59,9 +62,9 @@ export const STATE_DETAILS = {
   platform_unsupported: detail(
     [
       "This feature does not exist on the account's platform.",
-      "Use an account on another platform.",
+      "Use an account on {choice|another platform}.",
     ],
-    ["이 계정의 플랫폼에는 없는 기능입니다.", "다른 플랫폼의 계정을 사용해 주세요."],
+    ["이 계정의 플랫폼에는 없는 기능입니다.", "{choice|다른 플랫폼}의 계정을 사용해 주세요."],
   ),
   permission_missing: detail(
     [
@@ -76,13 +79,32 @@ export const STATE_DETAILS = {
   outcome_unknown: detail(
     [
       "It is not known whether this was published.",
-      "Check on the platform, then ask the operator to resolve it.",
+      "Look at the account on the platform, and ask the operator to record what you see (postrider target resolve).",
     ],
-    ["게시되었는지 알 수 없습니다.", "플랫폼에서 확인한 뒤 운영자에게 처리를 요청해 주세요."],
+    [
+      "게시되었는지 알 수 없습니다.",
+      "플랫폼에서 확인한 결과를 운영자에게 알려 기록하게 해 주세요(postrider target resolve).",
+    ],
   ),
   wrong_status: detail(
-    ["The status is {status|another one}.", "The status must be {allowed|one that allows this}."],
-    ["현재 상태는 {status|다른 상태}입니다.", "상태가 {allowed|가능한 상태}여야 합니다."],
+    [
+      "The status is {status|another one}, and this needs {choice|another status}.",
+      "Read the resource, and send this only in such a status.",
+    ],
+    [
+      "현재 상태는 {status|다른 상태}이며, {choice|다른 상태}여야 합니다.",
+      "다시 조회해 가능한 상태일 때만 보내 주세요.",
+    ],
+  ),
+  secret_unsupported: detail(
+    [
+      "A subscription that is signed with Ed25519 has no secret.",
+      "Leave rotateSecret out, and verify with the publicKey of the subscription.",
+    ],
+    [
+      "Ed25519로 서명하는 구독에는 비밀 키가 없습니다.",
+      "rotateSecret을 빼고, 구독의 publicKey로 검증해 주세요.",
+    ],
   ),
   download_refused: detail(
     [

@@ -5,6 +5,7 @@ import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { defined } from "#src/http/defined.ts";
+import type { RequestViolation } from "#src/http/schema-faults.ts";
 import { PLATFORM_CALL_TIMEOUT_MS, required } from "#src/routes/answer.ts";
 import { toComment } from "#src/routes/comments/mapping.ts";
 import {
@@ -66,7 +67,10 @@ function registerList(api: FastifyInstance, { comments }: Deps): void {
 function checkText({ type, text }: Static<typeof RequestCommentAction>): void {
   const isReply = type === "reply";
   if (isReply === (text !== undefined)) return;
-  throw invalidRequest([{ code: isReply ? "required" : "additional_property", path: "/text" }]);
+  const violation: RequestViolation = isReply
+    ? { code: "required", path: "/text", expected: "a string: the text of the reply" }
+    : { code: "additional_property", path: "/text", allowed: ["type"] };
+  throw invalidRequest([violation]);
 }
 
 function registerRequestAction(api: FastifyInstance, { comments }: Deps): void {

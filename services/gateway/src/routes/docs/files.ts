@@ -4,6 +4,7 @@ import fastify from "fastify";
 /** A file that the API documentation page loads. */
 export interface PageFile {
   readonly type: string;
+  readonly cacheControl: string;
   readonly content: Buffer;
 }
 
@@ -11,7 +12,12 @@ const SCALAR_PREFIX = "/scalar/";
 const JAVASCRIPT = "text/javascript; charset=utf-8";
 
 async function readOwn(name: string, type: string): Promise<PageFile> {
-  return { type, content: await readFile(new URL(`browser/${name}`, import.meta.url)) };
+  const cacheControl = "no-cache";
+  return {
+    type,
+    cacheControl,
+    content: await readFile(new URL(`browser/${name}`, import.meta.url)),
+  };
 }
 
 /**
@@ -24,7 +30,8 @@ async function readScalar(): Promise<PageFile> {
   await app.register(scalar, { routePrefix: SCALAR_PREFIX, configuration: { content: {} } });
   const { rawPayload } = await app.inject(`${SCALAR_PREFIX}js/scalar.js`);
   await app.close();
-  return { type: JAVASCRIPT, content: rawPayload };
+  // The script has 4 MB and changes only with a release, so browsers may keep it.
+  return { type: JAVASCRIPT, cacheControl: "public, max-age=3600", content: rawPayload };
 }
 
 /** Readers of the files that the API documentation page loads, by their paths below the page's path. */

@@ -27,9 +27,8 @@ const POLICY = [
 function serveFile(app: FastifyInstance, path: string, read: () => Promise<PageFile>): void {
   let file: Promise<PageFile> | undefined;
   app.get(DOCS_PATH + path, OPTIONS, async (_request, reply) => {
-    const { type, content } = await (file ??= read());
-    // The files change only with a release, and the script of the Scalar package has 4 MB, so browsers may cache them.
-    return await reply.header("cache-control", "public, max-age=3600").type(type).send(content);
+    const { type, cacheControl, content } = await (file ??= read());
+    return await reply.header("cache-control", cacheControl).type(type).send(content);
   });
 }
 

@@ -104,7 +104,7 @@ export function checkPermission(request: FastifyRequest): ServiceError | undefin
   const { scope } = request.routeOptions.config;
   if (scope === undefined || request.caller === undefined) return undefined;
   if (!request.caller.scopes.has(scope))
-    return new ServiceError("forbidden", "insufficient_scope", [{ code: scope }]);
+    return new ServiceError("forbidden", "insufficient_scope", [{ code: scope, allowed: [scope] }]);
   const needsVerification = scope === "posts:write" && !request.caller.verified;
   return needsVerification ? new ServiceError("forbidden", "verification_required") : undefined;
 }

@@ -36,6 +36,7 @@ function refuseBody(body: unknown): ServiceError | undefined {
   const violations = Object.keys(body).map((key) => ({
     code: "additional_property",
     path: `/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+    expected: "no body",
   }));
   return violations.length > 0 ? invalidRequest(violations) : undefined;
 }

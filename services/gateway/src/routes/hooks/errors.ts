@@ -4,6 +4,7 @@ import { defined } from "#src/http/defined.ts";
 import { httpStatusOf, toErrorBody } from "#src/http/error-table.ts";
 import { quoteFound, type ExpectedSchema } from "#src/http/expected-values.ts";
 import type { SchemaError } from "#src/http/fault-advice.ts";
+import { describeFieldAt, type NestedSchema } from "#src/http/field-schemas.ts";
 import { isMalformedIfMatch } from "#src/http/if-match.ts";
 import {
   headerFault,
@@ -80,7 +81,25 @@ function listViolations(
   const isSchemaFault = !(error instanceof ServiceError) && error.validation !== undefined;
   if (isSchemaFault) return findSchemaViolations(request);
   const isUnexplained = answer.violations.length === 0 && answer.reason === "precondition_failed";
-  return isUnexplained ? explainIfMatch(request) : answer.violations;
+  if (isUnexplained) return explainIfMatch(request);
+  return answer.violations.map((violation) => explainInvalid(violation, request));
+}
+
+/** Adds what would do to a fault of a service that says only which field is not valid. */
+function explainInvalid(violation: RequestViolation, request: FastifyRequest): RequestViolation {
+  const { code, path, expected, limit } = violation;
+  if (code !== "invalid" || path === undefined || expected !== undefined || limit !== undefined)
+    return violation;
+  const { body, querystring } = request.routeOptions.schema ?? {};
+  const schema = (partOf(request) === "query" ? querystring : body) as NestedSchema | undefined;
+  const find = (name: string) => request.server.getSchema(name) as NestedSchema | undefined;
+  const described = schema === undefined ? undefined : describeFieldAt(schema, path, find);
+  return { ...violation, ...defined({ expected: described }) };
+}
+
+/** The part of a request to which the paths of faults belong that do not name theirs. */
+function partOf({ method }: FastifyRequest): "query" | "body" {
+  return method === "GET" || method === "HEAD" ? "query" : "body";
 }
 
 /**
@@ -108,7 +127,7 @@ export function addErrorAnswers(
     setErrorHeaders(reply, answer, status);
     const { reason, kind } = answer;
     const violations = listViolations(error, answer, request);
-    const part = request.method === "GET" || request.method === "HEAD" ? "query" : "body";
+    const part = partOf(request);
     const body = toErrorBody({ reason, kind, violations, locale: request.locale, part });
     request.errorCode = body.error.code;
     return reply

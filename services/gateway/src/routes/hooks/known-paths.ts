@@ -1,5 +1,8 @@
-import { notFound, ServiceError } from "@postrider/shared/errors";
+import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { defined } from "#src/http/defined.ts";
+import { findSimilarPath } from "#src/http/similar-path.ts";
+import { API_PATH } from "#src/routes/api-paths.ts";
 import { checkPermission } from "#src/routes/hooks/admission.ts";
 
 interface KnownPath {
@@ -12,6 +15,19 @@ function toPattern(url: string): RegExp {
     .split("/")
     .map((part) => (part.startsWith(":") ? "[^/]+" : RegExp.escape(part)));
   return new RegExp(`^${parts.join("/")}$`);
+}
+
+/** Returns the error for a path that does not exist, with the path of the API that is most similar. */
+function unknownPath(path: string, known: ReadonlyMap<string, KnownPath>): ServiceError {
+  const paths = known
+    .keys()
+    .filter((url) => url.startsWith(API_PATH))
+    .map((url) => url.replaceAll(/:(\w+)/g, "{$1}"));
+  const violation = {
+    code: "unknown_path",
+    ...defined({ expected: findSimilarPath(path, paths) }),
+  };
+  return new ServiceError("not_found", "not_found", [violation]);
 }
 
 /**
@@ -32,16 +48,19 @@ export function addKnownPaths(app: FastifyInstance): void {
     if (!request.is404 && (fixed === undefined || fixed.methods.has(request.method)))
       return undefined;
     const methods = (fixed ?? known.values().find(({ pattern }) => pattern.test(path)))?.methods;
-    if (methods === undefined) return notFound();
-    reply.header("allow", [...methods].toSorted().join(", "));
-    return new ServiceError("invalid", "method_not_allowed");
+    if (methods === undefined) return unknownPath(path, known);
+    const allowed = [...methods].toSorted();
+    reply.header("allow", allowed.join(", "));
+    return new ServiceError("invalid", "method_not_allowed", [
+      { code: "method_not_allowed", allowed },
+    ]);
   };
   // The path and the permissions are checked before the body of the request is read, because a body that is too large
   // would otherwise be refused first.
   app.addHook("onRequest", (request, reply, done) =>
     done(refuse(request, reply) ?? checkPermission(request)),
   );
-  app.setNotFoundHandler(() => {
-    throw notFound();
+  app.setNotFoundHandler(({ url }) => {
+    throw unknownPath(url.split("?", 1)[0] ?? "", known);
   });
 }

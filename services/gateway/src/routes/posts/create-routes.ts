@@ -44,10 +44,15 @@ function toPostFields(workspaceId: string, body: ValidateBody) {
  */
 function refuseExclusiveFields({ queueSlot, scheduledAt, isDraft }: CreateBody): void {
   if (queueSlot !== true) return;
-  const violations = [
-    ...(scheduledAt === undefined ? [] : [{ code: "exclusive_fields", path: "/scheduledAt" }]),
-    ...(isDraft === true ? [{ code: "exclusive_fields", path: "/isDraft" }] : []),
+  const fields = [
+    ...(scheduledAt === undefined ? [] : ["scheduledAt"]),
+    ...(isDraft === true ? ["isDraft"] : []),
   ];
+  const violations = fields.map((field) => ({
+    code: "exclusive_fields",
+    path: `/${field}`,
+    allowed: ["queueSlot", field],
+  }));
   if (violations.length > 0) throw invalidRequest(violations);
 }
 

@@ -2,6 +2,7 @@ import { ref } from "@postrider/rest/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import type { RequestViolation } from "#src/http/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
@@ -24,6 +25,13 @@ export function registerPublishRoutes(api: FastifyInstance, deps: Deps): void {
   registerRetry(api, deps);
 }
 
+const NULL_BODY: RequestViolation = {
+  code: "type",
+  path: "",
+  found: "null",
+  expected: 'no body, or {"force": true}',
+};
+
 function registerPublish(api: FastifyInstance, { posts, links }: Deps): void {
   const publish = operation({
     operationId: "publishPost",
@@ -44,7 +52,7 @@ function registerPublish(api: FastifyInstance, { posts, links }: Deps): void {
     publish,
     async (request, reply) => {
       const { workspaceId } = callerOf(request);
-      if (request.body === null) throw invalidRequest([{ code: "type", path: "" }]);
+      if (request.body === null) throw invalidRequest([NULL_BODY]);
       const force = request.body?.force ?? false;
       const { post } = await posts.publishPost({ workspaceId, id: pathId(request), force });
       return sendPost(reply.status(202), post, links);

@@ -6,8 +6,17 @@ import { PostOptions } from "#src/routes/posts/schemas.ts";
 import { LocalDate, Time } from "#src/routes/schemas.ts";
 
 const Content = Type.String({ description: "Main text." });
-const AccountIds = Type.Array(Id, { minItems: 1, maxItems: 100, uniqueItems: true });
-const MediaIds = Type.Array(Id, { maxItems: 35, uniqueItems: true });
+const AccountIds = Type.Array(
+  Type.String({ ...Id, description: "The id of an account that GET /accounts lists." }),
+  { minItems: 1, maxItems: 100, uniqueItems: true },
+);
+const MediaIds = Type.Array(
+  Type.String({
+    ...Id,
+    description: "The id of media that POST /media/presign or /media/from-url returned.",
+  }),
+  { maxItems: 35, uniqueItems: true },
+);
 /** Request fields for the content of a post and for its accounts. */
 const POST = {
   content: Content,

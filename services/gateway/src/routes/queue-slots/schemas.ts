@@ -5,7 +5,7 @@ import { LocalDate } from "#src/routes/schemas.ts";
 const Weekday = enumeration("Weekday", ["mon", "tue", "wed", "thu", "fri", "sat", "sun"]);
 const TimeOfDay = Type.String({
   pattern: "^([01][0-9]|2[0-3]):[0-5][0-9]$",
-  description: "From 00:00 to 23:59.",
+  description: "A time of day from 00:00 to 23:59 with two digits each, such as 09:30.",
 });
 
 const Name = Type.String({ minLength: 1, maxLength: 200 });

@@ -1,4 +1,4 @@
-import { notFound, ServiceError } from "@postrider/shared/errors";
+import { ServiceError } from "@postrider/shared/errors";
 import { watchUpload } from "@postrider/shared/http/long-transfers";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
@@ -21,6 +21,10 @@ const BEARER = /^Bearer +([!-~]+) *$/i;
 const TOKEN = /^[!-~]{1,512}$/;
 const OPTIONS = { schema: HIDDEN, config: { isRawBody: true, isCrossOrigin: true } };
 
+function unknownUpload(): ServiceError {
+  return new ServiceError("not_found", "not_found", [{ code: "unknown_upload" }]);
+}
+
 /**
  * Returns the token of the upload grant: a bearer token, or part of the URL for clients that cannot send headers.
  *
@@ -28,7 +32,7 @@ const OPTIONS = { schema: HIDDEN, config: { isRawBody: true, isCrossOrigin: true
  */
 function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
   const token = BEARER.exec(headers.authorization ?? "")?.[1] ?? query.token;
-  if (typeof token !== "string" || !TOKEN.test(token)) throw notFound();
+  if (typeof token !== "string" || !TOKEN.test(token)) throw unknownUpload();
   return token;
 }
 
@@ -37,8 +41,12 @@ function tokenOf({ headers, query }: FastifyRequest<Upload>): string {
  * another path of the media service, which the gateway calls with its own credentials.
  */
 function uploadPathOf({ params }: FastifyRequest<Upload>): string {
-  if (!isId(params.uploadPath)) throw notFound();
+  if (!isId(params.uploadPath)) throw unknownUpload();
   return params.uploadPath;
+}
+
+function isUnknownUpload(error: unknown): boolean {
+  return error instanceof ServiceError && error.reason === "not_found";
 }
 
 /**
@@ -46,8 +54,7 @@ function uploadPathOf({ params }: FastifyRequest<Upload>): string {
  * before the media service answered.
  */
 function isFailure(error: unknown, { raw }: FastifyRequest): boolean {
-  const isUnknown = error instanceof ServiceError && error.reason === "not_found";
-  return isUnknown || (raw.destroyed && !raw.complete);
+  return isUnknownUpload(error) || (raw.destroyed && !raw.complete);
 }
 
 async function receive(
@@ -72,7 +79,7 @@ async function receive(
     return reply.status(204).send();
   } catch (error) {
     if (isFailure(error, request)) failures.count(address);
-    throw error;
+    throw isUnknownUpload(error) ? unknownUpload() : error;
   }
 }
 

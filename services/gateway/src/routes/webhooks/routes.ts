@@ -1,13 +1,13 @@
 import { ref } from "@postrider/rest/schemas";
 import { toWebhook } from "@postrider/rest/webhooks/mapping";
-import { notFound, ServiceError } from "@postrider/shared/errors";
+import { ServiceError } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { defined } from "#src/http/defined.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
-import { callerOf, pathId } from "#src/routes/request.ts";
+import { callerOf, malformedId, pathId } from "#src/routes/request.ts";
 import { CREATED_HEADERS, IdParams, NoQuery } from "#src/routes/schemas.ts";
 import { toWebhookDelivery, toWebhookWithSecret } from "#src/routes/webhooks/mapping.ts";
 import {
@@ -180,7 +180,7 @@ function registerRetry(api: FastifyInstance, { webhooks }: Deps): void {
     const { workspaceId } = callerOf(request);
     const webhookId = pathId(request);
     const { deliveryId } = request.params;
-    if (!isId(deliveryId)) throw notFound();
+    if (!isId(deliveryId)) throw malformedId(deliveryId);
     const { delivery } = await webhooks.retryWebhookDelivery({
       workspaceId,
       webhookId,

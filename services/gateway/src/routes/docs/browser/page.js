@@ -102,7 +102,7 @@ async function start() {
   };
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    useKey()
+    void useKey()
       .catch((error) => error.message)
       .then((message) => (status.textContent = message));
   });

@@ -1,0 +1,47 @@
+import { describeExpected, type ExpectedSchema, toPhrase } from "#src/http/expected-values.ts";
+
+/** A part of the schema of a request, as far as the schema of one of its fields is looked for in it. */
+export interface NestedSchema extends Omit<ExpectedSchema, "items" | "properties"> {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, NestedSchema>>;
+  readonly items?: NestedSchema;
+  readonly additionalProperties?: NestedSchema | boolean;
+}
+
+/** Returns the schema with a name. */
+export type FindSchema = (name: string) => NestedSchema | undefined;
+
+function resolve(schema: NestedSchema, find: FindSchema): NestedSchema | undefined {
+  return schema.$ref === undefined ? schema : find(schema.$ref.replace(/#$/, ""));
+}
+
+function childOf(schema: NestedSchema, name: string): NestedSchema | undefined {
+  const { properties = {}, items, additionalProperties: others, description } = schema;
+  if (Object.hasOwn(properties, name)) return properties[name];
+  // An item without a description is explained by that of its list.
+  if (items !== undefined) return description === undefined ? items : { description, ...items };
+  return typeof others === "object" ? others : undefined;
+}
+
+/**
+ * Says in English what the field at a JSON Pointer accepts and is for; undefined if the schema does not tell. It explains faults of
+ * services, which know that a value is not valid and not how the schema of the request describes it.
+ */
+export function describeFieldAt(
+  schema: NestedSchema,
+  path: string,
+  find: FindSchema,
+): string | undefined {
+  let found = resolve(schema, find);
+  for (const name of path.split("/").slice(1)) {
+    const child = found === undefined ? undefined : childOf(found, name);
+    found = child === undefined ? undefined : resolve(child, find);
+  }
+  if (found === undefined) return undefined;
+  const { description } = found;
+  const parts = [
+    describeExpected(found as ExpectedSchema),
+    description === undefined ? undefined : toPhrase(description),
+  ];
+  return parts.filter((part) => part !== undefined).join(": ") || undefined;
+}
