@@ -3,7 +3,7 @@ import { LongestFirst } from "./scripts/longest-first.ts";
 import { summaryReporter } from "./scripts/summary-reporter.ts";
 
 /**
- * The test projects (unit, integration, e2e, pds) run one after the other, because the integration and e2e tests start
+ * The test projects (unit, integration, e2e, pds, third-party) run one after the other, because the integration and e2e tests start
  * processes that would disturb the timing of other tests. A failed test is not retried.
  */
 export default defineConfig({
@@ -22,7 +22,11 @@ export default defineConfig({
           name: "unit",
           // The files of one worker share their imported modules, which takes half the time.
           isolate: false,
-          include: ["{packages,services}/*/src/**/*.test.ts", "{lint,scripts}/**/*.test.ts"],
+          include: [
+            "{packages,services}/*/src/**/*.test.ts",
+            "{lint,scripts}/**/*.test.ts",
+            "e2e/support/**/*.test.ts",
+          ],
           // The timeout is longer than any test needs, so that a slow machine fails no test. A test of a time limit
           // checks the time itself.
           testTimeout: 30_000,
@@ -66,6 +70,21 @@ export default defineConfig({
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // These tests need programs of others, such as generators of clients, which are not installed with the other
+          // packages. Run them with `npm run test:third-party`.
+          name: "third-party",
+          include: ["e2e/third-party/*.test.ts", "e2e/client-examples.test.ts"],
+          env: { POSTRIDER_CLIENT_RUNTIMES: "deno, bun" },
+          globalSetup: ["./e2e/support/shared-stack.ts"],
+          maxWorkers: 2,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -6,7 +6,8 @@ import { createClient, type Client } from "@postrider/client";
 import { sampleJpeg } from "@postrider/local/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installClient, listNodes } from "../scripts/client-package/install-client.ts";
+import { installClient } from "../scripts/client-package/install-client.ts";
+import { listRuntimes } from "../scripts/client-package/list-runtimes.ts";
 import { joinSharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
@@ -20,6 +21,7 @@ const EXAMPLE = /^## ([^\n]+)\n(?:(?!^## )[^\n]*\n)*?```js\n([\s\S]*?)```/gm;
 const PLATFORMS = ["bluesky", "telegram", "x"];
 const run = promisify(execFile);
 
+type Runtime = ReturnType<typeof listRuntimes>[number];
 type System = Awaited<ReturnType<typeof joinSharedSystem>>;
 
 const examples = new Map(
@@ -59,9 +61,9 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 /** Runs an example to its end and returns the lines that it prints. */
-async function runExample(node: string, title: string): Promise<readonly string[]> {
+async function runExample({ path, args }: Runtime, title: string): Promise<readonly string[]> {
   const options = { cwd: folder, env: environment(), timeout: 60_000 };
-  const { stdout } = await run(node, [writeExample(title)], options);
+  const { stdout } = await run(path, [...args, writeExample(title)], options);
   return stdout.trimEnd().split("\n");
 }
 
@@ -75,16 +77,16 @@ test("the README of the client has five examples", () => {
   ]);
 });
 
-describe.each(listNodes())("with Node $version", ({ path }) => {
+describe.each(listRuntimes())("with $name", (runtime) => {
   test("the example of the client that publishes shows the permalink of each account", async () => {
-    const lines = await runExample(path, "Publish, and see what happened on each account");
+    const lines = await runExample(runtime, "Publish, and see what happened on each account");
     expect(lines.toSorted()).toEqual(
       PLATFORMS.map((platform) => expect.stringMatching(`^${platform} published https://`)),
     );
   });
 
   test("the example of the client that uploads a picture shows the progress and schedules the post for tomorrow", async () => {
-    const lines = await runExample(path, "Upload a picture, and schedule a post with it");
+    const lines = await runExample(runtime, "Upload a picture, and schedule a post with it");
     const total = sampleJpeg().length;
     expect(lines.slice(-2)).toEqual([
       `${total} of ${total} bytes`,
@@ -101,11 +103,11 @@ describe.each(listNodes())("with Node $version", ({ path }) => {
       accountIds,
     });
     expect((await client.waitForPost(id)).status).toBe("partial");
-    expect(await runExample(path, "Retry what failed")).toEqual([`${id} published`]);
+    expect(await runExample(runtime, "Retry what failed")).toEqual([`${id} published`]);
   });
 
   test("the example of the client that handles errors shows the limit of each platform that refuses the post", async () => {
-    expect((await runExample(path, "Handle errors")).toSorted()).toEqual([
+    expect((await runExample(runtime, "Handle errors")).toSorted()).toEqual([
       "bluesky content_too_long 300 1000",
       "x content_too_long 280 1000",
     ]);
@@ -124,7 +126,8 @@ describe.each(listNodes())("with Node $version", ({ path }) => {
       PORT: String(system.receiverPort),
       WEBHOOK_SECRETS: `${hmac.secret} ${ed25519.publicKey}`,
     };
-    const receiver = spawn(path, [writeExample("Receive webhooks")], { cwd: folder, env });
+    const command = [...runtime.args, writeExample("Receive webhooks")];
+    const receiver = spawn(runtime.path, command, { cwd: folder, env });
     let printed = "";
     receiver.stdout.setEncoding("utf8").on("data", (text: string) => {
       printed += text;

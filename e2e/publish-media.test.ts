@@ -2,7 +2,7 @@ import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/sample-media"
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { upload, type File } from "./support/media.ts";
-import { create, whenTargets } from "./support/posts.ts";
+import { create, detailsOf, HOUR_MS, inMs, refusalOf, whenTargets } from "./support/posts.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
@@ -72,6 +72,20 @@ test("a TikTok post that only its author can see is published without a post id"
   const { targets } = await whenTargets(tenant.api, post.id, "published");
   expect(targets).toMatchObject([{ externalId: null, permalink: null, error: null }]);
   expect(await tenant.countVisible("To myself")).toBe(0);
+});
+
+test("media that a scheduled post uses cannot be deleted, and the refusal names the post", async () => {
+  const account = await tenant.connect("bluesky");
+  const { id: mediaId } = await upload(tenant.api, JPEG);
+  const { id: postId } = await create(tenant.api, {
+    content: "Later",
+    accountIds: [account],
+    mediaIds: [mediaId],
+    scheduledAt: inMs(HOUR_MS),
+  });
+  const answer = await tenant.api.call("DELETE", `/media/${mediaId}`);
+  expect(refusalOf(answer)).toBe("409 media_in_use used_by_post");
+  expect(detailsOf(answer)).toMatchObject([{ code: "used_by_post", postId }]);
 });
 
 test("the description and the cover of media, set once, reach the readers of each platform that takes them", async () => {

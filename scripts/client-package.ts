@@ -1,9 +1,11 @@
 import { resolve } from "node:path";
-import { packClient } from "./client-package/pack-client.ts";
+import { packPackage } from "./client-package/pack-package.ts";
 
 /**
- * Builds `packages/client` as plain JavaScript with types, and packs it: `node scripts/client-package.ts [folder]`. The
- * folder (default: the current one) gets the tarball, which `npm install` and `npm publish` take.
+ * Builds `packages/client` and `packages/mcp` as plain JavaScript with types, and packs them: `node
+ * scripts/client-package.ts [folder]`. The folder (default: the current one) gets the tarballs, which `npm install` and
+ * `npm publish` take.
  */
-const tarball = packClient(resolve(process.argv[2] ?? "."));
-process.stdout.write(`${tarball}\n`);
+const folder = resolve(process.argv[2] ?? ".");
+for (const name of ["client", "mcp"] as const)
+  process.stdout.write(`${packPackage(name, folder)}\n`);

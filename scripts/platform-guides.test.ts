@@ -1,24 +1,141 @@
-import { readFileSync } from "node:fs";
-import { expect, test } from "vitest";
-import { PLATFORM_IDS } from "../packages/platforms/src/registry.ts";
+import { globSync, readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import type { PermissionsByFeature } from "../packages/platforms/src/authorization/permissions.ts";
+import { PERMISSIONS as FACEBOOK } from "../packages/platforms/src/facebook/authorization.ts";
+import { PERMISSIONS as INSTAGRAM } from "../packages/platforms/src/instagram/authorization.ts";
+import { PERMISSIONS as INSTAGRAM_LOGIN } from "../packages/platforms/src/instagram/instagram-login.ts";
+import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "../packages/platforms/src/registry.ts";
+import type { PlatformRules } from "../packages/platforms/src/rules.ts";
+import { ACCOUNT_SETTINGS } from "../packages/platforms/src/settings/registry.ts";
+import { PERMISSIONS as TIKTOK } from "../packages/platforms/src/tiktok/authorization.ts";
+import { PERMISSIONS as X } from "../packages/platforms/src/x/authorization.ts";
+import { PERMISSIONS as YOUTUBE } from "../packages/platforms/src/youtube/authorization.ts";
+import { redirectUriOf } from "../services/accounts/src/domain/connect-links.ts";
+import { CONNECT_PAGES } from "../services/gateway/src/http/connect-texts.ts";
 
 const read = (path: string) => readFileSync(new URL(`../docs/${path}`, import.meta.url), "utf8");
+const guideOf = (platform: PlatformId) => read(`platforms/${platform}.md`);
 
-const SETTING = /`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)(?:=[a-z]+)?`/g;
+/** Returns the words of a guide that are marked as code and match the pattern. */
+const marked = (guide: string, pattern: RegExp) =>
+  [...guide.matchAll(/`([^`\n]+)`/g)]
+    .map(([, word = ""]) => word)
+    .filter((word) => pattern.test(word));
 
-test.each(PLATFORM_IDS)(
-  "the guide of %s shows the command that connects an account and is linked from the overview",
-  (platform) => {
-    expect(read(`platforms/${platform}.md`)).toContain(`postrider account connect ${platform} `);
+/** The permissions that Postrider asks for; absent for platforms without an authorization page. */
+const PERMISSIONS: Readonly<Partial<Record<PlatformId, readonly PermissionsByFeature[]>>> = {
+  instagram: [INSTAGRAM, INSTAGRAM_LOGIN],
+  x: [X],
+  facebook: [FACEBOOK],
+  tiktok: [TIKTOK],
+  youtube: [YOUTUBE],
+};
+const OAUTH_PLATFORMS = PLATFORM_IDS.filter((platform) => PERMISSIONS[platform] !== undefined);
+
+/** Lists the permissions of a platform; Google's without the part before the last slash, as guides write them. */
+function listScopes(platform: PlatformId): ReadonlySet<string> {
+  const groups = (PERMISSIONS[platform] ?? []).flatMap((each) => Object.values(each));
+  return new Set(groups.flat().map((scope) => scope.replace(/^.*\//, "")));
+}
+
+const SETTING = /^[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+(?:=[a-z]+)?$/;
+const SCOPE =
+  /^(?:pages|instagram|business|read)_\w+$|^(?:tweet|users|media|offline|user|video|youtube)\.[a-z.-]+$/;
+
+describe.each(PLATFORM_IDS)("the guide of %s", (platform) => {
+  const guide = guideOf(platform);
+
+  test("shows the command that connects an account and is linked from the overview", () => {
+    expect(guide).toContain(`postrider account connect ${platform} `);
     expect(read("platforms/README.md")).toContain(`(${platform}.md)`);
-  },
-);
+  });
+
+  test("names every setting of the platform's app, and every setting of its accounts", () => {
+    const settings = marked(read("configuration.md"), SETTING)
+      .filter((name) => name.startsWith(`${platform.toUpperCase()}_`))
+      .filter((name) => !name.endsWith("_BASE_URL"));
+    const missing = [...new Set(settings), ...Object.keys(ACCOUNT_SETTINGS[platform])].filter(
+      (name) => !guide.includes(`\`${name}`),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("names limits that are those of the code", () => {
+    const missing = listLimits(PLATFORMS[platform]).filter(
+      (limit) => !new RegExp(`\\b${limit}`).test(guide),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  test("names error codes that exist", () => {
+    const known = [...CONNECT_PAGES, ...marked(read("api/errors.md"), /^[a-z_]+$/)];
+    const rows = guide.slice(guide.indexOf("## When something fails"));
+    const cells = [...rows.matchAll(/^\| `([a-z_]+)`/gm)].map(([, code = ""]) => code);
+    const ours = cells.filter((code) => code !== "redirect_uri_mismatch");
+    expect(ours.filter((code) => !known.includes(code))).toEqual([]);
+  });
+
+  test("quotes messages of Postrider as the code has them", () => {
+    const quoted = [...guide.matchAll(/^\| "([^"]+)"/gm)].map(([, message = ""]) => message);
+    const ours = quoted.filter((message) => OUR_MESSAGE.test(message));
+    expect(ours.filter((message) => !SOURCES.includes(message))).toEqual([]);
+  });
+});
+
+/** The beginnings of messages that are Postrider's own; guides also quote the pages of platforms. */
+const OUR_MESSAGE = /^(?:Bluesky|Telegram|the bot|the platform|Nothing was connected)/;
+const SOURCES = globSync(
+  ["packages/{platforms,cli}/src/**/*.ts", "services/gateway/src/http/connect-texts.ts"],
+  { cwd: new URL("..", import.meta.url), exclude: (path) => path.endsWith(".test.ts") },
+)
+  .map((path) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8"))
+  .join("\n");
+
+/** Writes the limits of a platform as guides write them. */
+function listLimits({ text, media, image, video, dailyLimit }: PlatformRules): readonly string[] {
+  const written = (count: number | null | undefined) =>
+    typeof count === "number" ? [count.toLocaleString("en")] : [];
+  const { maxSeconds } = video;
+  const isLong = maxSeconds !== undefined && maxSeconds >= 300 && maxSeconds < 3600;
+  return [
+    ...written(text.max),
+    ...written(text.maxWithMedia),
+    ...(media.max > 1 ? written(media.max) : []),
+    ...(image.role === "thumbnail" ? [] : [`${image.maxBytes / 1e6} MB`]),
+    ...(isLong ? [`${maxSeconds / 60} min`] : []),
+    ...written(dailyLimit.count),
+  ];
+}
 
 test.each(["README", ...PLATFORM_IDS])(
   "every setting that the platform guide %s names exists",
   (guide) => {
-    const known = read("configuration.md");
-    const named = [...read(`platforms/${guide}.md`).matchAll(SETTING)].map(([, name = ""]) => name);
-    expect(named.filter((name) => !known.includes(`\`${name}\``))).toEqual([]);
+    const known = marked(read("configuration.md"), SETTING);
+    const named = marked(read(`platforms/${guide}.md`), SETTING);
+    const unknown = named.filter((name) => !known.includes(name.replace(/=.*/, "")));
+    expect(unknown).toEqual([]);
   },
 );
+
+test.each(OAUTH_PLATFORMS)(
+  "the guide of %s names exactly the permissions for which the code asks",
+  (platform) => {
+    expect(new Set(marked(guideOf(platform), SCOPE))).toEqual(listScopes(platform));
+  },
+);
+
+test.each(OAUTH_PLATFORMS)(
+  "the guide of %s names the redirect address of the code, and connects with a link",
+  (platform) => {
+    expect(guideOf(platform)).toContain(`\`${redirectUriOf("https://post.example.com")}\``);
+    expect(guideOf(platform)).toContain(
+      `\npostrider account connect ${platform} --workspace WORKSPACE_ID\n`,
+    );
+  },
+);
+
+test("the page on account settings names every setting of every platform", () => {
+  const page = read("account-settings.md");
+  const names = PLATFORM_IDS.flatMap((platform) => Object.keys(ACCOUNT_SETTINGS[platform]));
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});

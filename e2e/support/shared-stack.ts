@@ -25,6 +25,8 @@ export interface SharedStack {
   readonly outsidePort: number;
   /** Port on 127.0.0.1 to which webhooks may be sent; one test file at a time listens on it. */
   readonly receiverPort: number;
+  /** Ports on 127.0.0.1 that examples of the documentation may name, for imports and webhooks; each for one test file. */
+  readonly examplePorts: { readonly docsPage: number; readonly guides: number };
 }
 
 /** The web origin whose pages may upload media to the shared system. */
@@ -39,6 +41,8 @@ async function start(): Promise<Started> {
   const dataDir = makeTestFolder("stack");
   const outsidePort = await findStablePort();
   const receiverPort = await findStablePort();
+  const examplePorts = { docsPage: await findStablePort(), guides: await findStablePort() };
+  const outsidePorts = [outsidePort, receiverPort, ...Object.values(examplePorts)];
   const reports: string[] = [];
   const stack = await startStack({
     dataDir,
@@ -47,12 +51,12 @@ async function start(): Promise<Started> {
     replicas: 2,
     report: (line) => reports.push(line),
     env: stackEnvironment({
-      OUTBOUND_ALLOW: `127.0.0.1:${outsidePort},127.0.0.1:${receiverPort}`,
+      OUTBOUND_ALLOW: outsidePorts.map((port) => `127.0.0.1:${port}`).join(","),
       UPLOAD_ORIGINS: UPLOAD_ORIGIN,
     }),
   });
   await createSimulatorControl(stack.describe().simulatorUrl).liftQuotas();
-  return { stack, dataDir, outsidePort, receiverPort, reports };
+  return { stack, dataDir, outsidePort, receiverPort, examplePorts, reports };
 }
 
 async function stop({ stack, reports }: Started): Promise<void> {
@@ -74,8 +78,8 @@ export async function setup({
   const server = createServer((_request, response) => {
     started ??= start();
     started.then(
-      ({ dataDir, outsidePort, receiverPort }) =>
-        response.end(JSON.stringify({ dataDir, outsidePort, receiverPort })),
+      ({ dataDir, outsidePort, receiverPort, examplePorts }) =>
+        response.end(JSON.stringify({ dataDir, outsidePort, receiverPort, examplePorts })),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });

@@ -165,9 +165,7 @@ export async function startSystem(
  * Connects to the running system that test files share (`shared-stack.ts`). Each test file creates its own workspaces
  * in it.
  */
-export async function joinSharedSystem(): Promise<
-  SharedSystem & Pick<SharedStack, "outsidePort" | "receiverPort">
-> {
+export async function joinSharedSystem(): Promise<SharedSystem & Omit<SharedStack, "dataDir">> {
   const answer = await fetch(inject("sharedStackUrl"));
   if (!answer.ok) throw new Error(await answer.text());
   const { dataDir, ...ports } = (await answer.json()) as SharedStack;

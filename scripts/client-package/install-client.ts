@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, realpathSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { packClient } from "./pack-client.ts";
+import { packPackage } from "./pack-package.ts";
 
 /**
  * Packs the client and installs the tarball into an empty folder, without the network: it has no dependencies. The
@@ -10,7 +10,7 @@ import { packClient } from "./pack-client.ts";
  */
 export function installClient(): string {
   const folder = mkdtempSync(join(tmpdir(), "postrider-client-user-"));
-  const tarball = packClient(folder);
+  const tarball = packPackage("client", folder);
   const args = ["install", tarball, "--offline", "--no-audit", "--no-fund"];
   execFileSync("npm", args, { cwd: folder, stdio: "pipe" });
   return folder;

@@ -312,8 +312,13 @@ create table delivery.live_checks (
   ended_at timestamp with time zone,
   external_id text,
   permalink text,
+  fence integer not null default 0,
+  lease_until timestamp with time zone not null default (now() + '00:10:00'::interval),
+  media_id uuid,
   constraint live_checks_pkey PRIMARY KEY (id)
 );
+CREATE INDEX live_checks_ended ON delivery.live_checks USING btree (ended_at) WHERE (ended_at IS NOT NULL);
+CREATE INDEX live_checks_open ON delivery.live_checks USING btree (lease_until) WHERE (ended_at IS NULL);
 
 create table delivery.metrics_accounts (
   account_id uuid not null,

@@ -35,6 +35,13 @@ export const COMMANDS: readonly Command[] = [
   ...webhookCommands,
 ];
 
+/** Names the commands that begin with the word; empty if there are none. */
+function suggest(word: string | undefined): string {
+  const near = COMMANDS.filter(({ words }) => words.split(" ")[0] === word);
+  if (near.length === 0) return "";
+  return `there are ${near.map(({ words }) => `\`${words}\``).join(", ")}; or `;
+}
+
 /**
  * Finds the command that the first words of the command line name, and returns the words after it as `rest`.
  *
@@ -48,7 +55,7 @@ export function findCommand(words: readonly string[]): { command: Command; rest:
   if (command === undefined) {
     const typed = words.filter((word) => !word.startsWith("-")).join(" ");
     const fault = typed === "" ? "the command is missing" : `unknown command \`${typed}\``;
-    throw new UsageError(`${fault}; run \`postrider help\``);
+    throw new UsageError(`${fault}; ${suggest(words[0])}run \`postrider help\``);
   }
   return { command, rest: words.slice(command.words.split(" ").length) };
 }

@@ -242,6 +242,7 @@ test.each([
 test.each([
   [[], "the command is missing"],
   [["workspace"], "unknown command `workspace`"],
+  [["doctor"], "there are `doctor config`, `doctor account`; or run `postrider help`"],
   [["workspaces", "list"], "unknown command `workspaces list`"],
   [["workspace", "create"], "--name is required"],
   [["workspace", "create", "--nam", "X"], "Unknown option '--nam'"],
@@ -258,6 +259,10 @@ test.each([
   [["account", "connect", "bluesky", "--workspace", "w"], "--handle is required"],
   [["account", "connect", "bluesky", "--workspace", "w", "--handle", "h"], "standard input"],
   [["account", "connect", "telegram", "--workspace", "w"], "--chat is required"],
+  [
+    ["account", "connect", "x", "--workspace", "w", "--handle", "h"],
+    "--handle is only for bluesky",
+  ],
   [["events", "list", "--service", "gateway"], "--service must be one of"],
   [["events", "redrive", "some-id"], "--service"],
   [["pause"], "give exactly one of"],

@@ -3,6 +3,7 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { disposeInOrder } from "@postrider/shared/process/lifecycle";
+import type { TestDatabase } from "@postrider/shared/testing/database";
 import { startSimulator } from "@postrider/simulator/simulator";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Settings } from "#src/config.ts";
@@ -13,6 +14,8 @@ const opened: AsyncDisposable[] = [];
 let folder: string;
 let settings: Settings;
 let publicUrl: string;
+let simulatorUrl: string;
+let accountsDatabase: TestDatabase;
 
 /** Something that answers at the public address and is not the gateway of the installation. */
 async function startOtherServer(): Promise<string> {
@@ -29,12 +32,14 @@ async function startOtherServer(): Promise<string> {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "postrider-doctor-test-"));
   const simulator = await startSimulator({ host: "127.0.0.1", port: 0 });
+  simulatorUrl = simulator.url;
   publicUrl = await startOtherServer();
   const databases = [
     await createServiceDatabase("accounts"),
     await createServiceDatabase("media"),
     await createServiceDatabase("delivery"),
   ] as const;
+  [accountsDatabase] = databases;
   const hosts = Object.fromEntries(
     ["instagram", "x", "facebook", "tiktok", "youtube", "telegram", "bluesky"].map((platform) => [
       `${platform.toUpperCase()}_BASE_URL`,
@@ -180,7 +185,9 @@ test("`doctor account --live` prints each step when it has ended, and says what 
   const ended = await runTool(["doctor", "account", id, "--live"], settings, "yes");
 
   expect(ended.errors.split("\n").map((line) => line.split(":")[0])).toEqual([
-    expect.stringMatching(/^Publish one post as .* on facebook and delete it again/),
+    expect.stringMatching(
+      /^The check makes, as .* on Facebook, one post that stays unpublished, so no reader sees it. It is deleted afterwards/,
+    ),
     "ok       prepare",
     "ok       find it unpublished",
     "ok       delete it",
@@ -190,11 +197,86 @@ test("`doctor account --live` prints each step when it has ended, and says what 
   expect(ended.exitCode).toBe(0);
 });
 
+/** Adds a fault of the simulated Facebook for one test. */
+async function addFault(
+  operation: string,
+  status: number,
+  times: number,
+): Promise<AsyncDisposable> {
+  const faults = `${simulatorUrl}/_control/faults`;
+  const body = JSON.stringify({ platform: "facebook", operation, mode: "status", status, times });
+  const headers = { "content-type": "application/json" };
+  const answer = await fetch(faults, { method: "POST", headers, body });
+  if (answer.status !== 201) throw new Error(await answer.text());
+  return { [Symbol.asyncDispose]: async () => void (await fetch(faults, { method: "DELETE" })) };
+}
+
+test("`doctor account` ends with exit code 1 when a check fails, and says what to do", async () => {
+  const id = await connectSimulated("facebook");
+  await using _fault = await addFault("GET /*", 401, 10);
+  const { printed, exitCode } = await runTool(["doctor", "account", id], settings);
+
+  const lines = printed.split("\n");
+  expect(lines.at(-1)).toBe("3 checks: 1 failed, 0 warnings");
+  // What failed stands last, with the remedy and the guide.
+  expect(lines.at(-4)).toMatch(/^failed   facebook, token at Facebook: Facebook refused the call/);
+  expect(lines.at(-3)).toMatch(
+    /^ +what to do: connect the account again.*\(docs\/platforms\/facebook.md\)$/,
+  );
+  expect(exitCode).toBe(1);
+});
+
+test("`doctor account` ends with exit code 1 when the account must be connected again, and with 0 after warnings alone", async () => {
+  const id = await connectSimulated("facebook");
+  const run = async () => {
+    const { printed, exitCode } = await runTool(["doctor", "account", id, "--json"], settings);
+    return {
+      ...(JSON.parse(printed) as { ok: boolean; failed: number; warnings: number }),
+      exitCode,
+    };
+  };
+  await accountsDatabase.migrationSql`update accounts set permissions = null where id = ${id}`;
+  expect(await run()).toMatchObject({ ok: true, failed: 0, warnings: 1, exitCode: 0 });
+  await accountsDatabase.migrationSql`update accounts set status = 'reconnect_required' where id = ${id}`;
+  expect(await run()).toMatchObject({ ok: false, failed: 1, exitCode: 1 });
+});
+
+test("`doctor account --live` ends with exit code 1 and names the post when the platform does not delete it", async () => {
+  const id = await connectSimulated("facebook");
+  await using _fault = await addFault("delete", 403, 10);
+  const ended = await runTool(["doctor", "account", id, "--live", "--yes"], settings);
+
+  expect(ended.errors).toContain("failed   delete it: the platform did not delete the post");
+  expect(ended.printed).toMatch(
+    /^\n3 steps: 1 failed, 0 warnings; the post \d+_\d+ is left on facebook: delete it by hand$/,
+  );
+  expect(ended.exitCode).toBe(1);
+});
+
+test("`doctor config` says that delivery reaches a stand-in instead of the platform", async () => {
+  const { find } = await diagnose();
+  const { host } = new URL(simulatorUrl);
+  expect(find("delivery", "connection to bluesky")).toMatchObject({
+    status: "ok",
+    found: `${host} answers in place of Bluesky, as BLUESKY_BASE_URL says`,
+  });
+});
+
+test("`doctor config` says once how to name the services when none is known", async () => {
+  const urls = { accounts: undefined, posts: undefined, media: undefined, delivery: undefined };
+  const unknown = { urls, identity: settings.identity };
+  const { printed, errors, exitCode } = await runTool(["doctor", "config"], unknown);
+  expect({ printed, exitCode }).toEqual({ printed: "", exitCode: 1 });
+  expect(errors).toMatch(
+    /^error: the address of accounts is unknown; start the stack with npm start, or set/,
+  );
+});
+
 test("`doctor account --live` publishes nothing without the confirmation of a person, and nothing that readers see without --public", async () => {
   const id = await connectSimulated("bluesky");
   const live = ["doctor", "account", id, "--live"];
 
-  const unconfirmed = await runTool(live, settings, "no");
+  const unconfirmed = await runTool([...live, "--public"], settings, "no");
   expect(unconfirmed).toMatchObject({
     exitCode: 1,
     errors: expect.stringContaining("nothing was published") as string,

@@ -1636,6 +1636,7 @@ export interface components {
         readonly CreateAutomationRule: {
             /** Format: uuid */
             readonly accountId: string;
+            /** @description Text that is not only white space. */
             readonly name: string;
             /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
             readonly mediaIds?: readonly string[] | null;
@@ -1663,10 +1664,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -1707,7 +1705,7 @@ export interface components {
             readonly url: string;
             readonly description?: string;
             /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
-            readonly events: readonly string[];
+            readonly events: readonly components["schemas"]["EventFilter"][];
             readonly signing?: components["schemas"]["WebhookSigning"];
             /** @description null = no maximum. */
             readonly maxPerSecond?: number | null;
@@ -1847,6 +1845,11 @@ export interface components {
          * @enum {string}
          */
         readonly ErrorPlace: "query" | "header";
+        /**
+         * @description A type of events, a group of types such as `post.*`, or `*`. More values may be added.
+         * @enum {string}
+         */
+        readonly EventFilter: "*" | "post.*" | "target.*" | "account.*" | "media.*" | "comment_action.*" | "automation_run.*" | "quota.*" | "webhook.*" | "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
         /**
          * @description What happened. More types may be added; a subscription to `*` or to a group receives them.
          * @enum {string}
@@ -2146,9 +2149,7 @@ export interface components {
             /** Format: date-time */
             readonly updatedAt: string;
             readonly mediaIds: readonly string[];
-            readonly options: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options: components["schemas"]["PostOptions"];
             /** Format: uuid */
             readonly queueSlotRuleId: string | null;
             readonly media: readonly components["schemas"]["ReadyMedia"][];
@@ -2188,6 +2189,10 @@ export interface components {
             readonly title?: string;
             readonly privacy?: components["schemas"]["Privacy"];
             readonly tags?: readonly string[];
+        };
+        /** @description Overrides per platform id or account id; those of the account take precedence. */
+        readonly PostOptions: {
+            readonly [key: string]: components["schemas"]["PostOption"];
         };
         /** @description Some targets are published, the others failed. */
         readonly PostPartialEvent: {
@@ -2714,6 +2719,7 @@ export interface components {
          *     }
          */
         readonly UpdateAutomationRule: {
+            /** @description Text that is not only white space. */
             readonly name?: string;
             /** @description The platform's ids of the media whose comments the rule reads; null = all media of the account. */
             readonly mediaIds?: readonly string[] | null;
@@ -2745,10 +2751,7 @@ export interface components {
             readonly content?: string;
             readonly accountIds?: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -2786,7 +2789,7 @@ export interface components {
             readonly url?: string;
             readonly description?: string;
             /** @description Full event types such as `post.published`, groups such as `post.*`, or `*`. */
-            readonly events?: readonly string[];
+            readonly events?: readonly components["schemas"]["EventFilter"][];
             /** @enum {string} */
             readonly status?: "active" | "paused";
             /** @description null = no maximum. */
@@ -2825,10 +2828,7 @@ export interface components {
             readonly content: string;
             readonly accountIds: readonly string[];
             readonly mediaIds?: readonly string[];
-            /** @description Overrides per platform id or account id; those of the account take precedence. */
-            readonly options?: {
-                readonly [key: string]: components["schemas"]["PostOption"];
-            };
+            readonly options?: components["schemas"]["PostOptions"];
             /**
              * Format: date-time
              * @description RFC 3339 with an offset, cut to milliseconds.
@@ -3203,6 +3203,7 @@ export type DetailCode = components['schemas']['DetailCode'];
 export type ErrorCode = components['schemas']['ErrorCode'];
 export type ErrorDetail = components['schemas']['ErrorDetail'];
 export type ErrorPlace = components['schemas']['ErrorPlace'];
+export type EventFilter = components['schemas']['EventFilter'];
 export type EventType = components['schemas']['EventType'];
 export type FacebookAccountSettings = components['schemas']['FacebookAccountSettings'];
 export type ImageRules = components['schemas']['ImageRules'];
@@ -3228,6 +3229,7 @@ export type PostFailedEvent = components['schemas']['PostFailedEvent'];
 export type PostKind = components['schemas']['PostKind'];
 export type PostList = components['schemas']['PostList'];
 export type PostOption = components['schemas']['PostOption'];
+export type PostOptions = components['schemas']['PostOptions'];
 export type PostPartialEvent = components['schemas']['PostPartialEvent'];
 export type PostPublishedEvent = components['schemas']['PostPublishedEvent'];
 export type PostPublishingEvent = components['schemas']['PostPublishingEvent'];
@@ -3318,7 +3320,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3482,7 +3484,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3621,7 +3623,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -3784,7 +3786,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -3966,7 +3968,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4130,7 +4132,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -4343,7 +4345,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -4550,7 +4552,7 @@ export interface operations {
                 readonly status?: components["schemas"]["RunStatus"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4727,7 +4729,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -4918,7 +4920,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5079,7 +5081,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -5313,7 +5315,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5502,7 +5504,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -5722,7 +5724,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -5908,7 +5910,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6121,7 +6123,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -6288,7 +6290,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -6462,7 +6464,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -6643,7 +6645,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -6841,7 +6843,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7008,7 +7010,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -7101,7 +7103,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description Error code `media_in_use`. */
+            /** @description Error code `media_in_use`, `media_not_uploaded`. */
             readonly 409: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -7127,6 +7129,18 @@ export interface operations {
             };
             /** @description Error code `unsupported_media_type`. */
             readonly 415: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `validation_failed`. */
+            readonly 422: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly RateLimit: components["headers"]["RateLimit"];
@@ -7205,7 +7219,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -7891,7 +7905,7 @@ export interface operations {
                      *                 "video/mp4"
                      *               ],
                      *               "maxBytes": 300000000,
-                     *               "maxSeconds": 180,
+                     *               "maxSeconds": 600,
                      *               "altTextMax": 1000
                      *             },
                      *             "kinds": [
@@ -8080,7 +8094,7 @@ export interface operations {
                 readonly createdVia?: components["schemas"]["CreatedVia"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8249,7 +8263,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -8485,7 +8499,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -8667,7 +8681,7 @@ export interface operations {
                 readonly timeoutSeconds?: number;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -8913,7 +8927,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9104,7 +9118,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description The ETag that the post must still have, or several. */
                 readonly "If-Match"?: string;
@@ -9364,7 +9378,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9610,7 +9624,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -9828,7 +9842,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10041,7 +10055,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10204,7 +10218,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -10373,7 +10387,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description Recommended. Requests with the same key are carried out once within 24 hours. */
                 readonly "Idempotency-Key"?: string;
@@ -10579,7 +10593,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10716,7 +10730,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -10910,7 +10924,7 @@ export interface operations {
                 readonly cursor?: string;
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11072,7 +11086,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path?: never;
@@ -11257,7 +11271,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11394,7 +11408,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -11608,10 +11622,11 @@ export interface operations {
                 /** @description nextCursor of the previous page. */
                 readonly cursor?: string;
                 readonly status?: components["schemas"]["DeliveryStatus"];
-                readonly eventType?: string;
+                /** @description What happened. More types may be added; a subscription to `*` or to a group receives them. */
+                readonly eventType?: components["schemas"]["EventType"];
             };
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
                 /** @description ETags of answers that the client has. If one of them is current, the answer is 304. */
                 readonly "If-None-Match"?: string;
@@ -11826,7 +11841,7 @@ export interface operations {
         readonly parameters: {
             readonly query?: never;
             readonly header?: {
-                /** @description Required when the key belongs to more than one workspace. */
+                /** @description UUID in lower case. Required when the key belongs to more than one workspace. */
                 readonly "X-Workspace-Id"?: string;
             };
             readonly path: {
@@ -12041,10 +12056,9 @@ export interface operations {
             };
             readonly cookie?: never;
         };
-        /** @description The bytes, as many as the grant was made for. */
+        /** @description The bytes, as many as the grant was made for. `Content-Type` is the type of the grant, or absent. */
         readonly requestBody: {
             readonly content: {
-                readonly "application/octet-stream": unknown;
                 readonly "image/*": unknown;
                 readonly "video/*": unknown;
             };

@@ -81,12 +81,15 @@ export class TestPlatform implements AsyncDisposable {
   readonly #simulator: Simulator;
 
   readonly #recorded: readonly RecordedRequest[];
+  readonly #time: { heldAt?: number | undefined };
 
   private constructor(
     platform: PlatformId,
     simulator: Simulator,
     recorded: readonly RecordedRequest[],
+    time: { heldAt?: number | undefined },
   ) {
+    this.#time = time;
     this.#platform = platform;
     this.#recorded = recorded;
     this.#simulator = simulator;
@@ -98,8 +101,10 @@ export class TestPlatform implements AsyncDisposable {
     const onCall = (id: string, call: Call) => {
       if (id === platform) recorded.push(recordRequest(call));
     };
-    const simulator = await startSimulator({ host: "127.0.0.1", port: 0, onCall });
-    return new TestPlatform(platform, simulator, recorded);
+    const time: { heldAt?: number | undefined } = {};
+    const machineTime = () => time.heldAt ?? Date.now();
+    const simulator = await startSimulator({ host: "127.0.0.1", port: 0, onCall, machineTime });
+    return new TestPlatform(platform, simulator, recorded, time);
   }
 
   /**
@@ -117,7 +122,16 @@ export class TestPlatform implements AsyncDisposable {
     return await controlSimulator<T>(this.#simulator.url, method, path, body);
   }
 
+  /**
+   * Stops the platform's clock until the next reset, except for the waits of preparation steps. The number of waits then does
+   * not depend on the speed of the machine.
+   */
+  holdClock(): void {
+    this.#time.heldAt = Date.now();
+  }
+
   async reset(): Promise<void> {
+    this.#time.heldAt = undefined;
     await this.control("POST", "reset");
     await this.control("POST", "settings", { quotas: false });
   }

@@ -47,7 +47,7 @@ async function json(url: string, body?: unknown): Promise<unknown> {
 
 test(
   "a simulator killed with SIGKILL keeps the changes of every call that it answered, and SIGTERM ends the simulator with exit code 0",
-  { timeout: 30_000 },
+  { timeout: 120_000 },
   async () => {
     const first = await spawnSimulator();
     const { accounts } = (await json(`${first.url}/_control/accounts`, {

@@ -15,6 +15,8 @@ export interface SimulatorOptions {
    * in memory.
    */
   readonly dataDir?: string;
+  /** Replaces the machine's time in Unix milliseconds, to which the platforms' clock adds. */
+  readonly machineTime?: () => number;
   /**
    * Receives each request to a simulated platform before the platform handles the request, so that
    * tests can check what the caller sent.
@@ -35,7 +37,7 @@ export interface Simulator extends AsyncDisposable {
  * once, including the connections of held requests.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
-  const world = createWorld(options.dataDir);
+  const world = createWorld(options.dataDir, options.machineTime);
   const stop = new AbortController();
   const platforms = createPlatforms(world);
   const held = new HeldCalls(world.store);

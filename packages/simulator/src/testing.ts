@@ -53,8 +53,15 @@ export class TestSimulator implements AsyncDisposable {
     this.#stop = stop;
   }
 
+  /**
+   * Starts a simulator whose platforms' clock goes on by one millisecond per reading, so that the
+   * speed of the machine changes no result.
+   */
   static async start(options: Partial<SimulatorOptions> = {}): Promise<TestSimulator> {
-    const simulator = await startSimulator({ host: "127.0.0.1", port: 0, ...options });
+    let time = Date.now();
+    const machineTime = () => (time += 1);
+    const given = { host: "127.0.0.1", port: 0, machineTime, ...options };
+    const simulator = await startSimulator(given);
     return new TestSimulator(simulator.url, async () => simulator[Symbol.asyncDispose]());
   }
 
@@ -92,6 +99,11 @@ export class TestSimulator implements AsyncDisposable {
       throw new Error("POST /_control/accounts returned no account");
     }
     return account;
+  }
+
+  /** The platforms' time in Unix milliseconds. */
+  async now(): Promise<number> {
+    return Date.parse(textOf((await this.control("/clock"))["now"]));
   }
 
   async visibleTexts(platform: string): Promise<string[]> {

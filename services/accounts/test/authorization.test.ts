@@ -249,7 +249,7 @@ test("the database contains only hashes of the secrets of an authorization, and 
 test.each([
   ["bluesky", "not_available"],
   ["telegram", "not_available"],
-  ["myspace", "not_configured"],
+  ["myspace", "unknown_platform"],
 ])(
   "IssueTicket with the platform %s is rejected with the error code %s",
   async (platform, code) => {

@@ -31,18 +31,50 @@ test.each(["bluesky", "telegram"])(
 );
 
 test.each([
-  ["bluesky", "a wrong app password", { identifier: "unknown.example", appPassword: "x" }],
-  ["telegram", "a wrong bot token", { botToken: "1:x", chatId: "@unknown" }],
-  ["telegram", "no bot token", { chatId: "@unknown" }],
+  [
+    "bluesky",
+    "a wrong app password",
+    { identifier: "unknown.example", appPassword: "x" },
+    "Bluesky does not know this handle with this app password",
+  ],
+  ["telegram", "a wrong bot token", { botToken: "1:x", chatId: "@unknown" }, "from BotFather"],
+  ["telegram", "no bot token", { chatId: "@unknown" }, "the credentials are incomplete"],
 ])(
-  "ConnectAccount for %s with %s is rejected",
-  async (platform, _name, login: Record<string, string>) => {
+  "ConnectAccount for %s with %s is rejected with a reason for people",
+  async (platform, _name, login: Record<string, string>, reason) => {
     const { workspaceId } = fixture;
     await expect(
       fixture.app.accounts.connectAccount({ workspaceId, platform, login }),
-    ).rejects.toMatchObject({ reason: "invalid_request", violations: [{ code: "login_refused" }] });
+    ).rejects.toMatchObject({
+      reason: "invalid_request",
+      violations: [{ code: "login_refused", reason: expect.stringContaining(reason) as string }],
+    });
   },
 );
+
+test("ConnectAccount for a Telegram chat without the bot says that the bot has to be added", async () => {
+  const { workspaceId } = fixture;
+  const { botToken = "" } = await createCredentials("telegram");
+  const login = { botToken, chatId: "@unknown" };
+  await expect(
+    fixture.app.accounts.connectAccount({ workspaceId, platform: "telegram", login }),
+  ).rejects.toMatchObject({
+    violations: [{ reason: expect.stringContaining("add the bot to the chat") as string }],
+  });
+});
+
+test("ConnectAccount names the platform that did not answer", async () => {
+  const { workspaceId } = fixture;
+  const login = await createCredentials("bluesky");
+  const fault = { platform: "bluesky", operation: "login", mode: "status", status: 502 } as const;
+  await fixture.control.fault(fault);
+  await expect(
+    fixture.app.accounts.connectAccount({ workspaceId, platform: "bluesky", login }),
+  ).rejects.toMatchObject({
+    reason: "unavailable",
+    violations: [{ code: "platform_unavailable", reason: "Bluesky answered 502" }],
+  });
+});
 
 test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
   "ConnectAccount for %s is rejected because its accounts can be connected only on its authorization page",

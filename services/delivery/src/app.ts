@@ -83,6 +83,7 @@ export async function startApp(config: Config): Promise<App> {
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
+  doctor.start();
   const { bus, relay } = await startEvents(config, sql, logger);
   Object.assign(parts, { bus, relay });
   const common = { config, logger, bus, peers };

@@ -1,127 +1,8 @@
-import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
-import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
-import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_pb";
-import { createAccountChecks } from "@postrider/platforms/diagnosis/account-checks";
-import type { LiveCheckContext } from "@postrider/platforms/diagnosis/live/check-context";
-import { createLiveCheckConnectors } from "@postrider/platforms/diagnosis/live/connectors";
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
-import { createSession } from "@postrider/platforms/test/bluesky/create-session";
-import { jpegMedia, startMediaServer } from "@postrider/platforms/test/media-server";
-import { mp4Media } from "@postrider/platforms/test/test-media";
-import { startTestPlatform, type TestPlatform } from "@postrider/platforms/test/test-platform";
 import { newId } from "@postrider/shared/ids";
-import type { TestDatabase } from "@postrider/shared/testing/database";
-import { eventually } from "@postrider/shared/testing/poll";
-import { createTestPeer } from "@postrider/shared/testing/router";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { LiveChecks } from "#src/publishing/operations/live-checks.ts";
-import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
-import { createDoctorService } from "#src/publishing/rpc/doctor-service.ts";
-import { DEPLOYMENT, logger, openDatabase } from "./fixture.ts";
-
-const files = await startMediaServer();
-const platforms = new Map<PlatformId, TestPlatform>();
-for (const platform of PLATFORM_IDS) platforms.set(platform, await startTestPlatform(platform));
-
-let database: TestDatabase;
-const opened: LiveChecks[] = [];
-beforeAll(async () => {
-  database = await openDatabase();
-});
-afterAll(async () => {
-  await Promise.all(opened.map((checks) => checks[Symbol.asyncDispose]()));
-  await database[Symbol.asyncDispose]();
-});
-
-function platformOf(platform: PlatformId): TestPlatform {
-  const found = platforms.get(platform);
-  if (found === undefined) throw new Error("no such platform");
-  return found;
-}
-
-function settingsOf(platform: PlatformId) {
-  const at = { baseUrl: platformOf(platform).url };
-  const graph = { ...at, uploadBaseUrl: `${at.baseUrl}/rupload`, version: "v25.0" };
-  return {
-    instagram: { ...graph, loginBaseUrl: `${at.baseUrl}/login` },
-    x: { ...at, mayResend: true },
-    facebook: { ...graph, isTwoPhase: false },
-    tiktok: at,
-    youtube: at,
-    telegram: at,
-    bluesky: { ...at, videoBaseUrl: at.baseUrl },
-  };
-}
-
-/** An account on a simulated platform, and the RPCs with which an operator checks it. */
-async function open(
-  platform: PlatformId,
-  openPermalink: LiveCheckContext["openPermalink"] = () => Promise.resolve(200),
-) {
-  const ref = { workspaceId: newId(), accountId: newId() };
-  const simulated = await platformOf(platform).createAccount();
-  const { externalId, username, credentials } = simulated;
-  const accessToken =
-    platform === "bluesky"
-      ? await createSession(platformOf(platform).url, credentials)
-      : (credentials.accessToken ?? credentials.botToken ?? "");
-  const { workspaceId, accountId } = ref;
-  const account = {
-    id: accountId,
-    workspaceId,
-    platform,
-    status: "active",
-    permissions: { granted: ["publishing"] },
-  };
-  const credential = { ref, accountStatus: "active", externalId, username, accessToken };
-  const accounts = createTestPeer((router) => {
-    router.service(AccountService, {
-      batchGetAccounts: ({ refs }) => ({
-        accounts: refs.some((each) => each.accountId === accountId) ? [account] : [],
-      }),
-    });
-    router.service(CredentialService, {
-      batchGetCredentials: () => ({ credentials: [{ ...credential, version: 1n }] }),
-    });
-  });
-  const settings = settingsOf(platform);
-  const { sql } = database;
-  const liveChecks = new LiveChecks({
-    sql,
-    logger,
-    guard: createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT }),
-    connectors: createLiveCheckConnectors(settings),
-    clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
-    visibleCallMs: 60_000,
-    patienceMs: 3_000,
-    openPermalink,
-  });
-  opened.push(liveChecks);
-  const service = createDoctorService({
-    sql,
-    accounts: {
-      accounts: accounts.client(AccountService),
-      credentials: accounts.client(CredentialService),
-    },
-    checks: createAccountChecks(settings),
-    liveChecks,
-    findFile: () =>
-      Promise.resolve(platform === "instagram" ? files.serve(jpegMedia(1)) : mp4Media(1000)),
-  });
-  const doctor = createTestPeer((router) => router.service(DoctorService, service));
-  return { ref, client: doctor.client(DoctorService), liveChecks };
-}
-
-type Opened = Awaited<ReturnType<typeof open>>;
-
-async function check({ client, ref }: Opened, given: { readonly allowPublic?: boolean } = {}) {
-  const request = { ...ref, allowPublic: true, mediaId: newId(), ...given };
-  const { id } = await client.startLiveCheck(request);
-  return await eventually(async () => {
-    const state = await client.getLiveCheck({ id });
-    return state.endedAt === undefined ? false : state;
-  });
-}
+import { describe, expect, test } from "vitest";
+import { DEPLOYMENT } from "./fixture.ts";
+import { check, database, open, platformOf } from "./live-check-fixture.ts";
 
 /** The steps of a live check that do not end with `ok` on each platform. */
 const EXPECTED = {
@@ -207,11 +88,13 @@ test("a live check is refused while the data belongs to another deployment", asy
 
 test("a live check deletes its post although the process stops", async () => {
   const opening = Promise.withResolvers<void>();
-  const { client, ref, liveChecks } = await open("bluesky", async (_permalink, signal) => {
-    opening.resolve();
-    return await new Promise((_resolve, reject) => {
-      signal.addEventListener("abort", () => reject(new Error("the process stops")));
-    });
+  const { client, ref, liveChecks } = await open("bluesky", {
+    openPermalink: async (_permalink, signal) => {
+      opening.resolve();
+      return await new Promise((_resolve, reject) => {
+        signal.addEventListener("abort", () => reject(new Error("the process stops")));
+      });
+    },
   });
   const { id } = await client.startLiveCheck({ ...ref, allowPublic: true });
   await opening.promise;

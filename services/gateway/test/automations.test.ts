@@ -153,7 +153,8 @@ const MANY = Array.from({ length: 51 }, (_, index) => `word ${index}`);
 test.each([
   [{}, ["required /accountId", "required /keywords", "required /message", "required /name"]],
   [{ ...NEW_RULE, accountId: ACCOUNT_ID.toUpperCase() }, ["format /accountId"]],
-  [{ ...NEW_RULE, name: "" }, ["too_short /name"]],
+  [{ ...NEW_RULE, name: "" }, ["format /name", "too_short /name"]],
+  [{ ...NEW_RULE, name: " " }, ["format /name"]],
   [{ ...NEW_RULE, keywords: [] }, ["min_items /keywords"]],
   [{ ...NEW_RULE, keywords: MANY }, ["max_items /keywords"]],
   [{ ...NEW_RULE, keywords: ["  "] }, ["format /keywords/0"]],

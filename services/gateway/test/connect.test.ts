@@ -270,6 +270,17 @@ test("the OAuth callback names the permissions that a person must not decline, a
   );
 });
 
+test.each([
+  ["denied", "docs/platforms/youtube.md"],
+  ["refused", "docs/platforms/youtube.md"],
+  ["no_account", "docs/platforms/youtube.md"],
+  ["expired", undefined],
+])("for the outcome '%s', the OAuth callback names the guide %s", async (outcome, guide) => {
+  const server = serve({ finishAuthorization: () => ({ outcome, platform: "youtube" }) });
+  const { body } = await back(server, "state=s&code=c");
+  expect(/docs\/[\w/]+\.md/.exec(body)?.[0]).toBe(guide);
+});
+
 test("repeated parameters of the OAuth callback count as missing", async () => {
   const finished: unknown[] = [];
   const server = serve({

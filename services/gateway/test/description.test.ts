@@ -290,19 +290,33 @@ test("the docs page loads nothing from other hosts", async () => {
   for (const source of sources) expect(source).not.toMatch(/^(https?:)?\/\//);
 });
 
-test("the content security policy of the docs page allows only the page's own scripts, whatever host name the client sends", async () => {
+test("the content security policy of the docs page allows only scripts of this server, whatever host name the client sends", async () => {
   const page = await app.inject({ url: "/docs/", headers: { host: "[" } });
   expect(page.statusCode).toBe(200);
   const policy = String(page.headers["content-security-policy"]);
-  const rule = policy.split("; ").find((each) => each.startsWith("script-src"));
-  expect(rule).toMatch(/^script-src 'self' 'sha256-[A-Za-z0-9+/]{43}='$/);
+  expect(policy.split("; ")).toContain("script-src 'self'");
   expect(policy).toContain("default-src 'none'");
+  expect(page.body).not.toMatch(/<script(?![^>]*\ssrc=)|\son\w+=|style=/);
   const script = await app.inject({ url: "/docs/js/scalar.js" });
   expect([script.statusCode, script.headers["content-type"]]).toEqual([
     200,
-    "application/javascript; charset=utf-8",
+    "text/javascript; charset=utf-8",
   ]);
   expect(script.rawPayload.length).toBeGreaterThan(1_000_000);
   const redirect = await app.inject({ url: "/docs", headers: { host: "evil.example" } });
   expect([redirect.statusCode, redirect.headers.location]).toEqual([302, "/docs/"]);
+});
+
+test("browsers load the program and the style of the docs page anew after a release", async () => {
+  for (const [path, type] of [
+    ["js/page.js", "text/javascript"],
+    ["page.css", "text/css"],
+  ]) {
+    const { statusCode, headers } = await app.inject({ url: `/docs/${path}` });
+    expect([statusCode, headers["content-type"], headers["cache-control"]]).toEqual([
+      200,
+      `${type}; charset=utf-8`,
+      "no-cache",
+    ]);
+  }
 });

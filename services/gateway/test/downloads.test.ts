@@ -1,4 +1,5 @@
 import { connect } from "node:net";
+import { createProbeUrl } from "@postrider/rest/media/probe-link";
 import { conflict, notFound } from "@postrider/shared/errors";
 import { signToken } from "@postrider/shared/secrets/signed-token";
 import { eventually } from "@postrider/shared/testing/poll";
@@ -429,4 +430,15 @@ test("a URL of a rendition that does not exist, or of media that are not ready, 
   expect(await summary(await get(token))).toEqual([404, "not_found"]);
   known = [{ ...MEDIA, status: "deleting" }];
   expect(await summary(await get(token))).toEqual([404, "not_found"]);
+});
+
+test("the probe of a media URL answers 204 without asking the media service, and only with the media key of the gateway", async () => {
+  serve([]);
+  const probe = async (key: string) => {
+    const answer = await fetch(createProbeUrl(url, key), { redirect: "manual" });
+    return [answer.status, await answer.text()] as const;
+  };
+  expect(await probe(MEDIA_KEY)).toEqual([204, ""]);
+  const [status] = await probe("another media key, as of another installation of Postrider");
+  expect(status).toBe(404);
 });

@@ -102,6 +102,21 @@ test.each<Era>(["modern", "legacy"])(
   },
 );
 
+test("the schemas of the tools say one type at a time, because some agents refuse lists of types", async () => {
+  const client = await connect("modern");
+  const { tools } = await client.listTools();
+  for (const tool of tools) expect(JSON.stringify(tool)).not.toContain('"type":[');
+  const post = tools.find(({ name }) => name === "get_post")?.outputSchema?.["$defs"];
+  expect(post).toMatchObject({
+    PostDetail: {
+      properties: {
+        publishedAt: { anyOf: [{ type: "string", format: "date-time" }, { type: "null" }] },
+      },
+    },
+  });
+  await client.close();
+});
+
 const NEW = { content: "Hello", accountIds: [ACCOUNT_ID], idempotencyKey: "k" };
 
 test("create_post makes a draft of the interface mcp unless the agent says when to publish", async () => {

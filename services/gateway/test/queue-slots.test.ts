@@ -301,7 +301,8 @@ test("a request that would create one queue slot rule more than the maximum is r
   expect(answer.json<ErrorBody>().error.details).toEqual([
     {
       code: "too_many_rules",
-      message: "The workspace has too many queue slot rules: at most 100. Delete one first.",
+      message:
+        "The workspace has too many rules of this kind: at most 100. Delete or revoke one first.",
       limit: 100,
       unit: "rules",
     },

@@ -21,6 +21,8 @@ interface Gateway extends AsyncDisposable {
   content: string;
   /** Number of calls that the simulated posts service has received. */
   calls: number;
+  /** The simulated posts service answers a call for a list when this promise is resolved. */
+  mayList: Promise<void>;
   get(path: string, workspaceId?: string, method?: string): Promise<Response>;
   /** Requests a path and does not read the answer. */
   requestWithoutReading(path: string): Socket;
@@ -36,7 +38,11 @@ async function startGateway(patience: Peers["patience"]): Promise<Gateway> {
   const app = await createTestServer(
     {
       posts: {
-        listPosts: ({ workspaceId }) => ({ posts: [post(workspaceId)] }),
+        listPosts: async ({ workspaceId }) => {
+          const posts = [post(workspaceId)];
+          await gateway.mayList;
+          return { posts };
+        },
         batchGetPosts: ({ refs }) => ({
           posts: refs.map(({ workspaceId }) => post(workspaceId)),
         }),
@@ -52,6 +58,7 @@ async function startGateway(patience: Peers["patience"]): Promise<Gateway> {
     app,
     content: LONG,
     calls: 0,
+    mayList: Promise.resolve(),
     get: (path, workspaceId = WORKSPACE_ID, method = "GET") =>
       fetch(`${url}/api/v1${path}`, {
         method,
@@ -82,7 +89,8 @@ afterAll(async () => {
 });
 afterEach(() => {
   for (const socket of sockets.splice(0)) socket.destroy();
-  for (const gateway of [patient, strict]) Object.assign(gateway, { content: LONG, calls: 0 });
+  for (const gateway of [patient, strict])
+    Object.assign(gateway, { content: LONG, calls: 0, mayList: Promise.resolve() });
 });
 
 async function codeOf(answer: Response) {
@@ -123,10 +131,24 @@ test("the gateway sends a large answer to a request that changed data even while
 
 test("the gateway reads a list of posts only after it has reserved memory for the answer, and refuses a request that waits too long for the memory", async () => {
   // Each request for a list of posts reserves 2 MiB of the 26 MiB that the unsent answers to a workspace may have.
-  for (let count = 0; count < 13; count += 1) patient.requestWithoutReading("/posts");
+  const gate = Promise.withResolvers<void>();
+  Object.assign(patient, { content: "short", mayList: gate.promise });
+  const waiting = Array.from({ length: 13 }, async () => statusOf(await patient.get("/posts")));
   await eventually(() => patient.calls === 13);
   expect(await codeOf(await patient.get("/posts"))).toEqual([429, "rate_limited"]);
   expect(patient.calls).toBe(13);
+  const other = patient.get("/posts", OTHER_WORKSPACE);
+  await eventually(() => patient.calls === 14);
+  gate.resolve();
+  expect(await statusOf(await other)).toBe(200);
+  expect(await Promise.all(waiting)).toEqual(Array(13).fill(200));
+  expect(await statusOf(await patient.get("/posts"))).toBe(200);
+});
+
+test("a list of posts that is much larger as JSON than was reserved for it takes the rest from the limit of its workspace", async () => {
+  for (let count = 0; count < 2; count += 1) patient.requestWithoutReading("/posts");
+  await eventually(() => patient.calls === 2);
+  expect(await codeOf(await patient.get("/posts"))).toEqual([429, "rate_limited"]);
   expect(await statusOf(await patient.get("/posts", OTHER_WORKSPACE))).toBe(200);
   for (const socket of sockets.splice(0)) socket.destroy();
   await eventually(async () => (await statusOf(await patient.get("/posts"))) === 200);

@@ -155,6 +155,8 @@ test("POST /webhooks answers 201 with the location and the secret of the subscri
 test.each([
   [{}, ["required /events", "required /url"]],
   [{ ...BODY, events: [] }, ["min_items /events"]],
+  [{ ...BODY, events: ["post.*", "post.exploded"] }, ["not_allowed /events/1"]],
+  [{ ...BODY, url: "ftp://example.com/hook" }, ["format /url"]],
   [{ ...BODY, secret: "mine" }, ["additional_property /secret"]],
   [{ ...BODY, signing: "rsa" }, ["not_allowed /signing"]],
   [{ ...BODY, maxPerSecond: 0 }, ["too_small /maxPerSecond"]],

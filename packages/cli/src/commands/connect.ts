@@ -18,7 +18,8 @@ import {
   type Result,
   type Terminal,
 } from "#src/command.ts";
-import { CommandFailure, UsageError } from "#src/failures.ts";
+import { toConnectFailure, toOutcomeFailure } from "#src/commands/connect-failures.ts";
+import { UsageError } from "#src/failures.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
@@ -29,17 +30,6 @@ const POLL_MS = 500;
  * tool asks again.
  */
 const LOOK_MS = 5_000;
-
-const FAILURES: Readonly<Record<string, string>> = {
-  denied: "access was denied on the page of the platform; run the command again for a new link",
-  expired: "the link was not used within 10 minutes; run the command again for a new link",
-  permission_missing:
-    "a permission that publishing needs was not granted; run the command again and leave all permissions selected on the page",
-  no_account: "the approved access includes no account that can publish; select one on the page",
-  unavailable: "the platform did not answer; run the command again for a new link",
-  unanswered:
-    "the accounts service did not answer until the link expired; check with `postrider account list` whether the account is connected",
-};
 
 /** Says in one line which features an account lacks; no line when it lacks none. */
 function describeMissing({ username, permissions }: Account): readonly string[] {
@@ -117,22 +107,18 @@ async function findProgress(
 
 async function waitForAccounts(
   services: Services,
+  platform: string,
   { id, expiresAt }: IssueTicketResponse,
 ): Promise<readonly Account[]> {
   for (;;) {
     const progress = await findProgress(services, id);
     if (progress?.status === "connected") return progress.accounts;
-    if (progress?.status === "failed") throw toFailure(progress.failure ?? "refused");
+    if (progress?.status === "failed")
+      throw toOutcomeFailure(platform, progress.failure ?? "refused");
     const isOver = expiresAt !== undefined && timestampMs(expiresAt) < Date.now();
-    if (progress === undefined && isOver) throw toFailure("unanswered");
+    if (progress === undefined && isOver) throw toOutcomeFailure(platform, "unanswered");
     await sleep(POLL_MS);
   }
-}
-
-/** Converts the code of a failed authorization to the failure of the command, with a message for the operator. */
-function toFailure(code: string): CommandFailure {
-  const refused = "the platform rejected the authorization; run the command again for a new link";
-  return new CommandFailure(code, FAILURES[code] ?? refused);
 }
 
 async function connectByLink(
@@ -140,17 +126,42 @@ async function connectByLink(
   args: Arguments,
   { note }: Terminal,
 ): Promise<Result> {
-  const authorization = await services.client("accounts", AuthorizationService).issueTicket({
-    workspaceId: getText(args, "workspace"),
-    platform: getPositional(args),
-  });
+  const platform = getPositional(args);
+  const workspaceId = getText(args, "workspace");
+  const client = services.client("accounts", AuthorizationService);
+  const authorization = await client.issueTicket({ workspaceId, platform });
   const { url } = authorization;
   note({
     json: { url, expiresAt: toInstant(authorization.expiresAt) },
     text: `Open this link in a browser within 10 minutes; it works once:\n\n  ${url}\n`,
   });
-  const accounts = await waitForAccounts(services, authorization);
+  const accounts = await waitForAccounts(services, platform, authorization);
   return toResult(accounts, accounts.length !== 1);
+}
+
+/** The option that names the account on a platform without an authorization page. */
+const NAME_OPTIONS = { handle: "bluesky", chat: "telegram" } as const;
+
+/** Refuses options that the platform does not use, so that a person notices that they have no effect. */
+function checkOptions(platform: string, { values }: Arguments): void {
+  for (const [option, user] of Object.entries(NAME_OPTIONS))
+    if (values[option] !== undefined && platform !== user)
+      throw new UsageError(`--${option} is only for ${user}`);
+}
+
+async function connectReal(
+  services: Services,
+  args: Arguments,
+  terminal: Terminal,
+): Promise<Result> {
+  const platform = getPositional(args);
+  const workspaceId = getText(args, "workspace");
+  checkOptions(platform, args);
+  const login = await readCredentials(platform, args, terminal);
+  if (login === undefined) return await connectByLink(services, args, terminal);
+  const client = services.client("accounts", AccountService);
+  const { account } = await client.connectAccount({ workspaceId, platform, login });
+  return toResult([required(account)], false);
 }
 
 /** Connects an account with entered credentials or with a connect link, or connects accounts of the simulator. */
@@ -159,12 +170,10 @@ export async function connectAccount(
   args: Arguments,
   terminal: Terminal,
 ): Promise<Result> {
-  if (args.values.simulated === true) return await connectSimulated(services, args);
-  const platform = getPositional(args);
-  const workspaceId = getText(args, "workspace");
-  const login = await readCredentials(platform, args, terminal);
-  if (login === undefined) return await connectByLink(services, args, terminal);
-  const client = services.client("accounts", AccountService);
-  const { account } = await client.connectAccount({ workspaceId, platform, login });
-  return toResult([required(account)], false);
+  const connect = args.values.simulated === true ? connectSimulated : connectReal;
+  try {
+    return await connect(services, args, terminal);
+  } catch (error) {
+    throw toConnectFailure(getPositional(args), error);
+  }
 }

@@ -6,7 +6,7 @@ import type { Result } from "#src/command.ts";
 import { SERVICES, type ServiceName } from "#src/config.ts";
 import { toFinding, toResult, type Finding } from "#src/doctor/findings.ts";
 import { checkPublicAddress } from "#src/doctor/public-address.ts";
-import { toFailure } from "#src/failures.ts";
+import { NotRunningError, toFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
 /** What one service answered; without a response the service could not be asked. */
@@ -14,6 +14,14 @@ interface Answer {
   readonly service: ServiceName;
   readonly response?: DiagnoseResponse;
   readonly findings: readonly Finding[];
+  /** Why the address of the service is not known. */
+  readonly unknown?: NotRunningError;
+}
+
+/** What is said of a service whose address or secret is unknown; the message says what to do. */
+function toUnknown(service: ServiceName, error: NotRunningError): Answer {
+  const finding = { at: service, name: "answer", status: "failed", found: error.message };
+  return { service, unknown: error, findings: [{ ...finding, remedy: "", guide: "" }] };
 }
 
 async function ask(services: Services, service: ServiceName): Promise<Answer> {
@@ -25,6 +33,7 @@ async function ask(services: Services, service: ServiceName): Promise<Answer> {
       findings: response.findings.map((finding) => toFinding(service, finding)),
     };
   } catch (error) {
+    if (error instanceof NotRunningError) return toUnknown(service, error);
     const { message } = toFailure(error, service);
     const remedy = "check that the service runs and that IDENTITY_KEYS is the operator's key";
     const guide = "docs/operations.md";
@@ -42,6 +51,9 @@ function listUnused(findings: readonly Finding[]): ReadonlySet<string> {
 /** Checks an installation: every service checks its part, and this computer checks the public address. */
 export async function checkInstallation(services: Services): Promise<Result> {
   const answers = await Promise.all(SERVICES.map((service) => ask(services, service)));
+  // Without any address, one message says the same as four findings.
+  const [first, ...others] = answers.map(({ unknown }) => unknown);
+  if (first !== undefined && others.every((each) => each !== undefined)) throw first;
   const responses = answers.flatMap(({ service, response }) =>
     response === undefined ? [] : [{ service, ...response }],
   );

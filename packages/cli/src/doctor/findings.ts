@@ -26,14 +26,23 @@ function formatFinding({ at, name, status, found, remedy, guide }: Finding): str
   return lines.join("\n");
 }
 
+/** Returns a number with its noun, for example `1 warning` or `2 warnings`. */
+export function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+/** What needs attention stands last, where a terminal shows it. */
+const ORDER = ["ok", "off", "warning", "failed"];
+
 /** Returns the findings as the result of a command, which ends with exit code 1 if a check failed. */
 export function toResult(findings: readonly Finding[], further: object = {}): Result {
   const count = (status: string) => findings.filter((each) => each.status === status).length;
   const [failed, warnings] = [count("failed"), count("warning")];
-  const summary = `${findings.length} checks: ${failed} failed, ${warnings} warnings`;
+  const sorted = findings.toSorted((a, b) => ORDER.indexOf(a.status) - ORDER.indexOf(b.status));
+  const summary = `${countOf(findings.length, "check")}: ${failed} failed, ${countOf(warnings, "warning")}`;
   return {
     json: { ok: failed === 0, failed, warnings, findings, ...further },
-    text: [...findings.map(formatFinding), "", summary].join("\n"),
+    text: [...sorted.map(formatFinding), "", summary].join("\n"),
     exitCode: failed === 0 ? 0 : 1,
   };
 }

@@ -2,6 +2,8 @@ import type { Finding } from "#src/doctor/findings.ts";
 
 /** Maximum duration in milliseconds of the request that shows which gateway answers at the public address. */
 const PROBE_MS = 10_000;
+/** Matches host names and addresses that only this computer reaches. */
+const LOOPBACK = /^(localhost|.*\.localhost|127\..*|\[?::1\]?)$/i;
 /** Matches host names and addresses that platforms on the internet cannot reach. */
 const PRIVATE =
   /^(localhost|.*\.(local|internal|localhost|test)|127\..*|10\..*|192\.168\..*|172\.(1[6-9]|2\d|3[01])\..*|\[?(::1|f[cd].*|fe80.*)\]?)$/i;
@@ -32,9 +34,9 @@ function checkAgreement({ urls }: PublicAddress): Check {
     return {
       name,
       status: "warning",
-      found: `${first} can be reached only from inside your network`,
+      found: `${first} can be reached only from ${LOOPBACK.test(hostname) ? "this computer" : "inside your network"}`,
       remedy:
-        "Bluesky and Telegram work without a public address; for the other platforms, set PUBLIC_URL to an https address that the internet reaches",
+        "Bluesky, Telegram and simulated platforms work without a public address; for the other platforms, set PUBLIC_URL to an https address that the internet reaches",
     };
   return protocol === "https:"
     ? { name, status: "ok", found: `${first} is a public https address`, remedy: "" }
@@ -84,11 +86,18 @@ async function checkGateway({ probeUrl }: PublicAddress): Promise<Check> {
   }
 }
 
+const UNCHECKED: Check = {
+  name: "gateway and media key",
+  status: "warning",
+  found: "the gateway was not checked, because the delivery service did not give an address for it",
+  remedy: "repeat the command when delivery answers",
+};
+
 /** Checks the public address, as far as this computer can see it. */
 export async function checkPublicAddress(address: PublicAddress): Promise<readonly Finding[]> {
   const checks: Check[] = [];
   if (Object.keys(address.urls).length > 0) checks.push(checkAgreement(address));
-  if (address.probeUrl !== "") checks.push(await checkGateway(address));
+  checks.push(address.probeUrl === "" ? UNCHECKED : await checkGateway(address));
   return checks.map((check) => ({
     ...check,
     at: "this computer",

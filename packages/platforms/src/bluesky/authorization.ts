@@ -26,6 +26,7 @@ const REFRESH_TOKEN_MS = 90 * 86_400_000;
  * used again.
  */
 const SESSION_ERRORS = new Set([
+  "AuthFactorTokenRequired",
   "ExpiredToken",
   "InvalidToken",
   "AuthenticationRequired",
@@ -37,6 +38,16 @@ const SESSION_ERRORS = new Set([
 function isRefusal({ status, json }: PlatformAnswer): boolean {
   const error = text(json, "error");
   return (status === 400 || status === 401) && error !== undefined && SESSION_ERRORS.has(error);
+}
+
+/** Says why a login was refused, and what the account's owner can do. */
+function describeRefusal({ json }: PlatformAnswer): string {
+  const error = text(json, "error") ?? "";
+  if (error === "AuthFactorTokenRequired")
+    return "Bluesky asks for a code by e-mail, as it does for the account's own password: use an app password";
+  if (error.startsWith("Account"))
+    return "Bluesky has deactivated, suspended or taken down the account: its owner must act in Bluesky";
+  return "Bluesky does not know this handle with this app password: give the full handle, such as alice.bsky.social, and a new app password";
 }
 
 /**
@@ -102,7 +113,7 @@ function toConnected(
   { baseUrl }: BlueskyDirectory,
 ): ConnectResult {
   const message = `Bluesky answered ${answer.status}`;
-  if (isRefusal(answer)) return { kind: "refused", message };
+  if (isRefusal(answer)) return { kind: "refused", message: describeRefusal(answer) };
   const { json } = answer;
   const externalId = text(json, "did");
   if (own !== undefined && externalId !== own.did)

@@ -26,11 +26,15 @@ export function createHostChecks(
 
 async function checkHost(platform: PlatformId, url: string, signal: AbortSignal) {
   const { displayName } = PLATFORMS[platform];
-  const { host } = new URL(url);
+  const { host, protocol } = new URL(url);
   const answer = await callPlatform({ method: "GET", url }, signal);
   if (answer.kind === "no_answer")
     throw new Error(`${displayName} does not answer at ${host}: ${answer.message}`);
-  const found = `${displayName} answers at ${host}`;
+  // No platform offers its API without https.
+  const isReplaced = protocol === "http:";
+  const found = isReplaced
+    ? `${host} answers in place of ${displayName}, as ${platform.toUpperCase()}_BASE_URL says`
+    : `${displayName} answers at ${host}`;
   const skewMs = Math.abs(Date.now() - Date.parse(header(answer, "date") ?? ""));
   return skewMs > MAX_SKEW_MS
     ? ({

@@ -54,13 +54,24 @@ function readInsights(node: JsonObject): ReadonlyMap<string, number> {
   return values;
 }
 
-function toReading(reading: NodeReading, { toMetrics }: MetricsSource): MetricsReading {
+/** Converts a post of the Graph API with its counters, and its insights if they were asked for. */
+export function toPostMetrics(node: JsonObject, { toMetrics }: MetricsSource): MetricsReading {
+  return { kind: "metrics", metrics: toMetrics(node, readInsights(node)) };
+}
+
+/** The parameter `fields` for all metrics of a post, and for those that need no permission for insights. */
+export function toFields({ counters, insights }: MetricsSource): {
+  readonly all: string;
+  readonly counters: string;
+} {
+  const wanted = insights.length === 0 ? "" : `,insights.metric(${insights.join(",")})`;
+  return { all: `id,${counters}${wanted}`, counters: `id,${counters}` };
+}
+
+function toReading(reading: NodeReading, source: MetricsSource): MetricsReading {
   switch (reading.kind) {
     case "node":
-      return {
-        kind: "metrics",
-        metrics: toMetrics(reading.node, readInsights(reading.node)),
-      };
+      return toPostMetrics(reading.node, source);
     case "missing":
       return reading;
     case "refused":
@@ -100,12 +111,12 @@ export async function readMetrics(
   },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
-  const { counters, insights, own } = source;
+  const { own } = source;
+  const { all, counters } = toFields(source);
   const readFields = (posts: readonly string[], fields: string) =>
     readNodes(api, account, { ids: posts, fields, own, onCall }, signal);
-  const readCounters = (posts: readonly string[]) => readFields(posts, `id,${counters}`);
-  const wanted = insights.length === 0 ? "" : `,insights.metric(${insights.join(",")})`;
-  let read = await readFields(ids, `id,${counters}${wanted}`);
+  const readCounters = (posts: readonly string[]) => readFields(posts, counters);
+  let read = await readFields(ids, all);
   if (read.kind === "refused" && read.code === "permission_missing") read = await readCounters(ids);
   if (read.kind === "nodes") read = await addCounters(read.nodes, readCounters);
   if (read.kind !== "nodes") return toMetricsFailure(read);

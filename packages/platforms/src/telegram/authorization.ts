@@ -10,8 +10,19 @@ import type {
 import { type JsonObject, object, text } from "#src/http/platform-answer.ts";
 import { formatChatAddress, parseChatAddress } from "./chat-address.ts";
 
-/** HTTP statuses with which Telegram's Bot API refuses the token, the channel or the bot's rights in the channel. */
-const REFUSALS = new Set([400, 401, 403, 404]);
+const UNKNOWN_TOKEN =
+  "Telegram does not know the bot token: copy it again from BotFather, with the number before the colon";
+
+/** What to do for each HTTP status with which Telegram's Bot API refuses the token, the chat or the bot's rights in it. */
+const REFUSALS: ReadonlyMap<number, string> = new Map([
+  [
+    400,
+    "Telegram finds no such chat among those of the bot: add the bot to the chat, and check the name or the id",
+  ],
+  [401, UNKNOWN_TOKEN],
+  [403, "the bot was removed from the chat: add it again"],
+  [404, UNKNOWN_TOKEN],
+]);
 
 type Result = { readonly kind: "result"; readonly result: JsonObject };
 type Ask = (
@@ -26,9 +37,9 @@ function openBot(baseUrl: string, botToken: string, signal: AbortSignal): Ask {
     if (answer.kind !== "answer") return answer;
     const result = object(answer.json, "result");
     if (result !== undefined) return { kind: "result", result };
-    const message = `Telegram answered ${answer.status}`;
-    const isRefusal = answer.json?.ok === false && REFUSALS.has(answer.status);
-    return isRefusal ? { kind: "refused", message } : unavailable(message);
+    const refusal = answer.json?.ok === false ? REFUSALS.get(answer.status) : undefined;
+    if (refusal !== undefined) return { kind: "refused", message: refusal };
+    return unavailable(`Telegram answered ${answer.status}`);
   };
 }
 

@@ -23,14 +23,19 @@ export function findLongMarkRun(text: string): number {
 }
 
 /**
- * Returns the text in NFC, in a time that is linear in its length. `normalize` sorts each run of combining marks in
- * quadratic time: a run of 85,000 marks takes 15 seconds. So a text with a run that is too long to be published is
- * normalized in parts; its form is then the same for equal texts, but not exactly NFC.
+ * Returns the text in a normalization form, in a time that is linear in its length. `normalize` sorts each run of combining
+ * marks in quadratic time: a run of 85,000 marks takes 15 seconds. So a text with a run that is too long to be published is
+ * normalized in parts; its form is then the same for equal texts, but not exactly the normalization form.
  */
-export function composeText(text: string): string {
-  if (!LONG_RUN.test(text)) return text.normalize("NFC");
+export function normalizeInParts(text: string, form: "NFC" | "NFKC" | "NFKD"): string {
+  if (!LONG_RUN.test(text)) return text.normalize(form);
   return text
     .split(PART)
-    .map((part) => part.normalize("NFC"))
+    .map((part) => part.normalize(form))
     .join("");
+}
+
+/** Returns the text in NFC, as `normalizeInParts` does. */
+export function composeText(text: string): string {
+  return normalizeInParts(text, "NFC");
 }

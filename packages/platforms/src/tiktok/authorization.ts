@@ -76,7 +76,7 @@ function authorizeUrl(app: TiktokApp, { redirectUri, state }: AuthorizeRequest):
  * tokens.
  */
 export function createTiktokAuthorizationConnector(app: TiktokApp): AuthorizationConnector {
-  return createOAuthConnector({
+  const connector = createOAuthConnector({
     refreshLifetimeMs: REFRESH_TOKEN_MS,
     // TikTok's flow for web servers has no PKCE; the client secret protects the code instead.
     usesPkce: false,
@@ -89,4 +89,5 @@ export function createTiktokAuthorizationConnector(app: TiktokApp): Authorizatio
     identify: (tokens, signal) => identify(app, tokens, signal),
     revoke: (tokens, signal) => revokeTokens(app, tokens, signal),
   });
+  return { ...connector, permissions: PERMISSIONS.publishing };
 }

@@ -202,7 +202,7 @@ describe("replying on Bluesky", () => {
     async (mode) => {
       const owned = await publishPost();
       const request = toReply(owned.mediaId, await comment(owned, "nice"));
-      await platform.addFault("reply", mode, mode === "commit_late" ? { delayMs: 50 } : {});
+      await platform.addFault("reply", mode, mode === "commit_late" ? { delayMs: 1000 } : {});
       expect(await bluesky.reply(owned.account, request, guard)).toMatchObject({ kind: "unknown" });
       const verdict = await reconcile(owned.account, request);
       expect(verdict.kind).toBe(mode === "commit_late" ? "repeat" : "present");
@@ -211,7 +211,9 @@ describe("replying on Bluesky", () => {
         kind: "published",
         externalId: rkey,
       });
-      await expect.poll(() => reconcile(owned.account, request)).toMatchObject({ kind: "present" });
+      await expect
+        .poll(() => reconcile(owned.account, request), { timeout: 20_000 })
+        .toMatchObject({ kind: "present" });
       expect(await listTexts(request.text)).toHaveLength(1);
     },
   );

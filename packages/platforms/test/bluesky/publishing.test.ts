@@ -74,6 +74,7 @@ describe("publishing media on Bluesky", () => {
   test("the Bluesky connector sends a video to Bluesky's video service and polls until the video is processed", async () => {
     const video = mp4Media(300_000);
     const publication = await createPublication([video], "");
+    platform.holdClock();
     const { handles, waits } = await prepare(publication);
     expect(waits).toEqual([1000, 1000]);
     expect(await bluesky.publish(publication, handles, guard)).toMatchObject({

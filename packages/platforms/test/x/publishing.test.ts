@@ -58,6 +58,7 @@ describe("publishing media on X", () => {
   test("the X connector uploads a video in segments and waits for its processing as long as X states", async () => {
     const video = mp4Media(9 * MB);
     const publication = await createPublication([video]);
+    platform.holdClock();
     const { handles, waits } = await prepare(publication);
     expect(waits).toEqual([1000, 1000]);
     expect(await x.publish(publication, handles, guard)).toMatchObject({ kind: "published" });

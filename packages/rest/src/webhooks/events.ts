@@ -136,11 +136,22 @@ function capitalize(word: string): string {
 /** Every webhook event whose payload is documented. */
 export const WEBHOOK_EVENTS: readonly DocumentedEvent[] = Object.entries(EVENTS).map(describeEvent);
 
+const TYPES = WEBHOOK_EVENTS.map(({ type }) => type);
+
 /** The type of a webhook event. */
 export const EventType = enumeration(
   "EventType",
-  WEBHOOK_EVENTS.map(({ type }) => type),
+  TYPES,
   "What happened. More types may be added; a subscription to `*` or to a group receives them.",
+);
+
+const GROUPS = new Set(TYPES.map((type) => `${type.split(".", 1)[0]}.*`));
+
+/** What a subscription receives: events of a type, of a group of types, or all. */
+export const EventFilter = enumeration(
+  "EventFilter",
+  ["*", ...GROUPS, ...TYPES],
+  "A type of events, a group of types such as `post.*`, or `*`. More values may be added.",
 );
 
 /** Schemas of webhook events that the API description lists by name. */

@@ -74,7 +74,11 @@ async function checkBus(sql: Sql, bus: Bus | undefined) {
   await bus.check();
   const { rows, oldestMs } = await readOutboxBacklog(sql, outboxFloorOf(sql).id);
   const name = bus.system === "kafka" ? "Kafka" : "Postgres";
-  const found = `the bus on ${name} answers; ${rows} events wait to be published, the oldest for ${Math.round(oldestMs / 1000)} s`;
+  const backlog =
+    rows === 0
+      ? "no events wait to be published"
+      : `${rows} events wait to be published, the oldest for ${Math.round(oldestMs / 1000)} s`;
+  const found = `the bus on ${name} answers; ${backlog}`;
   return oldestMs > MAX_EVENT_AGE_MS
     ? ({
         status: "failed",

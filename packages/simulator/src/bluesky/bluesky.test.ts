@@ -82,6 +82,24 @@ test("the simulated Bluesky refuses a login with a wrong password", async () => 
   expect([answer.status, answer.body["error"]]).toEqual([401, "AuthenticationRequired"]);
 });
 
+test("the simulated Bluesky logs an account in only at the server that its DID document names", async () => {
+  const other = await simulator.account("bluesky", "alice.pds.example");
+  const { identifier, appPassword } = other.credentials;
+  const json = { identifier, password: appPassword };
+  const nsid = "com.atproto.server.createSession";
+  expect((await procedure(nsid, json)).body["error"]).toBe("AuthenticationRequired");
+  const resolved = await query("com.atproto.identity.resolveHandle", `handle=${other.username}`);
+  expect(resolved.body["did"]).toBe(other.externalId);
+  const document = await simulator.call("GET", `/bluesky/plc/${other.externalId}`);
+  const server = textOf(document.body["service"]?.[0]?.["serviceEndpoint"]);
+  expect(server).toBe(`${simulator.url}/bluesky/other-pds`);
+  const path = `${server.slice(simulator.url.length)}/xrpc/${nsid}`;
+  expect((await simulator.call("POST", path, { json })).body).toMatchObject({
+    did: other.externalId,
+    handle: "alice.pds.example",
+  });
+});
+
 test("putting an identical record into the simulated Bluesky again creates no commit and returns the same URI and CID", async () => {
   const first = await put(record("hello"));
   expect(first.body).toMatchObject({ uri: uri(), validationStatus: "valid" });

@@ -36,7 +36,8 @@ function bytesOf({ parameters, fetched }: GraphCall): Buffer {
   return file.bytes;
 }
 
-function photoOf(graphCall: GraphCall): ReceivedMedia {
+/** The photo of a call. Refuses the call unless Facebook takes the photo. */
+export function photoOf(graphCall: GraphCall): ReceivedMedia {
   const bytes = bytesOf(graphCall);
   if (bytes.length > MAX_BYTES) {
     refusePhoto("The photo is too large");

@@ -83,9 +83,9 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** The body of a platform call as a JSON object; undefined when the body is not a JSON object. */
-export function jsonObject(call: Call): Record<string, unknown> | undefined {
+export function jsonObject({ body }: Pick<Call, "body">): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(call.body.toString("utf8"));
+    const value: unknown = JSON.parse(body.toString("utf8"));
     return isRecord(value) ? value : undefined;
   } catch {
     return undefined;

@@ -15,6 +15,7 @@ const FILES: Readonly<Record<string, readonly [type: string, bytes: Buffer]>> = 
   "/one.jpg": ["image/jpeg", jpegBytes(1)],
   "/two.jpg": ["image/jpeg", jpegBytes(2)],
   "/wide.jpg": ["image/jpeg", jpegBytes(0, 2000, 1000)],
+  "/portrait.jpg": ["image/jpeg", jpegBytes(0, 3024, 4032)],
   "/picture.png": ["image/png", pngBytes()],
   "/page.jpg": ["text/html", Buffer.from("<html>")],
   "/png-bytes.jpg": ["image/jpeg", pngBytes()],
@@ -205,6 +206,26 @@ test("the simulated Instagram refuses a carousel with 1 or 11 child containers, 
   expect((await carousel(one, two)).status).toBe(200);
 });
 
+test("the simulated Instagram takes the bytes of a video from apps with Facebook Login only, and fetches video_url for accounts of Instagram Login", async () => {
+  const own = account.credentials["instagramAccessToken"] ?? "";
+  const createAs = (host: string, by: string, fields: Fields) =>
+    simulator.call("POST", `/instagram${host}/v25.0/${account.externalId}/media`, {
+      token: by,
+      form: fields,
+    });
+  const kinds: readonly Fields[] = [
+    { media_type: "REELS" },
+    { media_type: "VIDEO", is_carousel_item: "true" },
+  ];
+  for (const kind of kinds) {
+    const pushed = { ...kind, upload_type: "resumable" };
+    expect((await createAs("", token, pushed)).status).toBe(200);
+    expect(faultOf(await createAs("/login", own, pushed))).toEqual([100, undefined]);
+    const pulled = { ...kind, video_url: at("/video.mp4") };
+    expect((await createAs("/login", own, pulled)).status).toBe(200);
+  }
+});
+
 test("a media container of the simulated Instagram expires when it is not published within a day", async () => {
   const container = idOf(await createImage());
   await advance(86_400_000);
@@ -220,6 +241,7 @@ test.each([
   ["in PNG format", "/picture.png", [36_001, 2_207_005]],
   ["served as JPEG with PNG bytes", "/png-bytes.jpg", [36_001, 2_207_005]],
   ["that is too wide", "/wide.jpg", [36_003, 2_207_009]],
+  ["with the ratio 3:4 of a phone", "/portrait.jpg", [36_003, 2_207_009]],
 ])("the simulated Instagram refuses an image %s", async (_name, path, fault) => {
   expect(faultOf(await createImage({ image_url: at(path) }))).toEqual(fault);
 });

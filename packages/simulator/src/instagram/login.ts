@@ -19,7 +19,6 @@ export const SCOPES: readonly string[] = [
   "pages_show_list",
   "pages_read_engagement",
   "pages_messaging",
-  "business_management",
 ];
 
 /**

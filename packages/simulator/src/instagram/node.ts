@@ -14,7 +14,7 @@ import type { View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
 /** A field that only calls for the metrics of posts request; calls for comments also request `like_count`. */
-const COUNTERS = "like_count,comments_count";
+export const COUNTERS = "like_count,comments_count";
 
 /**
  * The response to a call about the owner of an Instagram token: the account for a token of

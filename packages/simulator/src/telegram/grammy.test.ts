@@ -2,12 +2,14 @@ import { createHash } from "node:crypto";
 import { Api, InputFile, InputMediaBuilder } from "grammy";
 import type { GrammyError } from "grammy";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, mp4Bytes, pngBytes } from "#src/testing.ts";
+import { gifBytes } from "#src/testing-images.ts";
+import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, pngBytes } from "#src/testing.ts";
 import type { TestAccount } from "#src/testing.ts";
 
 /**
  * These tests use grammY, a public client library for Telegram, to check that the simulator behaves
- * like the real Bot API.
+ * like the real Bot API. The Bot API has no call that reads a message which the bot sent, so the tests compare the
+ * messages that the sending calls return.
  */
 let simulator: TestSimulator;
 let channel: TestAccount;
@@ -44,6 +46,42 @@ test("the Telegram client library grammY sends a text, a photo and a video to th
     [{ kind: "image", sha256: sha256(pngBytes()) }],
     [{ kind: "video", sha256: sha256(mp4Bytes()) }],
   ]);
+});
+
+test("the Telegram client library grammY sends a single photo to the simulator, reads the channel and deletes the photo", async () => {
+  const message = await api.sendPhoto(
+    channel.externalId,
+    new InputFile(jpegBytes(1, 1280, 960), "harbour.jpg"),
+    { caption: "<b>Harbour</b>", parse_mode: "HTML", disable_notification: true },
+  );
+  expect(message).toMatchObject({
+    chat: { id: Number(channel.externalId), type: "channel" },
+    caption: "Harbour",
+    photo: [{ width: 1280, height: 960, file_size: jpegBytes(1, 1280, 960).length }],
+  });
+  expect(await api.getChat(channel.externalId)).toMatchObject({
+    id: Number(channel.externalId),
+    type: "channel",
+  });
+  expect(await visible()).toMatchObject([
+    { id: String(message.message_id), media: [{ sha256: sha256(jpegBytes(1, 1280, 960)) }] },
+  ]);
+  const remove = () => api.deleteMessage(channel.externalId, message.message_id);
+  expect(await remove()).toBe(true);
+  expect(await visible()).toEqual([]);
+  await expect(remove()).rejects.toMatchObject({
+    error_code: 400,
+    description: "Bad Request: message to delete not found",
+  });
+});
+
+test("the Telegram client library grammY sends a GIF to the simulator as an animation and deletes it", async () => {
+  const gif = gifBytes({ width: 320, height: 240, frames: 3 });
+  const message = await api.sendAnimation(channel.externalId, new InputFile(gif, "moving.gif"));
+  expect(message.animation).toMatchObject({ width: 320, height: 240 });
+  expect(await visible()).toMatchObject([{ media: [{ kind: "gif", sha256: sha256(gif) }] }]);
+  expect(await api.deleteMessage(channel.externalId, message.message_id)).toBe(true);
+  expect(await visible()).toEqual([]);
 });
 
 test("the Telegram client library grammY sends an album to the simulator and deletes it", async () => {

@@ -68,7 +68,8 @@ function photo(bytes: Buffer): ReceivedMedia {
     refuse("file is too big for a photo");
   }
   const received = receive([bytes]);
-  if (received?.kind !== "image" || !PHOTO_TYPES.includes(received.contentType)) {
+  const isTaken = received?.kind === "image" && PHOTO_TYPES.includes(received.contentType);
+  if (!isTaken || (received.frames ?? 1) > 1) {
     return refuse("IMAGE_PROCESS_FAILED");
   }
   checkPhoto(received);

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { webpBytes } from "#src/testing-images.ts";
 import { TestSimulator, itemsOf, mp4Bytes, pngBytes, telegram } from "#src/testing.ts";
 import type { Answer, TestAccount } from "#src/testing.ts";
 
@@ -68,6 +69,11 @@ test("GET /_control/visible shows a simulated Telegram photo with its caption an
   expect(await visible()).toMatchObject([
     { id: "2", text: "Ships & sails", media: [image(bytes)], createCalls: 1 },
   ]);
+});
+
+test("the simulated Telegram takes a WebP photo and returns its size", async () => {
+  const answer = await post("sendPhoto", { photo: webpBytes({ width: 9000, height: 1000 }) });
+  expect(answer.body["result"]).toMatchObject({ photo: [{ width: 9000, height: 1000 }] });
 });
 
 test("the simulated Telegram returns a video and an animation with the width, height and duration that the caller gave", async () => {
@@ -143,6 +149,36 @@ test.each([
     "sendPhoto",
     { photo: pngOf(2100, 100) },
     "PHOTO_INVALID_DIMENSIONS",
+  ],
+  [
+    "a WebP whose width and height add up to more than 10,000 pixels",
+    "sendPhoto",
+    { photo: webpBytes({ width: 9000, height: 1001 }) },
+    "PHOTO_INVALID_DIMENSIONS",
+  ],
+  [
+    "a WebP with an aspect ratio above 20",
+    "sendPhoto",
+    { photo: webpBytes({ width: 100, height: 2100 }) },
+    "PHOTO_INVALID_DIMENSIONS",
+  ],
+  [
+    "an animated WebP",
+    "sendPhoto",
+    { photo: webpBytes({ width: 100, height: 100, frames: 2 }) },
+    "IMAGE_PROCESS_FAILED",
+  ],
+  [
+    "a HEIC",
+    "sendPhoto",
+    { photo: Buffer.from("\0\0\0\x18ftypheic", "latin1") },
+    "IMAGE_PROCESS_FAILED",
+  ],
+  [
+    "a HEIC instead of a video",
+    "sendVideo",
+    { video: Buffer.from("\0\0\0\x18ftypheic", "latin1") },
+    "VIDEO_CONTENT_TYPE_INVALID",
   ],
   [
     "a photo of more than 10 MB",

@@ -110,6 +110,20 @@ test("a simulated Telegram bot can read its own profile, its channel and its rig
   });
 });
 
+test("a simulated Telegram bot is a plain member of a group without the right can_post_messages, which only channels have, and may post there", async () => {
+  const group = await simulator.account("telegram", "group_harbour");
+  const me = await telegram(simulator, group, "getMe");
+  const user_id = me.body["result"]?.["id"];
+  const member = await telegram(simulator, group, "getChatMember", { user_id });
+  expect(member.body["result"]).toMatchObject({ status: "member" });
+  expect(member.body["result"]).not.toHaveProperty("can_post_messages");
+  expect((await telegram(simulator, group, "getChat")).body["result"]).toMatchObject({
+    type: "supergroup",
+    permissions: { can_send_messages: true },
+  });
+  expect((await telegram(simulator, group, "sendMessage", { text: "Ahoy" })).status).toBe(200);
+});
+
 test("a deleted message of the simulated Telegram disappears, and a second deletion reports that the message is not found", async () => {
   const id = (await send({ text: "short-lived" })).body["result"]?.["message_id"];
   const remove = () => telegram(simulator, channel, "deleteMessage", { message_id: id });

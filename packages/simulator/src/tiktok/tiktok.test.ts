@@ -5,7 +5,8 @@ import type { Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { TestSimulator, itemsOf, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
+import { webpBytes } from "#src/testing-images.ts";
+import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
 import type { Answer, Body, TestAccount } from "#src/testing.ts";
 
 let simulator: TestSimulator;
@@ -216,6 +217,13 @@ describe("TikTok video uploads", () => {
 
 describe("TikTok photos", () => {
   const JPEG = Buffer.from("\xff\xd8\xff\xe0 a photo", "latin1");
+  /** The path of a photo with its type, its width and its height. */
+  const SIZED = /^\/(?<type>jpeg|webp)-(?<width>\d+)-(?<height>\d+)$/;
+  const sized = (path: string): Buffer => {
+    const { type, width, height } = SIZED.exec(path)?.groups ?? {};
+    const size = { width: Number(width), height: Number(height) };
+    return type === "webp" ? webpBytes(size) : jpegBytes(0, size.width, size.height);
+  };
   let files: Server;
   let base: string;
 
@@ -224,6 +232,7 @@ describe("TikTok photos", () => {
       if (request.url === "/moved") response.writeHead(302, { location: "/photo" }).end();
       else if (request.url === "/photo") response.end(JPEG);
       else if (request.url === "/png") response.end(pngBytes());
+      else if (SIZED.test(request.url ?? "")) response.end(sized(request.url ?? ""));
       else response.writeHead(404).end();
     });
     await new Promise<void>((resolve) => files.listen(0, "127.0.0.1", resolve));
@@ -265,6 +274,24 @@ describe("TikTok photos", () => {
       const status = await fetchStatus(body["data"]?.["publish_id"]);
       expect(status).toMatchObject({ status: "FAILED", fail_reason: reason });
       expect(await simulator.control("/visible?platform=tiktok")).toEqual([]);
+    },
+  );
+
+  test.each(["jpeg", "webp"])(
+    "the simulated TikTok publishes a %s photo of up to 1080p, and fails a larger one",
+    async (type) => {
+      const statusOf = async (size: string) => {
+        const { body } = await initPhotos([`${base}/${type}-${size}`]);
+        await advance(1300);
+        const { status, fail_reason: reason } = await fetchStatus(body["data"]?.["publish_id"]);
+        return reason ?? status;
+      };
+      // The sizes that users report for TikTok: Postiz #1875, 2026-08-11.
+      expect(await statusOf("941-1672")).toBe("PUBLISH_COMPLETE");
+      expect(await statusOf("1920-1080")).toBe("PUBLISH_COMPLETE");
+      expect(await statusOf("1254-1254")).toBe("picture_size_check_failed");
+      expect(await statusOf("1086-1448")).toBe("picture_size_check_failed");
+      expect(await statusOf("1000-1921")).toBe("picture_size_check_failed");
     },
   );
 

@@ -9,9 +9,12 @@ const OFFSET = "offsetMs";
  */
 export class Clock {
   readonly #row: Table<number>;
+  readonly #machineTime: () => number;
   #latest = 0;
 
-  constructor(store: Store) {
+  /** @param machineTime Returns the machine's time in Unix milliseconds. */
+  constructor(store: Store, machineTime: () => number) {
+    this.#machineTime = machineTime;
     this.#row = store.table<number>("clock");
     store.onReset(() => {
       this.#latest = 0;
@@ -20,7 +23,7 @@ export class Clock {
 
   /** The current time of the simulated platforms in Unix milliseconds. */
   now(): number {
-    this.#latest = Math.max(this.#latest, Date.now() + this.offsetMs);
+    this.#latest = Math.max(this.#latest, this.#machineTime() + this.offsetMs);
     return this.#latest;
   }
 

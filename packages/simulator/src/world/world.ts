@@ -33,7 +33,7 @@ export interface World {
  * Loads the simulator state that an earlier process left in the folder. When there is no such
  * state, creates an empty state.
  */
-export function createWorld(dataDir?: string): World {
+export function createWorld(dataDir?: string, machineTime = Date.now): World {
   const store = new Store(dataDir);
   const pieces = new Pieces(dataDir);
   store.onReset(() => pieces.dropAll());
@@ -43,7 +43,7 @@ export function createWorld(dataDir?: string): World {
   return {
     store,
     pieces,
-    clock: new Clock(store),
+    clock: new Clock(store, machineTime),
     settings,
     limits: new Limits(store, settings),
     accounts: new Accounts(store),

@@ -1,3 +1,5 @@
+import type { ReceivedMedia } from "#src/world/received-media.ts";
+
 /** The purposes of a file uploaded to X, as `media_category` names them. */
 export type MediaCategory = "tweet_image" | "tweet_gif" | "tweet_video";
 
@@ -28,6 +30,31 @@ export const CATEGORIES: Readonly<Record<MediaCategory, CategoryRule>> = {
     keyPrefix: "7",
   },
 };
+
+/** Maximum width and maximum height of an image in pixels. */
+const MAX_IMAGE_SIDE = 8192;
+const MAX_GIF_WIDTH = 1280;
+const MAX_GIF_HEIGHT = 1080;
+const MAX_GIF_FRAMES = 350;
+
+/** Why X does not take an image or a GIF because of its pixels or frames; undefined when X takes it. */
+export function pictureFault({
+  kind,
+  width = 0,
+  height = 0,
+  frames = 1,
+}: ReceivedMedia): string | undefined {
+  if (kind === "gif") {
+    const isTooLarge = width > MAX_GIF_WIDTH || height > MAX_GIF_HEIGHT;
+    return isTooLarge || frames > MAX_GIF_FRAMES
+      ? `A GIF has at most ${MAX_GIF_WIDTH}x${MAX_GIF_HEIGHT} pixels and ${MAX_GIF_FRAMES} frames`
+      : undefined;
+  }
+  if (Math.max(width, height) > MAX_IMAGE_SIDE) {
+    return `Image dimensions must be <= ${MAX_IMAGE_SIDE}x${MAX_IMAGE_SIDE}`;
+  }
+  return frames > 1 ? "Animated images other than GIF are not supported" : undefined;
+}
 
 export const MAX_SEGMENT_BYTES = 5 * 1024 * 1024;
 export const MAX_SEGMENT_INDEX = 999;

@@ -9,6 +9,7 @@ import {
   MAX_SEGMENT_BYTES,
   MAX_SEGMENT_INDEX,
   isCategory,
+  pictureFault,
 } from "#src/x/media-rules.ts";
 import type { MediaCategory } from "#src/x/media-rules.ts";
 import { mediaView } from "#src/x/media-view.ts";
@@ -94,6 +95,10 @@ function uploadImage(network: XNetwork, xCall: XCall): Reply {
   if (received === undefined || received.kind !== CATEGORIES[category].kind) {
     return refuseParameter("media", "", "The type of the media is not recognized");
   }
+  const fault = pictureFault(received);
+  if (fault !== undefined) {
+    refuseParameter("media", "", fault);
+  }
   const { contentType, bytes: totalBytes } = received;
   const upload = create(network, xCall, { category, mediaType: contentType, totalBytes });
   const expiresAt = xCall.now + MEDIA_LIFETIME_SECONDS * 1000;
@@ -166,15 +171,17 @@ function finalize(network: XNetwork, xCall: XCall): Reply {
   const names = segmentsOf(upload);
   const found = receive(readAll(names, (name) => pieces.get(name)));
   const isAsSaid = found?.kind === CATEGORIES[upload.category].kind;
-  if (!isAsSaid && upload.category === "tweet_image") {
-    refuseParameter("id", upload.id, "The type of the media is not recognized");
+  const fault = isAsSaid ? pictureFault(found) : "The type of the media is not recognized";
+  if (fault !== undefined && upload.category === "tweet_image") {
+    refuseParameter("id", upload.id, fault);
   }
   const media = network.media.put({
     ...upload,
     segments: {},
     completedAt: now,
     expiresAt: now + MEDIA_LIFETIME_SECONDS * 1000,
-    ...(isAsSaid ? { received: found } : {}),
+    // Without `received`, the processing of a GIF or a video fails.
+    ...(isAsSaid && fault === undefined ? { received: found } : {}),
   });
   for (const name of names) {
     pieces.drop(name);

@@ -3,7 +3,16 @@ import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { TestSimulator, itemsOf, mp4Bytes, pngBytes, textOf, tweet } from "#src/testing.ts";
+import { gifBytes, webpBytes } from "#src/testing-images.ts";
+import {
+  TestSimulator,
+  itemsOf,
+  jpegBytes,
+  mp4Bytes,
+  pngBytes,
+  textOf,
+  tweet,
+} from "#src/testing.ts";
 import type { Answer, TestAccount } from "#src/testing.ts";
 
 let simulator: TestSimulator;
@@ -55,8 +64,11 @@ function initialize(bytes: number, part: Readonly<Record<string, unknown>> = {})
   return simulator.call("POST", `${PATH}/initialize`, { token, json });
 }
 
-async function uploadVideo(bytes: Buffer): Promise<string> {
-  const id = idOf(await initialize(bytes.length));
+async function uploadInSegments(
+  bytes: Buffer,
+  part: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
+  const id = idOf(await initialize(bytes.length, part));
   await append(id, 0, bytes);
   await finalize(id);
   return id;
@@ -163,8 +175,65 @@ test("the simulated X answers status 400 to an upload call that violates a rule 
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 400));
 });
 
+test("the simulated X takes a JPEG, PNG or WebP with 8192 pixels on the longer side, and refuses one with a pixel more", async () => {
+  const png = pngBytes();
+  png.writeUInt32BE(8192, 20);
+  const larger = Buffer.from(png);
+  larger.writeUInt32BE(8193, 20);
+  const images: readonly (readonly [Buffer, number])[] = [
+    [jpegBytes(0, 8192, 100), 200],
+    [jpegBytes(0, 8193, 100), 400],
+    [png, 200],
+    [larger, 400],
+    [webpBytes({ width: 100, height: 8192 }), 200],
+    [webpBytes({ width: 100, height: 8193 }), 400],
+  ];
+  for (const [bytes, status] of images) {
+    expect((await uploadImage(bytes)).status).toBe(status);
+  }
+  const bytes = webpBytes({ width: 8193, height: 100 });
+  const id = idOf(
+    await initialize(bytes.length, { media_type: "image/webp", media_category: "tweet_image" }),
+  );
+  await append(id, 0, bytes);
+  expect((await finalize(id)).status).toBe(400);
+});
+
+test("the simulated X answers an upload of a WebP with its size, and refuses an animated WebP", async () => {
+  const still = await uploadImage(webpBytes({ width: 640, height: 480 }));
+  expect(still.body["data"]?.["image"]).toEqual({ w: 640, h: 480, image_type: "image/webp" });
+  expect((await uploadImage(webpBytes({ width: 640, height: 480, frames: 2 }))).status).toBe(400);
+});
+
+test.each([
+  ["1280 x 1080 pixels and 350 frames", { width: 1280, height: 1080, frames: 350 }, true],
+  ["1281 pixels in width", { width: 1281, height: 100, frames: 2 }, false],
+  ["1081 pixels in height", { width: 100, height: 1081, frames: 2 }, false],
+  ["351 frames", { width: 100, height: 100, frames: 351 }, false],
+])(
+  "the simulated X processes a GIF with %s as X's limits say, in segments and in one call",
+  async (_name, shape, isTaken) => {
+    const bytes = gifBytes(shape);
+    const about = { media_type: "image/gif", media_category: "tweet_gif" };
+    const id = await uploadInSegments(bytes, about);
+    await simulator.control("/clock", { advanceMs: 2000 });
+    expect((await status(id)).body["data"]?.["processing_info"]?.["state"]).toBe(
+      isTaken ? "succeeded" : "failed",
+    );
+    expect((await post([id])).status).toBe(isTaken ? 201 : 400);
+    const whole = await send("", { media: bytes, media_category: "tweet_gif" });
+    expect(whole.status).toBe(isTaken ? 200 : 400);
+  },
+);
+
+test("the simulated X refuses a GIF of more than 15 MB", async () => {
+  const about = { media_type: "image/gif", media_category: "tweet_gif" };
+  expect((await initialize(15_000_000, about)).status).toBe(200);
+  expect((await initialize(15_000_001, about)).status).toBe(400);
+});
+
 test("processing on the simulated X fails for an upload whose bytes are not a video, and a tweet with that upload is refused", async () => {
-  const id = await uploadVideo(Buffer.alloc(1000, "no video"));
+  const id = await uploadInSegments(Buffer.alloc(1000, "no video"));
   await simulator.control("/clock", { advanceMs: 2000 });
   expect((await status(id)).body["data"]?.["processing_info"]).toMatchObject({
     state: "failed",
@@ -179,7 +248,7 @@ test("a simulated X tweet may contain four photos or one video, all uploaded by 
     images.push(idOf(await uploadImage(pngBytes(index))));
   }
   const [first = "", second = ""] = images;
-  const video = await uploadVideo(mp4Bytes());
+  const video = await uploadInSegments(mp4Bytes());
   await simulator.control("/clock", { advanceMs: 5000 });
   const other = await simulator.account("x");
   for (const refused of [
@@ -214,7 +283,7 @@ test("a fault rule for the operation upload or status applies to the media calls
     await simulator.control("/faults", { platform: "x", operation, mode: "status", status: 503 });
   }
   expect((await uploadImage(pngBytes())).status).toBe(503);
-  const id = await uploadVideo(mp4Bytes());
+  const id = await uploadInSegments(mp4Bytes());
   expect((await status(id)).status).toBe(503);
   expect((await status(id)).status).toBe(200);
 });

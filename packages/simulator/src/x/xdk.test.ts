@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { Client, OAuth2, generateCodeVerifier } from "@xdevplatform/xdk";
 import type { ApiError, Schemas } from "@xdevplatform/xdk";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { gifBytes } from "#src/testing-images.ts";
 import { TestSimulator, itemsOf, jpegBytes, mp4Bytes, pngBytes, textOf } from "#src/testing.ts";
 import type { TestAccount } from "#src/testing.ts";
 import type { mediaView } from "#src/x/media-view.ts";
@@ -212,6 +213,27 @@ test("X's official client library uploads a video to the simulator in segments, 
   ]);
 });
 
+test("X's official client library uploads a GIF to the simulator, creates a post with the GIF, reads it back and deletes it", async () => {
+  const bytes = gifBytes({ width: 480, height: 360, frames: 3 });
+  const started = await client.media.initializeUpload({
+    mediaType: "image/gif",
+    mediaCategory: "tweet_gif",
+    totalBytes: bytes.length,
+  });
+  const mediaId = idOf(started);
+  await client.media.appendUpload(mediaId, { media: bytes.toString("base64"), segmentIndex: 0 });
+  await client.media.finalizeUpload(mediaId);
+  await simulator.control("/clock", { advanceMs: 1200 });
+  const id = idOf(await client.posts.create({ text: "Moving", media: { mediaIds: [mediaId] } }));
+  const shown = await client.posts.getById(id, { postFields: ["attachments"] });
+  expect(shown.data?.attachments?.mediaKeys).toEqual([`16_${mediaId}`]);
+  expect(await visible()).toMatchObject([
+    { text: "Moving", media: [{ kind: "gif", sha256: sha256(bytes) }] },
+  ]);
+  expect((await client.posts.delete(id)).data).toEqual({ deleted: true });
+  expect(await visible()).toEqual([]);
+});
+
 test("X's official client library reads, replies to and hides comments on the simulated X", async () => {
   const id = idOf(await client.posts.create({ text: "What do you say?" }));
   const text = `@${account.username} well done`;
@@ -270,7 +292,7 @@ test("X's official client library reads the number of remaining calls and the ti
   const { status, headers } = refused as ApiError;
   expect(status).toBe(429);
   expect(of(headers)).toEqual(["75", "0"]);
-  const resetMs = Number(headers.get("x-rate-limit-reset")) * 1000 - Date.now();
+  const resetMs = Number(headers.get("x-rate-limit-reset")) * 1000 - (await simulator.now());
   expect(resetMs).toBeLessThanOrEqual(901_000);
   await simulator.control("/clock", { advanceMs: resetMs });
   expect((await client.users.getMe()).data?.id).toBe(account.externalId);

@@ -3,12 +3,18 @@ import type { Reply } from "#src/http/call.ts";
 import { partsOf, requireParameter } from "#src/youtube/endpoint.ts";
 import type { Endpoint, YoutubeCall } from "#src/youtube/endpoint.ts";
 import { refuse } from "#src/youtube/errors.ts";
+import { makeVideo, videoReply } from "#src/youtube/make-video.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { spendChannelUpload } from "#src/youtube/quota.ts";
+import { relatedParts } from "#src/youtube/related-parts.ts";
 import { SCOPES } from "#src/youtube/tokens.ts";
+import type { Upload } from "#src/youtube/uploads.ts";
 import { parseVideo } from "#src/youtube/video-metadata.ts";
+import type { VideoMetadata } from "#src/youtube/video-metadata.ts";
 
 export const UPLOAD_PATH = "/upload/youtube/v3/videos";
+const PARTS = ["snippet", "status"];
+const NOT_MULTIPART = "The body is not a multipart/related message of metadata and a file.";
 const MAX_BYTES = 256_000_000_000;
 const VIDEO_TYPE = /^(?:video\/[\w.+-]+|application\/octet-stream)$/;
 
@@ -23,32 +29,33 @@ function announcedBytes({ call }: YoutubeCall): number | null {
     : refuse(400, "badRequest", { message: "Invalid X-Upload-Content-Length" });
 }
 
-function checkMediaType({ call }: YoutubeCall): void {
-  const type = call.headers["x-upload-content-type"];
-  if (type !== undefined && (typeof type !== "string" || !VIDEO_TYPE.test(type))) {
-    const message = `Media type '${String(type)}' is not supported. Valid media types: [video/*, application/octet-stream]`;
+function checkMediaType(type: string): void {
+  if (!VIDEO_TYPE.test(type)) {
+    const message = `Media type '${type}' is not supported. Valid media types: [video/*, application/octet-stream]`;
     refuse(400, "badContent", { message });
   }
 }
 
-function begin(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
-  const { call, channel, now } = youtubeCall;
-  if (requireParameter(call.query, "uploadType") !== "resumable") {
-    return refuse(400, "badRequest", { message: "Only resumable uploads are simulated." });
-  }
-  const parts = partsOf(call.query, ["snippet", "status"]);
-  const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
-  const metadata = parseVideo(body, parts, now);
-  checkMediaType(youtubeCall);
-  const totalBytes = announcedBytes(youtubeCall);
+/** Counts an upload against the limit of its channel, and stores what it will become. */
+function openUpload(
+  network: YoutubeNetwork,
+  { call, channel, now }: YoutubeCall,
+  metadata: VideoMetadata,
+  totalBytes: number | null,
+): Upload {
   spendChannelUpload(network.world, channel.externalId, now);
   const notifySubscribers = call.query.get("notifySubscribers") !== "false";
-  const about = {
-    channel: channel.externalId,
-    metadata: { ...metadata, notifySubscribers },
-    totalBytes,
-  };
-  const { id } = network.uploads.begin(about, now);
+  const about = { metadata: { ...metadata, notifySubscribers }, totalBytes };
+  return network.uploads.begin({ ...about, channel: channel.externalId }, now);
+}
+
+function begin(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
+  const { call, now } = youtubeCall;
+  const parts = partsOf(call.query, PARTS);
+  const body = contentType(call) === "application/json" ? jsonObject(call) : undefined;
+  const metadata = parseVideo(body, parts, now);
+  checkMediaType(String(call.headers["x-upload-content-type"] ?? "application/octet-stream"));
+  const { id } = openUpload(network, youtubeCall, metadata, announcedBytes(youtubeCall));
   const query = new URLSearchParams({
     uploadType: "resumable",
     part: [...parts].join(","),
@@ -59,15 +66,48 @@ function begin(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   return { status: 200, headers, body: "" };
 }
 
+/** Makes a YouTube video of a call that contains both its metadata and its file. */
+function insertWhole(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
+  const { call, now } = youtubeCall;
+  const parts = partsOf(call.query, PARTS);
+  const [about, file] = relatedParts(call) ?? refuse(400, "badContent", { message: NOT_MULTIPART });
+  const isJson = about.contentType === "application/json";
+  const body = isJson ? jsonObject({ body: about.content }) : undefined;
+  const metadata = parseVideo(body, parts, now);
+  checkMediaType(file.contentType);
+  if (file.content.length === 0) {
+    refuse(400, "mediaBodyRequired", {
+      message: "The request does not include the video content.",
+    });
+  }
+  const upload = openUpload(network, youtubeCall, metadata, file.content.length);
+  const video = makeVideo(network, network.uploads.append(upload, file.content), now);
+  return videoReply(network, video, { status: 200, parts, now });
+}
+
+function insert(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
+  switch (requireParameter(youtubeCall.call.query, "uploadType")) {
+    case "resumable":
+      return begin(network, youtubeCall);
+    case "multipart":
+      return insertWhole(network, youtubeCall);
+    default:
+      return refuse(400, "badRequest", {
+        message: "Only resumable and multipart uploads are simulated.",
+      });
+  }
+}
+
 /**
- * `POST /upload/youtube/v3/videos`: starts a YouTube upload session. The video does not exist
- * before its last byte arrives.
+ * `POST /upload/youtube/v3/videos`: starts a YouTube upload session, whose video does not exist
+ * before its last byte arrives; or uploads a whole video with its metadata, as Google's own client does.
  */
 export function beginUpload(network: YoutubeNetwork): Endpoint {
   return {
     method: "POST",
     path: UPLOAD_PATH,
-    operations: () => ["create"],
+    operations: ({ query }) =>
+      query.get("uploadType") === "multipart" ? ["publish", "create"] : ["create"],
     scopes: [SCOPES.upload, SCOPES.forceSsl],
     cost: "upload",
     parameters: [
@@ -79,6 +119,6 @@ export function beginUpload(network: YoutubeNetwork): Endpoint {
       "onBehalfOfContentOwner",
       "onBehalfOfContentOwnerChannel",
     ],
-    handle: (call) => begin(network, call),
+    handle: (call) => insert(network, call),
   };
 }

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
+import { Readable } from "node:stream";
 import { youtube } from "@googleapis/youtube";
 import type { youtube_v3 } from "@googleapis/youtube";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { TestSimulator, mp4Bytes, textOf } from "#src/testing.ts";
-import type { TestAccount } from "#src/testing.ts";
+import type { Body, TestAccount } from "#src/testing.ts";
 import type { channelView } from "#src/youtube/channels.ts";
 import type { commentView, replyView, threadView } from "#src/youtube/comment-view.ts";
 import type { itemView } from "#src/youtube/playlist-items.ts";
@@ -62,28 +63,80 @@ test("every answer of the YouTube simulator conforms to Google's schemas", () =>
   expect(CONFORMING).not.toContain(false);
 });
 
+const RESOURCE: youtube_v3.Schema$Video = {
+  snippet: { title: "A video", description: "Words", tags: ["one"], categoryId: "22" },
+  status: { privacyStatus: "public", selfDeclaredMadeForKids: false },
+};
+
 /**
- * Uploads a YouTube video with plain requests, because Google's client does not expose the upload
- * session.
+ * Uploads a YouTube video with Google's client, which sends the metadata and the file in one call. The client has no
+ * resumable uploads, because it does not expose the address of an upload session.
  */
-async function upload(bytes: Buffer): Promise<string> {
-  const resource: youtube_v3.Schema$Video = {
-    snippet: { title: "A video", description: "Words", tags: ["one"], categoryId: "22" },
-    status: { privacyStatus: "public", selfDeclaredMadeForKids: false },
-  };
-  const url = `${simulator.url}/youtube/upload/youtube/v3/videos?uploadType=resumable&part=snippet,status`;
-  const authorization = `Bearer ${channel.credentials["accessToken"] ?? ""}`;
-  const headers = { authorization, "content-type": "application/json" };
-  const started = await fetch(url, { method: "POST", headers, body: JSON.stringify(resource) });
-  const session = started.headers.get("location") ?? "";
-  const done = await fetch(session, { method: "PUT", body: new Uint8Array(bytes) });
-  const video = (await done.json()) as youtube_v3.Schema$Video;
-  return video.id ?? "";
+async function insert(
+  bytes: Buffer,
+  requestBody: youtube_v3.Schema$Video = RESOURCE,
+  mimeType = "video/mp4",
+): Promise<youtube_v3.Schema$Video> {
+  const media = { mimeType, body: Readable.from([bytes]) };
+  const parameters = { part: ["snippet", "status"], requestBody, media };
+  return (await client.videos.insert(parameters, here)).data;
 }
 
-test("Google's client library reads a channel, its uploads and a video's counters from the simulator, and deletes the video", async () => {
+async function upload(bytes: Buffer): Promise<string> {
+  return (await insert(bytes)).id ?? "";
+}
+
+test("Google's client library uploads a video to the simulator with its metadata, reads the video back and deletes it", async () => {
+  const bytes = mp4Bytes(300_000);
+  const video = await insert(bytes);
+  expect(video).toMatchObject({
+    snippet: { ...RESOURCE.snippet, channelId: channel.externalId },
+    status: { uploadStatus: "uploaded", privacyStatus: "public", madeForKids: false },
+  });
+  const id = video.id ?? "";
+  const sha256 = createHash("sha256").update(bytes).digest("hex");
+  expect(await simulator.control("/visible?platform=youtube")).toMatchObject([
+    { id, text: "Words", media: [{ kind: "video", sha256 }], createCalls: 1 },
+  ]);
+  await simulator.control("/clock", { advanceMs: 2000 });
+  const read = await client.videos.list({ part: ["snippet", "status"], id: [id] }, here);
+  expect(read.data.items).toMatchObject([
+    { id, snippet: { title: "A video" }, status: { uploadStatus: "processed" } },
+  ]);
+  await client.videos.delete({ id }, here);
+  expect(await simulator.control("/visible?platform=youtube")).toEqual([]);
+});
+
+test("Google's client library uploads a private video to the simulator, which only its owner sees", async () => {
+  const hidden = { ...RESOURCE, status: { privacyStatus: "private" } };
+  const { id = "" } = await insert(mp4Bytes(1000), hidden);
+  expect(await simulator.control("/visible?platform=youtube")).toEqual([]);
+  const own = await client.videos.list({ part: ["status"], id: [id ?? ""] }, here);
+  expect(own.data.items).toMatchObject([{ id, status: { privacyStatus: "private" } }]);
+});
+
+test("Google's client library reports with which reason the simulator refuses an upload", async () => {
+  const reasonOf = async (upload: Promise<unknown>) => {
+    const refused: unknown = await upload.catch((error: unknown) => error);
+    const { response } = refused as { response: { status: number; data: Body } };
+    return [response.status, response.data["error"]?.["errors"]?.[0]?.["reason"]];
+  };
+  const untitled = { ...RESOURCE, snippet: { ...RESOURCE.snippet, title: "" } };
   const bytes = mp4Bytes(1000);
-  const id = await upload(bytes);
+  expect([
+    await reasonOf(insert(bytes, untitled)),
+    await reasonOf(insert(bytes, RESOURCE, "image/png")),
+    await reasonOf(insert(Buffer.of())),
+  ]).toEqual([
+    [400, "invalidTitle"],
+    [400, "badContent"],
+    [400, "mediaBodyRequired"],
+  ]);
+  expect(await simulator.control("/visible?platform=youtube")).toEqual([]);
+});
+
+test("Google's client library reads a channel, its uploads and a video's counters from the simulator, and deletes the video", async () => {
+  const id = await upload(mp4Bytes(1000));
   const channels = await client.channels.list(
     { part: ["snippet", "contentDetails"], mine: true },
     here,
@@ -99,10 +152,6 @@ test("Google's client library reads a channel, its uploads and a video's counter
     status: { uploadStatus: "uploaded", privacyStatus: "public" },
     statistics: { viewCount: "0", likeCount: "0", commentCount: "0" },
   });
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
-  expect(await simulator.control("/visible?platform=youtube")).toMatchObject([
-    { id, media: [{ kind: "video", sha256 }] },
-  ]);
   expect((await client.videos.delete({ id }, here)).status).toBe(204);
   await expect(client.videos.delete({ id }, here)).rejects.toMatchObject({ status: 404 });
 });

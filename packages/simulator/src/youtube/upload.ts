@@ -4,19 +4,20 @@ import type { Call, Moment, Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import { UPLOAD_PATH } from "#src/youtube/begin-upload.ts";
 import { refuse } from "#src/youtube/errors.ts";
+import { makeVideo, videoReply } from "#src/youtube/make-video.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
 import { hasLastByte, readRange, refuseRange } from "#src/youtube/upload-range.ts";
 import type { UploadRange } from "#src/youtube/upload-range.ts";
 import type { Upload } from "#src/youtube/uploads.ts";
-import { contextOf } from "#src/youtube/video-list.ts";
-import { videoView } from "#src/youtube/video-view.ts";
-import type { Video } from "#src/youtube/videos.ts";
 
 /**
  * Unit of length in bytes for the parts of a YouTube upload. The length of every part except the
  * last must be a multiple of this unit.
  */
 const CHUNK_BYTES = 256 * 1024;
+
+/** The parts of a video in the response to the last byte of an upload session. */
+const PARTS: ReadonlySet<string> = new Set(["snippet", "status"]);
 
 /** The response for a YouTube upload session that has expired or never existed. */
 const UNKNOWN_SESSION: Reply = { status: 404, body: "Not Found" };
@@ -48,11 +49,6 @@ function checkToken(network: YoutubeNetwork, call: Call, upload: Upload, now: nu
 function incomplete({ storedBytes }: Upload): Reply {
   const range = storedBytes === 0 ? {} : { range: `bytes=0-${storedBytes - 1}` };
   return { status: 308, headers: { ...range, "content-length": "0" }, body: "" };
-}
-
-function completed(network: YoutubeNetwork, status: number, video: Video, now: number): Reply {
-  const parts = new Set(["snippet", "status"]);
-  return { status, body: videoView(video, contextOf(network, video, { now, asOf: now }), parts) };
 }
 
 function checkTotal({ totalBytes }: Upload, { total }: UploadRange): void {
@@ -92,21 +88,6 @@ function append(network: YoutubeNetwork, upload: Upload, range: Bytes, body: Buf
   return network.uploads.append(upload, body.subarray(upload.storedBytes - range.first));
 }
 
-function makeVideo(network: YoutubeNetwork, upload: Upload, now: number): Video {
-  const received = network.uploads.read(upload);
-  const video = network.videos.add({
-    channel: upload.channel,
-    metadata: network.world.settings.values.audited
-      ? upload.metadata
-      : { ...upload.metadata, privacyStatus: "private" },
-    bytes: upload.storedBytes,
-    createdAt: now,
-    ...(received?.kind === "video" ? { received } : {}),
-  });
-  network.uploads.complete(upload, video.id);
-  return video;
-}
-
 /** The response to every call after a YouTube upload is complete: the uploaded video. */
 function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now: number): Reply {
   const video = network.videos.get(upload.videoId ?? "");
@@ -116,7 +97,7 @@ function repeat(network: YoutubeNetwork, upload: Upload, range: UploadRange, now
   if (range.kind === "bytes") {
     network.videos.countRepeat(video);
   }
-  return completed(network, 200, video, now);
+  return videoReply(network, video, { status: 200, parts: PARTS, now });
 }
 
 function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
@@ -135,7 +116,7 @@ function put(network: YoutubeNetwork, call: Call, { now }: Moment): Reply {
   }
   const extended = append(network, upload, range, call.body);
   return extended.storedBytes === range.total
-    ? completed(network, 201, makeVideo(network, extended, now), now)
+    ? videoReply(network, makeVideo(network, extended, now), { status: 201, parts: PARTS, now })
     : incomplete(extended);
 }
 

@@ -21,6 +21,7 @@ import { uploadOwner, uploadRoute } from "#src/youtube/upload.ts";
 import { deleteVideo, listVideos } from "#src/youtube/video-list.ts";
 
 const HANDLE = /^[A-Za-z0-9._-]{3,30}$/;
+const MAX_BODY_BYTES = 1_100_000_000;
 const OAUTH_PATHS: readonly string[] = ["/token", "/revoke"];
 
 function usernameFault(username: string): string | undefined {
@@ -99,6 +100,7 @@ export function createYoutube(world: World): Platform {
         ensureAccount: (username) => issueAccount(network, username).account,
       }),
     ],
+    maxBodyBytes: MAX_BODY_BYTES,
     usernameFault,
     issueAccount: (username, scopes) => issueAccount(network, username, scopes),
     accountOf: (call) => accountOf(network, call),

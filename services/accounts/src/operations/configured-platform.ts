@@ -1,6 +1,6 @@
 import type { AuthorizationCodeFlow } from "@postrider/platforms/authorization/connector";
 import type { ConfiguredPlatform } from "@postrider/platforms/authorization/registry";
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId, PLATFORM_IDS } from "@postrider/platforms/registry";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
@@ -13,7 +13,11 @@ export function getConfiguredPlatform(
   { connectors }: Pick<Dependencies, "connectors">,
   platform: string,
 ): ConfiguredPlatform {
-  const configured = isPlatformId(platform) ? connectors[platform] : undefined;
+  if (!isPlatformId(platform))
+    throw invalidRequest([
+      { code: "unknown_platform", path: "/platform", allowed: [...PLATFORM_IDS] },
+    ]);
+  const configured = connectors[platform];
   if (configured === undefined)
     throw invalidRequest([{ code: "not_configured", path: "/platform" }]);
   return configured;

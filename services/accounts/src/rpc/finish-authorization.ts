@@ -33,6 +33,9 @@ const EXCHANGE_TIMEOUT_MS = 25_000;
  */
 const PLATFORM_ERRORS = new Set(["server_error", "temporarily_unavailable"]);
 
+/** Pattern of an OAuth error code. Any other text comes from the browser and is not logged. */
+const OAUTH_ERROR = /^[a-z_]{1,40}$/;
+
 type Failure = "denied" | "refused" | "permission_missing" | "no_account" | "unavailable";
 type Ending =
   | { readonly kind: "connected"; readonly accounts: readonly AccountRow[] }
@@ -74,31 +77,44 @@ async function exchange(
   return await flow.exchange(grant, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS));
 }
 
-async function finish(
-  deps: Dependencies,
-  authorization: AuthorizationOfBrowser,
-  { code, error }: FinishAuthorizationRequest,
-): Promise<Ending> {
-  if (PLATFORM_ERRORS.has(error)) return { kind: "unavailable" };
-  if (error !== "" || code === "") return { kind: "denied" };
-  const { id, workspaceId, platform } = authorization;
-  const result = await exchange(deps, authorization, code);
+/** Logs why no tokens were granted, and converts the reason to the ending of the authorization. */
+function reportRefusal(
+  { logger }: Pick<Dependencies, "logger">,
+  platform: string,
+  result: Exclude<ExchangeResult, { readonly kind: "granted" }>,
+): Ending {
   if (result.kind === "permission_missing") {
     const { kind, missing } = result;
-    deps.logger.warn(
+    logger.warn(
       { platform, permissions: missing },
       "a person did not grant the permissions that publishing needs, so no account was connected",
     );
     return { kind, missingScopes: missing };
   }
-  if (result.kind !== "granted") {
-    const { kind, message } = result;
+  const { kind, message } = result;
+  logger.warn(
+    { platform, reason: message },
+    "the platform did not exchange an authorization code for tokens; the person must connect the account again",
+  );
+  return { kind };
+}
+
+async function finish(
+  deps: Dependencies,
+  authorization: AuthorizationOfBrowser,
+  { code, error }: FinishAuthorizationRequest,
+): Promise<Ending> {
+  const { id, workspaceId, platform } = authorization;
+  if (PLATFORM_ERRORS.has(error)) return { kind: "unavailable" };
+  if (error !== "" || code === "") {
     deps.logger.warn(
-      { platform, reason: message },
-      "the platform did not exchange an authorization code for tokens; the person must connect the account again",
+      { platform, reason: OAUTH_ERROR.test(error) ? error : "other" },
+      "the platform sent the browser back without an authorization code, so no account was connected",
     );
-    return { kind };
+    return { kind: "denied" };
   }
+  const result = await exchange(deps, authorization, code);
+  if (result.kind !== "granted") return reportRefusal(deps, platform, result);
   const { connections } = result;
   if (connections.length === 0) return { kind: "no_account" };
   const accounts = await storeConnections(

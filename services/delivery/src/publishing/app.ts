@@ -17,6 +17,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { watchDisk } from "@postrider/shared/process/disk";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
+import type { Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
 import type { Config } from "#src/config.ts";
@@ -28,6 +29,7 @@ import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
 import { startClaimTasks } from "#src/publishing/jobs/claim-tasks.ts";
 import { startCountTasks } from "#src/publishing/jobs/count-tasks.ts";
+import { startKeepLiveChecks } from "#src/publishing/jobs/keep-live-checks.ts";
 import { startWatchDeployment } from "#src/publishing/jobs/watch-deployment.ts";
 import { createLiveCheckFiles } from "#src/publishing/operations/live-check-files.ts";
 import { LiveChecks } from "#src/publishing/operations/live-checks.ts";
@@ -121,6 +123,8 @@ const PATIENCE_MS = 120_000;
 /** The RPCs that check accounts, and the live checks that they started. */
 export interface Doctor extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
+  /** Starts to look for live checks whose process ended; called when the database is ready. */
+  start(): void;
 }
 
 /** Creates the RPCs that check accounts. Disposing of it waits until running live checks have deleted their posts. */
@@ -132,26 +136,38 @@ export function createDoctor(
   const { config, sql, logger, peers, guard } = options;
   limitForeignHosts(config.outbound);
   const source = openMediaSource(config, peers.media);
+  const { leaseMs, visibleCallMs } = config.publishing;
+  const accounts = createAccountsClients(peers.accounts);
+  const findFile = createLiveCheckFiles(peers.media.client(MediaService), source);
   const liveChecks = new LiveChecks({
     sql,
     logger,
     guard,
+    accounts,
+    findFile,
     connectors: createLiveCheckConnectors(config.platforms),
     clocks: CLOCKS,
-    visibleCallMs: config.publishing.visibleCallMs,
+    leaseMs,
+    visibleCallMs,
     patienceMs: PATIENCE_MS,
-    openPermalink,
+    // A simulated platform is reached without https, and its permalinks lead to the real one.
+    findOpener: (platform) =>
+      config.platforms[platform].baseUrl.startsWith("https:") ? openPermalink : undefined,
   });
   const service = createDoctorService({
     sql,
-    accounts: createAccountsClients(peers.accounts),
+    accounts,
     checks: createAccountChecks(config.platforms),
     liveChecks,
-    findFile: createLiveCheckFiles(peers.media.client(MediaService), source),
+    findFile,
   });
+  let keeping: Loop | undefined;
   return {
     routes: (router) => void router.service(DoctorService, service),
-    [Symbol.asyncDispose]: () => disposeInOrder([liveChecks, source]),
+    start: () => {
+      keeping = startKeepLiveChecks(liveChecks, { leaseMs, logger });
+    },
+    [Symbol.asyncDispose]: () => disposeInOrder([liveChecks, keeping, source]),
   };
 }
 

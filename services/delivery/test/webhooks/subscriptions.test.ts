@@ -174,7 +174,10 @@ test("the secret of a webhook subscription with Ed25519 cannot be rotated", asyn
 
   await expect(
     webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 1 } }),
-  ).rejects.toMatchObject({ reason: "invalid_request" });
+  ).rejects.toMatchObject({
+    reason: "invalid_request",
+    violations: [{ code: "additional_property", path: "/rotateSecret" }],
+  });
 });
 
 test("a webhook subscription receives webhook.test again when its address changes, and only then", async () => {

@@ -32,6 +32,8 @@ interface Texts extends Readonly<Record<ConnectPage, ConnectText>> {
   readonly missing: string;
   /** Names of the features that an account can lack. */
   readonly features: Readonly<Record<string, string>>;
+  /** Names the guide with causes and remedies. The placeholder `{guide}` is replaced. */
+  readonly guide: string;
   /** Last line of every connect page that shows an outcome. */
   readonly close: string;
 }
@@ -95,6 +97,7 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
       messages: "private replies",
       metrics: "metrics",
     },
+    guide: "For the operator of this installation: the causes, and what to do, are in {guide}.",
     close: "You can close this page.",
   },
   ko: {
@@ -151,6 +154,7 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
       messages: "비공개 답장",
       metrics: "통계",
     },
+    guide: "설치 운영자용: 원인과 해결 방법은 {guide}에 있습니다.",
     close: "이 페이지를 닫아도 됩니다.",
   },
 };

@@ -18,7 +18,7 @@ import type { Health } from "@postrider/shared/process/health";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { Admission } from "#src/operations/admission.ts";
-import type { UnsentLimits } from "#src/routes/hooks/unsent-answers.ts";
+import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer-limits.ts";
 
 /** The dependencies of the REST server. */
 export interface ServerDeps {
@@ -119,6 +119,8 @@ declare module "fastify" {
      * is reserved for its answer.
      */
     readonly answerBytes?: number;
+    /** Returns the same for a route whose answers depend on the body of the request. */
+    readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /** Whether the route needs no API key and is rate-limited per remote address. */
     readonly isOpen?: boolean;
     /**

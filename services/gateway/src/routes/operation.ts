@@ -34,11 +34,11 @@ interface Operation {
   readonly errors?: readonly ErrorCode[];
 }
 
+/** Without the format `uuid`: openapi-python-client would then send an object, which its HTTP library refuses in a header. */
 const WORKSPACE_HEADER = {
   "X-Workspace-Id": Type.Optional(
     Type.String({
-      format: "uuid",
-      description: "Required when the key belongs to more than one workspace.",
+      description: "UUID in lower case. Required when the key belongs to more than one workspace.",
     }),
   ),
 };

@@ -105,7 +105,7 @@ async function makeAtOnce(
   }
 }
 
-/** Stores the results of renditions, and removes from `files` those that a row names then. */
+/** Stores the results of renditions, and removes from `files` those that a row may name then. */
 async function record(
   { sql, logger }: MakingDependencies,
   { media, lease, plans }: Making,
@@ -117,7 +117,10 @@ async function record(
   for (const [index, plan] of plans.entries()) {
     const [outcome, file] = [outcomes[index], files.get(index)];
     if (outcome?.kind === "made" && file !== undefined) {
-      if (await markMade(sql, lease, describePlan(plan), file)) files.delete(index);
+      // When the answer of the database is lost, the row may name the file. Then the file is kept; if no row names it, the
+      // job remove-orphans deletes it.
+      files.delete(index);
+      if (!(await markMade(sql, lease, describePlan(plan), file))) files.set(index, file);
       renditionsTotal.inc({ result: "made" });
     } else if (outcome?.kind === "refused") {
       await markRefused(sql, lease, describePlan(plan), outcome.refusal);

@@ -25,6 +25,9 @@ export interface LivePost {
   readonly permalink: string | null;
 }
 
+/** How a live check ended: `interrupted` = the process stops, and another process must delete the post. */
+export type LiveCheckEnd = "ended" | "interrupted";
+
 /** The permission to make the publishing call of a live check, which is given once. */
 export type CallPermission =
   | {
@@ -53,8 +56,13 @@ export interface LiveCheckContext {
   readonly post: LeastVisible;
   readonly journal: LiveCheckJournal;
   readonly isOwned: UnknownCall["isOwned"];
-  /** Opens a permalink like a reader without an account does, and returns the HTTP status. */
-  readonly openPermalink: (permalink: string, signal: AbortSignal) => Promise<number>;
+  /**
+   * Opens a permalink like a reader without an account does, and returns the HTTP status. Absent for a simulated platform, whose
+   * permalinks lead to the real one.
+   */
+  readonly openPermalink?:
+    | ((permalink: string, signal: AbortSignal) => Promise<number>)
+    | undefined;
   /** Maximum time in milliseconds for which a step waits for the platform. */
   readonly patienceMs: number;
   /** Aborted when the process stops. What the check has left on the platform is still deleted. */

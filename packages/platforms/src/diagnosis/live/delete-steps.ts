@@ -1,30 +1,60 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
 import { isNotThere, lookUntil } from "./look.ts";
 
+/** Name of the step that deletes the post. */
+export const DELETE_STEP = "delete it";
+/** Maximum time in milliseconds for which the deletion is tried. */
 const DELETE_MS = 30_000;
+/** Wait in milliseconds before a deletion that may still succeed is repeated. */
+const RETRY_MS = 2_000;
+
+/** Says what may be left on the platform when the id of the post is not known. */
+export function nameRest({ connector, publication, post }: LiveCheckContext): StepFinding {
+  const { text } = publication;
+  if (!connector.canDelete) {
+    const found = `the platform lets no program delete posts: look for “${text}” in its app and delete it`;
+    return { status: "warning", found };
+  }
+  const { visibility } = post;
+  const place = visibility === "unpublished" ? " among the unpublished posts" : "";
+  const found = `the id of the post is not known: look for “${text}”${place} and delete it by hand`;
+  return { status: "warning", found };
+}
+
+/** Deletes the post, and repeats it while the platform may still do so. A stopping process tries once. */
+async function tryDelete(
+  { connector, publication, patienceMs, stopping }: LiveCheckContext,
+  externalId: string,
+): Promise<DeletionOutcome> {
+  const deadline = AbortSignal.timeout(DELETE_MS);
+  const endAt = performance.now() + Math.min(DELETE_MS, patienceMs);
+  for (;;) {
+    const outcome = await connector.delete(publication, externalId, deadline);
+    const mayRepeat = outcome.kind === "retryable" || outcome.kind === "unknown";
+    const isOver = stopping.aborted || performance.now() + RETRY_MS > endAt;
+    if (!mayRepeat || isOver) return outcome;
+    await sleep(RETRY_MS, undefined, { signal: stopping }).catch(() => undefined);
+  }
+}
 
 /** Deletes the post. It does so also while the process stops, so that no post is left. */
 export async function deletePost(
-  { connector, publication }: LiveCheckContext,
+  context: LiveCheckContext,
   { externalId, permalink }: LivePost,
 ): Promise<StepFinding> {
-  if (!connector.canDelete)
-    return {
-      status: "warning",
-      found: `the platform lets no program delete posts: delete ${permalink ?? externalId} by hand`,
-    };
-  const deadline = AbortSignal.timeout(DELETE_MS);
+  const byHand = `delete ${permalink ?? externalId} by hand`;
+  if (!context.connector.canDelete)
+    return { status: "warning", found: `the platform lets no program delete posts: ${byHand}` };
   try {
-    const outcome = await connector.delete(publication, externalId, deadline);
+    const outcome = await tryDelete(context, externalId);
     if (outcome.kind === "deleted") return { status: "ok", found: "the platform deleted the post" };
-    const found = `the platform did not delete the post: ${outcome.message}; delete ${permalink ?? externalId} by hand`;
+    const found = `the platform did not delete the post: ${outcome.message}; ${byHand}`;
     return { status: "failed", found };
   } catch (error) {
     const reason = error instanceof Error ? error.message : "unknown error";
-    return {
-      status: "failed",
-      found: `the deletion failed: ${reason}; delete ${permalink ?? externalId} by hand`,
-    };
+    return { status: "failed", found: `the deletion failed: ${reason}; ${byHand}` };
   }
 }
 

@@ -8,6 +8,10 @@ import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-
 export interface Prepared {
   readonly finding: StepFinding;
   readonly handles: Handles;
+  /** Whether the platform definitely refused a step, so that the step made nothing. */
+  readonly isRefused?: boolean;
+  /** The post, if the preparation created it and it stays unpublished. */
+  readonly post?: LivePost;
 }
 
 /** What the publishing call came to; without `call` no post was sent. */
@@ -27,7 +31,7 @@ function describeFailure(failure: Failure): string {
 
 type StepEnd =
   | { readonly kind: "done"; readonly handles: Handles }
-  | { readonly kind: "failed"; readonly found: string };
+  | { readonly kind: "failed"; readonly found: string; readonly isRefused?: boolean };
 
 async function finishStep(
   { publication, patienceMs, stopping }: LiveCheckContext,
@@ -41,7 +45,10 @@ async function finishStep(
     if (performance.now() > endAt)
       return { kind: "failed", found: `the platform was not ready within ${patienceMs / 1000} s` };
     const made = await step.run(publication, handles, stopping);
-    if (isFailure(made)) return { kind: "failed", found: describeFailure(made) };
+    if (isFailure(made)) {
+      const isRefused = made.kind !== "retryable";
+      return { kind: "failed", found: describeFailure(made), isRefused };
+    }
     const isWaiting = isWait(made);
     handles = { ...handles, ...(isWaiting ? made.handles : made) };
     if (!isWaiting) break;
@@ -57,13 +64,27 @@ export async function prepare(context: LiveCheckContext): Promise<Prepared> {
   const names: string[] = [];
   for (const step of context.connector.steps(context.publication)) {
     const end = await finishStep(context, step, handles);
-    if (end.kind === "failed")
-      return { finding: { status: "failed", found: `${step.name}: ${end.found}` }, handles };
+    if (end.kind === "failed") {
+      const { found, isRefused = false } = end;
+      return { finding: { status: "failed", found: `${step.name}: ${found}` }, handles, isRefused };
+    }
     ({ handles } = end);
     names.push(step.name);
   }
-  const list = names.length === 0 ? "the platform needs no preparation" : names.join(", ");
-  return { finding: { status: "ok", found: list }, handles };
+  const list =
+    names.length === 0
+      ? "the platform needs no preparation"
+      : `steps that ended: ${names.join(", ")}`;
+  return { finding: { status: "ok", found: list }, handles, ...toUnpublished(context, handles) };
+}
+
+/** The post that stays unpublished, by the name under which the connector keeps its id. */
+function toUnpublished(
+  { post: { visibility } }: LiveCheckContext,
+  { postId }: Handles,
+): Pick<Prepared, "post"> {
+  const isCreated = visibility === "unpublished" && postId !== undefined;
+  return isCreated ? { post: { externalId: postId, permalink: null } } : {};
 }
 
 function failed(found: string): StepFinding {

@@ -120,6 +120,12 @@ export async function askForId(
   return { finding: { status: "warning", found: "the platform has not assigned an id yet" } };
 }
 
+/** Describes the failure of a request; the cause names the host or the certificate. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return "no answer";
+  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
+}
+
 /** Opens the permalink as a reader without an account does. */
 export async function checkPermalink(
   { openPermalink, post: { visibility }, stopping }: LiveCheckContext,
@@ -129,6 +135,8 @@ export async function checkPermalink(
   if (permalink === null) return { status: "skipped", found: "the platform returned no permalink" };
   if (visibility !== "readers")
     return { status: "skipped", found: `only the account's owner can open ${permalink}` };
+  if (openPermalink === undefined)
+    return { status: "skipped", found: `the platform is simulated, and ${permalink} is not` };
   try {
     const signal = AbortSignal.any([stopping, AbortSignal.timeout(OPEN_MS)]);
     const status = await openPermalink(permalink, signal);
@@ -136,7 +144,6 @@ export async function checkPermalink(
     const isGone = status === 404 || status === 410;
     return { status: isGone ? "failed" : "warning", found: `${permalink} answers ${status}` };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : "no answer";
-    return { status: "warning", found: `${permalink} could not be opened: ${reason}` };
+    return { status: "warning", found: `${permalink} could not be opened: ${describe(error)}` };
   }
 }

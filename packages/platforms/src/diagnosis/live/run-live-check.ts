@@ -1,35 +1,21 @@
-import type { Handles } from "#src/publishing/handles.ts";
-import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
-import { deleteAgain, deletePost, lookAfterDeletion } from "./delete-steps.ts";
-import { prepare, publish, type Called } from "./publish-steps.ts";
+import type { LiveCall, LiveCheckContext, LiveCheckEnd, LivePost } from "./check-context.ts";
+import {
+  DELETE_STEP,
+  deleteAgain,
+  deletePost,
+  lookAfterDeletion,
+  nameRest,
+} from "./delete-steps.ts";
+import { prepare, publish, type Called, type Prepared } from "./publish-steps.ts";
 import {
   askForId,
   checkPermalink,
   lookAsReconciliation,
   lookAtUnpublished,
   lookByContent,
+  type Looked,
 } from "./read-steps.ts";
-
-/** Runs one step, records how it ended, and returns its result. */
-async function step<T extends { readonly finding: StepFinding }>(
-  { journal }: LiveCheckContext,
-  name: string,
-  run: () => Promise<T>,
-): Promise<T> {
-  const startedAt = performance.now();
-  const result = await run();
-  const tookMs = Math.round(performance.now() - startedAt);
-  await journal.addStep({ name, ...result.finding, tookMs });
-  return result;
-}
-
-async function stepOf(
-  context: LiveCheckContext,
-  name: string,
-  run: () => Promise<StepFinding>,
-): Promise<StepFinding> {
-  return (await step(context, name, async () => ({ finding: await run() }))).finding;
-}
+import { keepingPost, recordFinding, recordStep } from "./record-step.ts";
 
 /** Reads back what was published, in every way in which Postrider reads posts, and returns the post. */
 async function readBack(
@@ -37,74 +23,87 @@ async function readBack(
   called: Called,
   call: LiveCall,
 ): Promise<LivePost | undefined> {
-  const looked = await step(context, "find it as after a lost answer", () =>
-    lookAsReconciliation(context, call, called.post),
-  );
-  let post = called.post ?? looked.post;
-  if (post === undefined && called.askLater !== undefined) {
-    const { askLater } = called;
-    ({ post } = await step(context, "ask for its id", () => askForId(context, askLater)));
-  }
-  if (post !== undefined && called.post === undefined) await context.journal.keepPost(post);
-  const found = await step(context, "find it by its content", () =>
-    lookByContent(context, call, post),
-  );
-  return post ?? found.post;
+  let { post } = called;
+  const search = async (name: string, run: () => Promise<Looked>): Promise<void> => {
+    const isKnown = post !== undefined;
+    const looked = await recordStep(context, name, () =>
+      isKnown ? run() : keepingPost(context, run()),
+    );
+    post ??= looked.post;
+  };
+  await search("find it as after a lost answer", () => lookAsReconciliation(context, call, post));
+  const { askLater } = called;
+  if (post === undefined && askLater !== undefined)
+    await search("ask for its id", () => askForId(context, askLater));
+  await search("find it by its content", () => lookByContent(context, call, post));
+  return post;
 }
 
 async function removePost(
   context: LiveCheckContext,
   call: LiveCall,
   post: LivePost,
-): Promise<void> {
-  const deleted = await stepOf(context, "delete it", () => deletePost(context, post));
-  if (deleted.status !== "ok") return;
+): Promise<LiveCheckEnd> {
+  const deleted = await recordFinding(context, DELETE_STEP, () => deletePost(context, post));
+  if (deleted.status === "failed" && context.stopping.aborted) return "interrupted";
+  if (deleted.status !== "ok") return "ended";
   await context.journal.dropPost();
   if (context.post.visibility !== "unpublished")
-    await stepOf(context, "find it no longer", () => lookAfterDeletion(context, call));
-  await stepOf(context, "delete it again", () => deleteAgain(context, post));
+    await recordFinding(context, "find it no longer", () => lookAfterDeletion(context, call));
+  await recordFinding(context, "delete it again", () => deleteAgain(context, post));
+  return "ended";
 }
 
 /** Checks a platform with a post that stays unpublished: the preparation creates it, and the publishing call is left out. */
-async function checkUnpublished(context: LiveCheckContext, handles: Handles): Promise<void> {
-  const { postId } = handles;
-  if (postId === undefined) {
+async function checkUnpublished(
+  context: LiveCheckContext,
+  { handles, post }: Prepared,
+): Promise<LiveCheckEnd> {
+  if (post === undefined) {
     const found =
       "the preparation returned no id of an unpublished post, so there is nothing to read back";
-    await stepOf(context, "find it unpublished", () =>
-      Promise.resolve({ status: "failed", found }),
-    );
-    return;
+    await recordFinding(context, "find it unpublished", () => ({ status: "failed", found }));
+    return "ended";
   }
-  const post = { externalId: postId, permalink: null };
-  await context.journal.keepPost(post);
   const now = new Date();
   const call = { handles, calledAt: now, callUntil: now, isPending: false };
-  await stepOf(context, "find it unpublished", () => lookAtUnpublished(context, call));
-  await removePost(context, call, post);
+  await recordFinding(context, "find it unpublished", () => lookAtUnpublished(context, call));
+  return await removePost(context, call, post);
 }
 
-/** Says what may be left on the platform when the id of the post is not known. */
-async function nameRest(context: LiveCheckContext): Promise<void> {
-  const found = `the id of the post is not known: look for “${context.publication.text}” and delete it by hand`;
-  await stepOf(context, "delete it", () => Promise.resolve({ status: "warning", found }));
+/** Says what may be left when the id of the post is not known. Another process searches on if this one stops. */
+async function leavePost(context: LiveCheckContext): Promise<LiveCheckEnd> {
+  if (context.stopping.aborted) return "interrupted";
+  await recordFinding(context, DELETE_STEP, () => nameRest(context));
+  return "ended";
+}
+
+/** Ends a check whose preparation failed. It may have created a post that stays unpublished if its answer was lost. */
+async function endUnprepared(
+  context: LiveCheckContext,
+  { isRefused }: Prepared,
+): Promise<LiveCheckEnd> {
+  const mayExist = context.post.visibility === "unpublished" && isRefused !== true;
+  return mayExist ? await leavePost(context) : "ended";
 }
 
 /**
  * Makes a round trip with one post through the connector's own code: prepares and publishes it once, reads it back as
  * reconciliation would, deletes it and reads again. Each step says whether our assumption about the platform held.
  */
-export async function runLiveCheck(context: LiveCheckContext): Promise<void> {
-  const prepared = await step(context, "prepare", () => prepare(context));
-  if (prepared.finding.status === "failed") return;
-  if (context.post.visibility === "unpublished")
-    return await checkUnpublished(context, prepared.handles);
-  const called = await step(context, "publish", () => publish(context, prepared.handles));
+export async function runLiveCheck(context: LiveCheckContext): Promise<LiveCheckEnd> {
+  const prepared = await recordStep(context, "prepare", () =>
+    keepingPost(context, prepare(context)),
+  );
+  if (prepared.finding.status === "failed") return await endUnprepared(context, prepared);
+  if (context.post.visibility === "unpublished") return await checkUnpublished(context, prepared);
+  const called = await recordStep(context, "publish", () =>
+    keepingPost(context, publish(context, prepared.handles)),
+  );
   const { call } = called;
-  if (call === undefined) return;
-  if (called.post !== undefined) await context.journal.keepPost(called.post);
+  if (call === undefined) return "ended";
   const post = await readBack(context, called, call);
-  if (post === undefined) return await nameRest(context);
-  await stepOf(context, "open its permalink", () => checkPermalink(context, post));
-  await removePost(context, call, post);
+  if (post === undefined) return await leavePost(context);
+  await recordFinding(context, "open its permalink", () => checkPermalink(context, post));
+  return await removePost(context, call, post);
 }

@@ -7,8 +7,10 @@ import {
 } from "#src/graph-api/read-metrics.ts";
 import { number } from "#src/http/platform-answer.ts";
 import { apiOfAccount, type InstagramSettings } from "#src/instagram/api-of-account.ts";
+import { usesInstagramLogin } from "#src/instagram/login.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
-import type { MetricsConnector } from "#src/metrics/connector.ts";
+import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
+import { readListedMetrics } from "./listed-metrics.ts";
 
 /**
  * Metrics of Instagram posts (platforms reference 1.4). A request for a metric that one media type does not have fails
@@ -30,18 +32,24 @@ const SOURCE: MetricsSource = {
   }),
 };
 
+function areAllMissing(
+  read: ReadonlyMap<string, MetricsReading> | MetricsFailure,
+): read is ReadonlyMap<string, MetricsReading> {
+  return !("kind" in read) && [...read.values()].every(({ kind }) => kind === "missing");
+}
+
 /** Instagram's metrics connector. Instagram's insights may be up to 48 hours old. */
 export function createInstagramMetricsConnector(settings: InstagramSettings): MetricsConnector {
   return {
     platform: "instagram",
     maxPosts: MAX_METRICS_POSTS,
     budget: METRICS_BUDGET,
-    readMetrics: (account, ids, signal, onFurtherCall) =>
-      readMetrics(
-        apiOfAccount(settings, account),
-        account,
-        { ids, source: SOURCE, onCall: countFurtherCalls(onFurtherCall) },
-        signal,
-      ),
+    readMetrics: async (account, ids, signal, onFurtherCall) => {
+      const api = apiOfAccount(settings, account);
+      const query = { ids, source: SOURCE, onCall: countFurtherCalls(onFurtherCall) };
+      const read = await readMetrics(api, account, query, signal);
+      const mayBeRefused = areAllMissing(read) && !usesInstagramLogin(account);
+      return mayBeRefused ? await readListedMetrics(api, account, query, signal) : read;
+    },
   };
 }

@@ -1,3 +1,5 @@
+import { normalizeInParts } from "@postrider/platforms/text/compose-text";
+
 /**
  * Returns the text in a form in which two texts are equal if people consider them the same word: with compatibility
  * characters replaced (NFKC), without the difference between upper and lower case, and with single spaces.
@@ -6,7 +8,7 @@
  * JavaScript does not offer. `toLowerCase` alone is not case folding: it keeps "ß" apart from "SS" and "ς" apart from "σ".
  */
 export function foldText(text: string): string {
-  const folded = foldCase(text.normalize("NFKD")).normalize("NFKC");
+  const folded = normalizeInParts(foldCase(normalizeInParts(text, "NFKD")), "NFKC");
   return folded.replaceAll(/\s+/gu, " ").trim();
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { foldText } from "./fold-text.ts";
-import { createCommentMatcher, type MatchMode } from "./match-comment.ts";
+import { createCommentMatcher, foldComment, type MatchMode } from "./match-comment.ts";
 
 function match(
   text: string,
@@ -11,7 +11,7 @@ function match(
     excludeKeywords = [],
   }: { match?: MatchMode; excludeKeywords?: readonly string[] } = {},
 ) {
-  return createCommentMatcher({ keywords, match: mode, excludeKeywords })(text);
+  return createCommentMatcher({ keywords, match: mode, excludeKeywords })(foldComment(text));
 }
 
 describe("a keyword that is the whole comment is found although the spelling differs:", () => {

@@ -20,61 +20,83 @@ export type CommentMatch = "match" | "excluded" | "no_match";
 const WORD_CHARACTER =
   /[[\p{L}\p{M}\p{N}\p{Pc}]--[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]/v;
 
+/** The text of a comment in the form in which it is compared with keywords. */
+export interface FoldedComment {
+  readonly text: string;
+  /** Whether a word character stands at an index of `text`. */
+  readonly isWord: readonly boolean[];
+}
+
+/** Folds the text of a comment, once for all rules: that takes longer than the comparison with a keyword. */
+export function foldComment(comment: string): FoldedComment {
+  const text = foldText(comment);
+  const isWord = Array.from(text).flatMap((character) =>
+    Array<boolean>(character.length).fill(isWordCharacter(character)),
+  );
+  return { text, isWord };
+}
+
 /**
- * Returns a function that matches texts of comments with the words of a rule. Words are compared without upper and lower
- * case and without the width of characters. A keyword is found as a whole word: where it begins or ends with a letter of
- * a script that separates words, no such letter may stand beside it. Next to Han, Kana or Hangul it is found inside
- * longer text.
+ * Returns a function that matches comments with the words of a rule. Words are compared without upper and lower case and
+ * without the width of characters. A keyword is found as a whole word: where it begins or ends with a letter of a script
+ * that separates words, no such letter may stand beside it. Next to Han, Kana or Hangul it is found inside longer text.
  */
-export function createCommentMatcher(words: RuleWords): (text: string) => CommentMatch {
-  const keywords = words.keywords.map(foldText);
-  const excluded = words.excludeKeywords.map(foldText);
+export function createCommentMatcher(words: RuleWords): (comment: FoldedComment) => CommentMatch {
+  const keywords = words.keywords.map(toKeyword);
+  const excluded = words.excludeKeywords.map(toKeyword);
   return (comment) => {
-    const text = foldText(comment);
-    const has = (keyword: string) => hasWord(text, keyword);
-    if (!hasKeywords(text, keywords, words.match)) return "no_match";
-    return excluded.some(has) ? "excluded" : "match";
+    if (!hasKeywords(comment, keywords, words.match)) return "no_match";
+    return excluded.some((keyword) => hasWord(comment, keyword)) ? "excluded" : "match";
   };
 }
 
-function hasKeywords(text: string, keywords: readonly string[], match: MatchMode): boolean {
+interface Keyword {
+  readonly text: string;
+  /** Whether no word character may stand before it. */
+  readonly needsStart: boolean;
+  /** Whether no word character may stand after it. */
+  readonly needsEnd: boolean;
+}
+
+function toKeyword(keyword: string): Keyword {
+  const { text, isWord } = foldComment(keyword);
+  return { text, needsStart: isWord[0] === true, needsEnd: isWord.at(-1) === true };
+}
+
+function hasKeywords(
+  comment: FoldedComment,
+  keywords: readonly Keyword[],
+  match: MatchMode,
+): boolean {
+  const has = (keyword: Keyword) => hasWord(comment, keyword);
   switch (match) {
     case "any":
-      return keywords.some((keyword) => hasWord(text, keyword));
+      return keywords.some(has);
     case "all":
-      return keywords.every((keyword) => hasWord(text, keyword));
+      return keywords.every(has);
     case "exact":
-      return keywords.includes(text);
+      return keywords.some(({ text }) => text === comment.text);
   }
 }
 
-/** Whether a folded text contains a folded keyword as a whole word. */
-function hasWord(text: string, keyword: string): boolean {
+/** Whether a comment contains a keyword as a whole word. */
+function hasWord(
+  { text, isWord }: FoldedComment,
+  { text: keyword, needsStart, needsEnd }: Keyword,
+): boolean {
   if (keyword === "") return false;
-  const needsStart = isWordCharacter(characterAfter(keyword, 0));
-  const needsEnd = isWordCharacter(characterBefore(keyword, keyword.length));
-  for (let at = text.indexOf(keyword); at !== -1; at = text.indexOf(keyword, at + 1)) {
-    const end = at + keyword.length;
-    const isStart = !needsStart || !isWordCharacter(characterBefore(text, at));
-    const isEnd = !needsEnd || !isWordCharacter(characterAfter(text, end));
+  for (let at = text.indexOf(keyword); at !== -1;) {
+    const isStart = !needsStart || isWord[at - 1] !== true;
+    const isEnd = !needsEnd || isWord[at + keyword.length] !== true;
     if (isStart && isEnd) return true;
+    let next = at + 1;
+    // The rest of the word is skipped, because no other word begins in it.
+    if (needsStart) while (isWord[next - 1] === true) next += 1;
+    at = text.indexOf(keyword, next);
   }
   return false;
 }
 
 function isWordCharacter(character: string): boolean {
   return WORD_CHARACTER.test(character);
-}
-
-/** Returns the character that begins at an index; empty at the end of the text. */
-function characterAfter(text: string, index: number): string {
-  const codePoint = text.codePointAt(index);
-  return codePoint === undefined ? "" : String.fromCodePoint(codePoint);
-}
-
-/** Returns the character that ends at an index; empty at the start of the text. */
-function characterBefore(text: string, index: number): string {
-  const last = text.charCodeAt(index - 1);
-  const isLowSurrogate = last >= 0xdc_00 && last <= 0xdf_ff;
-  return index === 0 ? "" : text.slice(index - (isLowSurrogate && index > 1 ? 2 : 1), index);
 }

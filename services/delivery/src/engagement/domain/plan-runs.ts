@@ -1,6 +1,11 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { readsMedia, toSecond, type AutomationRule } from "./automation-rule.ts";
-import { createCommentMatcher, type CommentMatch } from "./match-comment.ts";
+import {
+  createCommentMatcher,
+  foldComment,
+  type CommentMatch,
+  type FoldedComment,
+} from "./match-comment.ts";
 
 export type RunReason =
   | "sending_blocked"
@@ -56,13 +61,18 @@ export function runKey(ruleId: string, commentId: string): string {
   return `${ruleId} ${commentId}`;
 }
 
-/** Returns a function that matches comments with a rule; each rule's words are folded once. */
-export function createRuleMatcher(): (rule: AutomationRule, text: string) => CommentMatch {
-  const matchers = new Map<string, (text: string) => CommentMatch>();
+export type RuleMatcher = (rule: AutomationRule, text: string) => CommentMatch;
+
+/** Returns a function that matches comments with a rule; the words of each rule and each text are folded once. */
+export function createRuleMatcher(): RuleMatcher {
+  const matchers = new Map<string, (comment: FoldedComment) => CommentMatch>();
+  const comments = new Map<string, FoldedComment>();
   return (rule, text) => {
-    const known = matchers.get(rule.id) ?? createCommentMatcher(rule);
-    matchers.set(rule.id, known);
-    return known(text);
+    const match = matchers.get(rule.id) ?? createCommentMatcher(rule);
+    matchers.set(rule.id, match);
+    const comment = comments.get(text) ?? foldComment(text);
+    comments.set(text, comment);
+    return match(comment);
   };
 }
 
@@ -75,8 +85,8 @@ export function planRuns(
   rules: readonly AutomationRule[],
   comments: readonly PlatformComment[],
   context: PlanContext,
+  match: RuleMatcher = createRuleMatcher(),
 ): readonly PlannedRun[] {
-  const match = createRuleMatcher();
   const answeredIds = new Set(context.answeredIds);
   return comments.flatMap((comment) =>
     rules.flatMap((rule) => {

@@ -180,13 +180,15 @@ test("a refused rendition has the sentence of the media service, and deleted med
   ]);
 });
 
-test("a media service of a release without PrepareMedia delivers the file that is not converted", async () => {
-  const [file] = await openSource("http://127.0.0.1:1").prepare([
-    { media: IMAGE, rendition: RENDITION },
-  ]);
+test("while the media service is of a release without PrepareMedia, files that need no conversion are delivered, and others wait", async () => {
+  const source = openSource("http://127.0.0.1:1");
+  const [file] = await source.prepare([{ media: IMAGE, rendition: undefined }]);
   expect(file).toMatchObject({
     kind: "file",
     media: { contentType: "image/png", bytes: 20, sha256: "def", width: 4000 },
+  });
+  await expect(source.prepare([{ media: IMAGE, rendition: RENDITION }])).rejects.toMatchObject({
+    kind: "unavailable",
   });
 });
 

@@ -4,6 +4,7 @@ import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadabl
 import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { createMediaLinks } from "@postrider/rest/media/links";
 import { toTls } from "@postrider/shared/connect/client";
+import { unavailable } from "@postrider/shared/errors";
 import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
@@ -40,7 +41,7 @@ export interface MediaSource extends AsyncDisposable {
    * Returns the files that platforms receive, in the order of `items`, and makes those that do not exist yet. Equal items
    * always return the same file, so that a search of a platform looks for the file that was published.
    *
-   * @throws ServiceError When the media service does not answer in time.
+   * @throws ServiceError When the media service does not answer in time, or is of a release that cannot convert files.
    */
   prepare(items: readonly MediaPreparation[]): Promise<readonly PreparedFile[]>;
   /** Describes the file that platforms receive of media that are not converted, as the post stored it. */
@@ -72,11 +73,11 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
     describe,
     prepare: async (items) => {
       const files = await callPrepareMedia(options.mediaService, items);
-      return items.map(({ media }, index) =>
-        files === "unsupported"
-          ? { kind: "file", media: describe(media) }
-          : toPreparedFile(files[index], toPublicationMedia),
-      );
+      if (files !== "unsupported")
+        return items.map((_, index) => toPreparedFile(files[index], toPublicationMedia));
+      // The platform would refuse a file that is not converted for good, so the targets wait for the newer media service.
+      if (items.some(({ rendition }) => rendition !== undefined)) throw unavailable();
+      return items.map(({ media }) => ({ kind: "file", media: describe(media) }));
     },
     [Symbol.asyncDispose]: () => reader.close(),
   };

@@ -8,6 +8,8 @@ export interface QueueLimits extends ClaimLimits {
   readonly platforms: readonly string[];
   /** Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes. */
   readonly maxPerWorkspace: number;
+  /** Workspaces that use so many places of this process that they get no more. */
+  readonly busyWorkspaces?: readonly string[];
   /** The floors that the search for the next task returned; null for a claim that reads all due queues. */
   readonly floors: TaskFloors | null;
 }
@@ -79,12 +81,20 @@ function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace }: QueueLimits
     )`;
 }
 
+/** SQL condition on an account queue: its workspace may have one more publish task in work. */
+function hasPlace(sql: ISql, { busyWorkspaces = [] }: QueueLimits) {
+  return sql`
+    (platform, workspace_id) not in (select platform, workspace_id from full_workspaces)
+    and workspace_id <> all(${busyWorkspaces as string[]}::uuid[])`;
+}
+
 /**
  * Selects the accounts of each platform with a due publish task: accounts with a task that may be published, and accounts with
  * a publishing call of unknown outcome, whose post is to be searched for. Each platform has its own subquery, so that the
  * backlog of a platform that is paused or has its maximum number of tasks in work is not read.
  */
-function dueAccounts(sql: ISql, { platforms, floors }: QueueLimits) {
+function dueAccounts(sql: ISql, limits: QueueLimits) {
+  const { platforms, floors } = limits;
   return sql`
     select q.account_id, q.workspace_id, q.platform, q.wake_at
     from (${openPlatforms(sql, platforms)}) as o
@@ -95,7 +105,7 @@ function dueAccounts(sql: ISql, { platforms, floors }: QueueLimits) {
       where platform = o.platform
       and publish_at between f.publish_from and now()
       and ${isUnpaused(sql)}
-      and (platform, workspace_id) not in (select platform, workspace_id from full_workspaces)
+      and ${hasPlace(sql, limits)}
       order by publish_at
       limit ${MAX_DUE_ACCOUNTS}
     ) as q
@@ -108,7 +118,7 @@ function dueAccounts(sql: ISql, { platforms, floors }: QueueLimits) {
       from account_queues
       where platform = p.platform
       and look_at between p.look_from and now()
-      and (platform, workspace_id) not in (select platform, workspace_id from full_workspaces)
+      and ${hasPlace(sql, limits)}
       order by look_at
       limit ${MAX_DUE_ACCOUNTS}
     ) as q

@@ -10,6 +10,13 @@ export interface NewLiveCheck {
   readonly accountId: string;
   readonly platform: PlatformId;
   readonly text: string;
+  readonly mediaId: string | undefined;
+}
+
+/** A live check in the hands of one process. The fence makes writes fail once another process has taken the check. */
+export interface HeldCheck {
+  readonly id: string;
+  readonly fence: number;
 }
 
 /** What a live check has done, and the post that it has on the platform. */
@@ -22,32 +29,42 @@ export interface LiveCheckRow {
   readonly permalink: string | null;
 }
 
-/** Records a live check, unless publishing is paused for its platform, account or workspace. Returns whether it did. */
-export async function insertLiveCheck(sql: ISql, check: NewLiveCheck): Promise<boolean> {
-  const { id, workspaceId, accountId, platform, text } = check;
-  const result = await sql`
-    insert into live_checks (id, workspace_id, account_id, platform, text)
-    select ${id}, workspace_id, account_id, ${platform}, ${text}
+/**
+ * Records a live check, unless publishing is paused for its platform, account or workspace. Returns the check as this process
+ * holds it, or undefined if it was not recorded.
+ */
+export async function insertLiveCheck(
+  sql: ISql,
+  { id, workspaceId, accountId, platform, text, mediaId }: NewLiveCheck,
+  leaseMs: number,
+): Promise<HeldCheck | undefined> {
+  const [row] = await sql<HeldCheck[]>`
+    insert into live_checks (id, workspace_id, account_id, platform, text, media_id, fence, lease_until)
+    select ${id}, workspace_id, account_id, ${platform}, ${text}, ${mediaId ?? null}, 1,
+      now() + ${leaseMs} * interval '1 millisecond'
     from (values (${workspaceId}::uuid, ${accountId}::uuid)) as c(workspace_id, account_id)
     where ${platform} in (${openPlatforms(sql, [platform])})
-    and ${isUnpaused(sql)}`;
-  return result.count > 0;
+    and ${isUnpaused(sql)}
+    returning id, fence`;
+  return row;
 }
 
 /**
- * Records that the publishing call of a live check begins and returns when; undefined if it began before, or if publishing was
- * paused meanwhile.
+ * Records that the publishing call of a live check begins and returns when; undefined if it began before, if another process has
+ * taken the check, or if publishing was paused meanwhile.
  */
 export async function beginLiveCall(
   sql: ISql,
-  id: string,
+  { id, fence }: HeldCheck,
   platform: PlatformId,
 ): Promise<Date | undefined> {
-  // The condition on `called_at` guarantees that a live check publishes at most one post.
+  // The condition on `called_at` guarantees that a live check publishes at most one post; the fence guarantees that a process that
+  // ends an interrupted check knows whether it did.
   const [row] = await sql<{ calledAt: Date }[]>`
     update live_checks
     set called_at = now()
     where id = ${id}
+    and fence = ${fence}
     and called_at is null
     and ended_at is null
     and platform in (${openPlatforms(sql, [platform])})
@@ -56,27 +73,48 @@ export async function beginLiveCall(
   return row?.calledAt;
 }
 
-export async function addLiveCheckStep(sql: ISql, id: string, step: LiveCheckStep): Promise<void> {
+/** Adds a step, unless another process has taken the live check. */
+export async function addLiveCheckStep(
+  sql: ISql,
+  { id, fence }: HeldCheck,
+  step: LiveCheckStep,
+): Promise<void> {
   await sql`
     update live_checks
     set steps = steps || ${sql.json([{ ...step }])}
-    where id = ${id}`;
+    where id = ${id}
+    and fence = ${fence}`;
 }
 
-/** Records the post that the platform has now; null when it has none. */
-export async function updateLivePost(sql: ISql, id: string, post: LivePost | null): Promise<void> {
+/**
+ * Records the post that the platform has now. It does so also for a process that has lost the check, and opens an ended check
+ * again, so that the post is deleted whatever happens to that process.
+ */
+export async function keepLivePost(sql: ISql, id: string, post: LivePost): Promise<void> {
   await sql`
     update live_checks
-    set external_id = ${post?.externalId ?? null},
-      permalink = ${post?.permalink ?? null}
+    set external_id = ${post.externalId},
+      permalink = ${post.permalink},
+      ended_at = null
     where id = ${id}`;
 }
 
-export async function endLiveCheck(sql: ISql, id: string): Promise<void> {
+/** Records that the platform no longer has the post. */
+export async function dropLivePost(sql: ISql, id: string): Promise<void> {
+  await sql`
+    update live_checks
+    set external_id = null,
+      permalink = null
+    where id = ${id}`;
+}
+
+/** Ends the live check, unless another process has taken it. */
+export async function endLiveCheck(sql: ISql, { id, fence }: HeldCheck): Promise<void> {
   await sql`
     update live_checks
     set ended_at = now()
-    where id = ${id}`;
+    where id = ${id}
+    and fence = ${fence}`;
 }
 
 export async function findLiveCheck(sql: ISql, id: string): Promise<LiveCheckRow | undefined> {

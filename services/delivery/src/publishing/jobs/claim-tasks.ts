@@ -10,7 +10,7 @@ import { releaseBrakes } from "#src/publishing/db/platform-brakes.ts";
 import type { TaskFloors } from "#src/publishing/db/task-floors.ts";
 import { claimUnsupportedTasks } from "#src/publishing/db/unsupported-tasks.ts";
 import type { TaskEvent } from "#src/publishing/domain/decision.ts";
-import { isSuspect, SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
+import { SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
 import { CallPace } from "#src/publishing/operations/call-pace.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
@@ -18,6 +18,7 @@ import { LeaseKeeper } from "#src/publishing/operations/lease-keeper.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
 import type { PublishContext } from "#src/publishing/operations/publish-context.ts";
 import { CallMarker, OpenCalls } from "#src/publishing/operations/visible-calls.ts";
+import { WorkPlaces } from "#src/publishing/operations/work-places.ts";
 import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {
@@ -53,8 +54,6 @@ const THOROUGH_LOOK_MS = 30_000;
 const MIN_CLAIM_INTERVAL_MS = 20;
 /** Maximum number of publish tasks per claim. */
 const MAX_BATCH = 50;
-/** Maximum number of publish tasks in work in this process at a time. */
-const MAX_IN_WORK = 200;
 /** Maximum number of lost publishing calls, and of tasks on unsupported platforms, that are recorded per poll. */
 const MAX_LOSSES = 100;
 const UNSUPPORTED = {
@@ -98,12 +97,10 @@ class Claims {
   readonly #batches = new Set<Promise<void>>();
   readonly #platforms: readonly string[];
   readonly #floor = new SearchFloor<TaskFloors>();
-  #inWork = 0;
+  readonly #places = new WorkPlaces();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #thoroughAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
-  /** Number of tasks in work whose process crashed several times in a row. */
-  #suspects = 0;
   #failedAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: ClaimTasksOptions) {
@@ -124,7 +121,7 @@ class Claims {
   /** Claims publish tasks once. Returns when the loop should claim again. */
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
-    if (this.#inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
+    if (this.#places.inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
     const { waitMs, floors } = await this.#findNext();
     const readyInMs = waitMs ?? POLL_MS;
     this.#recordPass();
@@ -159,7 +156,7 @@ class Claims {
   async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs, maxPerPlatform, maxPerWorkspace } = settings;
-    const limit = Math.min(MAX_BATCH, MAX_IN_WORK - this.#inWork);
+    const limit = Math.min(MAX_BATCH, this.#places.free);
     if (limit <= 0) return false;
     this.#claimedAt = performance.now();
     const options = {
@@ -168,12 +165,13 @@ class Claims {
       limit,
       platforms: this.#platforms,
       suspectAfter: SUSPECT_CRASHES,
-      maxSuspects: this.#suspects > 0 ? 0 : 1,
+      maxSuspects: this.#places.suspects > 0 ? 0 : 1,
       // No process can renew its leases while the database is unavailable. Processes that have not crashed renew them soon
       // after it is available again.
       mayTakeOver: this.#claimedAt - this.#failedAt > leaseMs / 2,
       maxPerPlatform,
       maxPerWorkspace,
+      busyWorkspaces: this.#places.busyWorkspaces,
       floors,
     };
     const { tasks, hasMore } = await sql.begin((tx) => claimTasks(tx, options));
@@ -182,13 +180,12 @@ class Claims {
   }
 
   #work(tasks: readonly ClaimedTask[]): void {
-    this.#inWork += tasks.length;
-    this.#suspects += tasks.filter(isSuspect).length;
-    for (const { platform, latenessMs } of tasks)
-      claimLateness.observe({ platform }, latenessMs / 1000);
+    for (const task of tasks) {
+      this.#places.take(task);
+      claimLateness.observe({ platform: task.platform }, task.latenessMs / 1000);
+    }
     const batch = workTasks(this.#context, tasks, (task) => {
-      this.#inWork -= 1;
-      if (isSuspect(task)) this.#suspects -= 1;
+      this.#places.leave(task);
       this.onFree();
     }).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);

@@ -43,7 +43,7 @@ export async function diagnoseAccount(
   const own = [findConnection(credential), findPermissions(account)];
   const isUsable = credential.accountStatus === "active";
   const onPlatform = isUsable ? await runChecks(checks[platform](credential)) : [];
-  return [...own.map((finding) => ({ guide, ...finding })), ...onPlatform];
+  return [...own, ...onPlatform].map((finding) => ({ guide, ...finding }));
 }
 
 function findConnection({ accountStatus, username, expiresAt }: Credential): Finding {

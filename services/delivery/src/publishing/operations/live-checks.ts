@@ -1,41 +1,38 @@
 import { setMaxListeners } from "node:events";
-import type {
-  LiveCheckContext,
-  LiveCheckJournal,
-} from "@postrider/platforms/diagnosis/live/check-context";
-import { LEAST_VISIBLE, liveCheckText } from "@postrider/platforms/diagnosis/live/least-visible";
+import type { LiveCheckEnd } from "@postrider/platforms/diagnosis/live/check-context";
+import { liveCheckText } from "@postrider/platforms/diagnosis/live/least-visible";
 import { runLiveCheck } from "@postrider/platforms/diagnosis/live/run-live-check";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
-import type { PublishingConnectors } from "@postrider/platforms/publishing/registry";
-import type { PlatformId } from "@postrider/platforms/registry";
-import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
+import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
-import type { Sql } from "@postrider/shared/postgres";
-import type { Logger } from "@postrider/shared/telemetry/logger";
-import { createSendGuard, type Clocks } from "#src/domain/send-guard.ts";
-import { findOwnedIds } from "#src/publishing/db/attempts.ts";
+import * as leases from "#src/publishing/db/live-check-leases.ts";
 import * as rows from "#src/publishing/db/live-checks.ts";
 import type { CheckedAccount } from "./account-diagnosis.ts";
-import { parseSettings } from "./parse-settings.ts";
+import { endInterruptedLiveCheck } from "./end-interrupted-live-check.ts";
+import { createLiveCheckContext, type LiveCheckDeps } from "./live-check-context.ts";
 
-export interface LiveCheckDeps {
-  readonly sql: Sql;
-  readonly logger: Logger;
-  readonly guard: Pick<DeploymentGuard, "isOwn">;
-  readonly connectors: PublishingConnectors;
-  readonly clocks: Clocks;
-  readonly visibleCallMs: number;
-  /** Maximum time in milliseconds for which a step waits for the platform. */
-  readonly patienceMs: number;
-  readonly openPermalink: LiveCheckContext["openPermalink"];
+/** The file of a post, with the id of its media. */
+export interface LiveCheckFile {
+  readonly mediaId: string;
+  readonly media: PublicationMedia;
 }
 
-/** Runs the live checks of this process. Disposing of it ends their waits; posts that they made are still deleted. */
+/** Maximum number of interrupted checks that a process takes at a time. */
+const CLAIM_CHECKS = 10;
+/** Number of days for which ended live checks are kept. */
+const KEEP_DAYS = 30;
+/** Maximum number of old live checks that one statement deletes. */
+const DELETE_CHECKS = 1000;
+
+/**
+ * Makes the live checks of this process, and ends those whose process ended. Disposing of it ends their waits; posts that they
+ * made are still deleted, here or by the next process.
+ */
 export class LiveChecks implements AsyncDisposable {
   readonly #deps: LiveCheckDeps;
   readonly #stopping = new AbortController();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running = new Map<rows.HeldCheck, Promise<void>>();
 
   constructor(deps: LiveCheckDeps) {
     this.#deps = deps;
@@ -47,96 +44,80 @@ export class LiveChecks implements AsyncDisposable {
    *
    * @throws ServiceError `publishing_held` when the data may not publish, `publishing_paused` during a pause.
    */
-  async start(checked: CheckedAccount, media: readonly PublicationMedia[]): Promise<string> {
-    const { sql, guard } = this.#deps;
+  async start(checked: CheckedAccount, file: LiveCheckFile | undefined): Promise<string> {
+    const { guard } = this.#deps;
     if (!(await guard.isOwn())) throw conflict("publishing_held");
     const id = newId();
-    const { workspaceId, id: accountId } = checked.account;
-    const { platform } = checked;
     // The last characters of an id are random.
     const text = liveCheckText(id.slice(-8));
-    const check = { id, workspaceId, accountId, platform, text };
-    if (!(await rows.insertLiveCheck(sql, check))) throw conflict("publishing_paused");
-    const run = this.#run(id, this.#toContext(check, checked, media));
-    this.#running.add(run);
-    void run.finally(() => this.#running.delete(run));
+    const { platform } = checked;
+    const held = await this.#insert(checked, { id, text, mediaId: file?.mediaId });
+    const media = file === undefined ? [] : [file.media];
+    this.#run(held, async (stopping) => {
+      const check = { ...held, platform, text };
+      const context = createLiveCheckContext(this.#deps, check, checked, media, stopping);
+      return await runLiveCheck(context);
+    });
     return id;
   }
 
-  #toContext(
-    { id, accountId, platform, text }: rows.NewLiveCheck,
-    { account, credential }: CheckedAccount,
-    media: readonly PublicationMedia[],
-  ): LiveCheckContext {
-    const { sql, connectors, patienceMs, openPermalink } = this.#deps;
-    const { externalId, username, accessToken, attributes } = credential;
-    const post = LEAST_VISIBLE[platform];
-    return {
-      connector: connectors[platform],
-      publication: {
-        targetId: id,
-        text,
-        title: `Postrider check ${id.slice(-8)}`,
-        privacy: "privacy" in post ? post.privacy : undefined,
-        tags: [],
-        externalId,
-        username,
-        accessToken,
-        attributes,
-        media,
-        settings: parseSettings(account.settings),
-      },
-      post,
-      journal: this.#openJournal(id, platform),
-      isOwned: (externalIds) => findOwnedIds(sql, accountId, externalIds),
-      openPermalink,
-      patienceMs,
-      stopping: this.#stopping.signal,
-    };
+  /** Records the check together with its entry in the audit log. */
+  async #insert(
+    { account: { workspaceId, id: accountId }, platform }: CheckedAccount,
+    check: Pick<rows.NewLiveCheck, "id" | "text" | "mediaId">,
+  ): Promise<rows.HeldCheck> {
+    const { sql, leaseMs } = this.#deps;
+    const subject = { type: "account", id: accountId } as const;
+    const details = { platform, liveCheckId: check.id };
+    return await sql.begin(async (tx) => {
+      const row = { ...check, workspaceId, accountId, platform };
+      const held = await rows.insertLiveCheck(tx, row, leaseMs);
+      if (held === undefined) throw conflict("publishing_paused");
+      await appendAudit(tx, [{ action: "account.check_live", subject, workspaceId, details }]);
+      return held;
+    });
   }
 
-  #openJournal(id: string, platform: PlatformId): LiveCheckJournal {
-    const { sql, guard, clocks, visibleCallMs } = this.#deps;
-    const refused = "publishing was paused, or the process stops";
-    return {
-      addStep: (step) => rows.addLiveCheckStep(sql, id, step),
-      keepPost: (post) => rows.updateLivePost(sql, id, post),
-      dropPost: () => rows.updateLivePost(sql, id, null),
-      beginCall: async () => {
-        const mayPublish = !this.#stopping.signal.aborted && (await guard.isOwn());
-        if (!mayPublish) return { kind: "refused", message: refused };
-        const sendGuard = createSendGuard(clocks, visibleCallMs);
-        const calledAt = await rows.beginLiveCall(sql, id, platform);
-        if (calledAt === undefined) return { kind: "refused", message: refused };
-        const callUntil = new Date(calledAt.getTime() + visibleCallMs);
-        return { kind: "granted", guard: sendGuard, calledAt, callUntil };
-      },
-    };
+  /** Renews the leases of running checks, takes interrupted ones, and deletes old ones. Returns whether there may be more. */
+  async pass(): Promise<boolean> {
+    const { sql, guard, leaseMs } = this.#deps;
+    await leases.renewLiveChecks(sql, [...this.#running.keys()], leaseMs);
+    if (this.#stopping.signal.aborted || !(await guard.isOwn())) return false;
+    const taken = await leases.claimInterruptedChecks(sql, { limit: CLAIM_CHECKS, leaseMs });
+    for (const row of taken)
+      this.#run(row, (stopping) => endInterruptedLiveCheck(this.#deps, row, stopping));
+    const deleted = await leases.deleteOldLiveChecks(sql, {
+      limit: DELETE_CHECKS,
+      days: KEEP_DAYS,
+    });
+    return deleted === DELETE_CHECKS;
   }
 
-  async #run(id: string, context: LiveCheckContext): Promise<void> {
+  #run(held: rows.HeldCheck, work: (stopping: AbortSignal) => Promise<LiveCheckEnd>): void {
+    const run = this.#runToEnd(held, work).finally(() => this.#running.delete(held));
+    this.#running.set(held, run);
+  }
+
+  /** Runs a check and records its end. After an error, the check counts as interrupted. */
+  async #runToEnd(
+    held: rows.HeldCheck,
+    work: (stopping: AbortSignal) => Promise<LiveCheckEnd>,
+  ): Promise<void> {
     const { sql, logger } = this.#deps;
     try {
-      await this.#runSteps(context);
-      await rows.endLiveCheck(sql, id);
+      const end = await work(this.#stopping.signal);
+      await (end === "ended" ? rows.endLiveCheck(sql, held) : leases.releaseLiveCheck(sql, held));
     } catch (error) {
-      logger.error({ err: error, liveCheckId: id }, "a live check could not record its end");
-    }
-  }
-
-  /** An error of our own code or of the database ends the check; the journal names the post that is left. */
-  async #runSteps(context: LiveCheckContext): Promise<void> {
-    try {
-      await runLiveCheck(context);
-    } catch (error) {
-      this.#deps.logger.warn({ err: error }, "a live check ended with an error");
-      const found = `the check ended with an error: ${error instanceof Error ? error.message : "unknown"}`;
-      await context.journal.addStep({ name: "end", status: "failed", found, tookMs: 0 });
+      logger.warn(
+        { err: error, liveCheckId: held.id },
+        "a live check was interrupted by an error; the job keep-live-checks deletes its post",
+      );
+      await leases.releaseLiveCheck(sql, held).catch(() => undefined);
     }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
-    await Promise.all(this.#running);
+    await Promise.all(this.#running.values());
   }
 }

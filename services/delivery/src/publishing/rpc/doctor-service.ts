@@ -9,9 +9,7 @@ import {
   LEAST_VISIBLE,
   type LeastVisible,
 } from "@postrider/platforms/diagnosis/live/least-visible";
-import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
 import type { PlatformId } from "@postrider/platforms/registry";
-import { appendAudit } from "@postrider/shared/audit/append";
 import { conflict, invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
@@ -23,7 +21,7 @@ import {
   type CheckedAccount,
 } from "#src/publishing/operations/account-diagnosis.ts";
 import type { FindLiveCheckFile } from "#src/publishing/operations/live-check-files.ts";
-import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
+import type { LiveCheckFile, LiveChecks } from "#src/publishing/operations/live-checks.ts";
 
 /** Dependencies of the RPCs that check accounts. */
 export interface DoctorDependencies {
@@ -35,39 +33,33 @@ export interface DoctorDependencies {
 }
 
 /**
- * Returns the files of the post of a live check.
+ * Returns the file of the post of a live check; undefined if the post has none.
  *
  * @throws ServiceError For a post that readers would see, and for missing media.
  */
-async function parseFiles(
+async function parseFile(
   { findFile }: DoctorDependencies,
   checked: CheckedAccount,
   { allowPublic, mediaId }: StartLiveCheckRequest,
-): Promise<readonly PublicationMedia[]> {
+): Promise<LiveCheckFile | undefined> {
   const { visibility, needs }: LeastVisible = LEAST_VISIBLE[checked.platform];
   if (visibility === "readers" && !allowPublic)
     throw invalidRequest([{ code: "public_post", path: "/allowPublic" }]);
-  if (needs === undefined) return [];
-  if (!isId(mediaId)) throw invalidRequest([{ code: `${needs}_required`, path: "/mediaId" }]);
-  const file = await findFile(checked, mediaId);
-  if (needs === "video" && file.kind !== "video")
+  if (needs === undefined) return undefined;
+  if (mediaId === "") throw invalidRequest([{ code: `${needs}_required`, path: "/mediaId" }]);
+  if (!isId(mediaId)) throw notFound();
+  const media = await findFile(checked, mediaId);
+  if (needs === "video" && media.kind !== "video")
     throw invalidRequest([{ code: "video_required", path: "/mediaId" }]);
-  return [file];
+  return { mediaId, media };
 }
 
 async function startLiveCheck(deps: DoctorDependencies, request: StartLiveCheckRequest) {
   const checked = await getCheckedAccount(deps.accounts, request);
   const { accountStatus } = checked.credential;
   if (accountStatus !== "active") throw conflict("account_reconnect_required");
-  const files = await parseFiles(deps, checked, request);
-  const id = await deps.liveChecks.start(checked, files);
-  const { workspaceId, accountId } = request;
-  const subject = { type: "account", id: accountId } as const;
-  const details = { platform: checked.platform, liveCheckId: id };
-  await deps.sql.begin((tx) =>
-    appendAudit(tx, [{ action: "account.check_live", subject, workspaceId, details }]),
-  );
-  return { id };
+  const file = await parseFile(deps, checked, request);
+  return { id: await deps.liveChecks.start(checked, file) };
 }
 
 export function createDoctorService(deps: DoctorDependencies) {

@@ -47,8 +47,11 @@ export const STATE_DETAILS = {
     "uploads",
   ),
   too_many_rules: detail(
-    ["The workspace has too many queue slot rules[: at most {limit}].", "Delete one first."],
-    ["예약 슬롯 규칙이 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 삭제해 주세요."],
+    [
+      "The workspace has too many rules of this kind[: at most {limit}].",
+      "Delete or revoke one first.",
+    ],
+    ["이 종류의 규칙이 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 삭제하거나 취소해 주세요."],
     "rules",
   ),
   too_many_subscriptions: detail(

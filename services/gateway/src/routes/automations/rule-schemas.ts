@@ -6,7 +6,12 @@ import { MAX_PLATFORM_ID_LENGTH } from "#src/routes/request.ts";
 /** Maximum size of the text of a private reply in bytes of UTF-8. Source: contract, section 8. */
 export const MAX_MESSAGE_BYTES = 1_000;
 
-const Name = Type.String({ minLength: 1, maxLength: 200 });
+const Name = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  pattern: "\\S",
+  description: "Text that is not only white space.",
+});
 const Keyword = Type.String({
   minLength: 1,
   maxLength: 100,

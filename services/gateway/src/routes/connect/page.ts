@@ -59,6 +59,20 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }
 
+/** The pages of outcomes that a setting of the platform's app or of the account can cause. */
+const PAGES_WITH_GUIDE: ReadonlySet<ConnectPage> = new Set([
+  "denied",
+  "refused",
+  "permission_missing",
+  "no_account",
+]);
+
+/** Returns the path of the guide for a platform in the repository; "" when the page names no guide. */
+function guideOf(page: ConnectPage, platform: string): string {
+  const isNamed = PAGES_WITH_GUIDE.has(page) && isPlatformId(platform);
+  return isNamed ? `docs/platforms/${platform}.md` : "";
+}
+
 function nameOf(platform: string): string {
   return isPlatformId(platform) ? PLATFORMS[platform].displayName : "Postrider";
 }
@@ -78,6 +92,7 @@ export function renderPage({
     platform: nameOf(platform),
     workspace,
     features,
+    guide: guideOf(page, platform),
   };
   const fill = (template: string): string =>
     escape(template.replaceAll(/\{(\w+)\}/g, (_, name: string) => values[name] ?? ""));
@@ -95,6 +110,7 @@ export function renderPage({
     `<body><main data-page="${page}"><h1>${title}</h1><p>${fill(texts[page].text)}</p>`,
     list === "" ? "" : `<ul>${list}</ul>`,
     features === "" ? "" : `<p>${fill(texts.missing)}</p>`,
+    values.guide === "" ? "" : `<p><small>${fill(texts.guide)}</small></p>`,
     `${end}</main></body></html>`,
   ].join("\n");
 }

@@ -8,7 +8,7 @@ const CONDITIONS: Readonly<Record<string, object>> = {
       properties: { queueSlot: { const: true } },
       required: ["queueSlot"],
       anyOf: [
-        { properties: { scheduledAt: true }, required: ["scheduledAt"] },
+        { properties: { scheduledAt: {} }, required: ["scheduledAt"] },
         { properties: { isDraft: { const: true } }, required: ["isDraft"] },
       ],
     },
@@ -18,10 +18,10 @@ const CONDITIONS: Readonly<Record<string, object>> = {
       anyOf: [
         {
           properties: { type: { const: "reply" } },
-          not: { properties: { text: true }, required: ["text"] },
+          not: { properties: { text: {} }, required: ["text"] },
         },
         {
-          properties: { type: { enum: ["hide", "unhide"] }, text: true },
+          properties: { type: { enum: ["hide", "unhide"] }, text: {} },
           required: ["text"],
         },
       ],

@@ -48,8 +48,9 @@ export const UPLOAD_PATH: Readonly<Record<string, object>> = {
       ],
       requestBody: {
         required: true,
-        description: "The bytes, as many as the grant was made for.",
-        content: { "application/octet-stream": {}, "image/*": {}, "video/*": {} },
+        description:
+          "The bytes, as many as the grant was made for. `Content-Type` is the type of the grant, or absent.",
+        content: { "image/*": {}, "video/*": {} },
       },
       responses: {
         204: { description: "All bytes have arrived.", headers: REQUEST_ID },

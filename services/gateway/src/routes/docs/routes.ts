@@ -1,33 +1,54 @@
 import type { FastifyInstance } from "fastify";
-import { type Docs, DOCS_PATH, renderDocs, SCRIPT_PATH } from "#src/routes/docs/render.ts";
+import { toPageDocument } from "#src/routes/docs/document.ts";
+import { PAGE_FILES, type PageFile } from "#src/routes/docs/files.ts";
+import { renderPage } from "#src/routes/docs/page.ts";
 import { PAGE_HEADERS } from "#src/routes/hooks/security-headers.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
 
+/** Path of the API documentation page. The page loads its files relative to this path. */
+const DOCS_PATH = "/docs/";
 const OPTIONS = { schema: HIDDEN, config: { isOpen: true } };
+/** Content security policy of the page: it runs scripts of this server only, and connects to this server only. */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  // The script of the Scalar package generates inline styles, so the policy allows them.
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "worker-src 'self' blob:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** Serves a file of the page, which is read on first use. */
+function serveFile(app: FastifyInstance, path: string, read: () => Promise<PageFile>): void {
+  let file: Promise<PageFile> | undefined;
+  app.get(DOCS_PATH + path, OPTIONS, async (_request, reply) => {
+    const { type, cacheControl, content } = await (file ??= read());
+    return await reply.header("cache-control", cacheControl).type(type).send(content);
+  });
+}
 
 /**
- * Serves `GET /docs`, the API reference. The page and its script come from this server, so that no other host is
+ * Serves `GET /docs`, the API reference. The page and its files come from this server, so that no other host is
  * contacted.
  */
 export function registerDocs(app: FastifyInstance): void {
-  let docs: Promise<Docs> | undefined;
-  const load = async (): Promise<Docs> => await (docs ??= renderDocs());
-
+  const page = renderPage();
   app.get("/docs", OPTIONS, async (_request, reply) => await reply.redirect(DOCS_PATH));
-  app.get(DOCS_PATH, OPTIONS, async (_request, reply) => {
-    const { page, policy } = await load();
-    return await reply
-      .header("content-security-policy", policy)
-      .headers(PAGE_HEADERS)
-      .type("text/html; charset=utf-8")
-      .send(page);
-  });
-  app.get(SCRIPT_PATH, OPTIONS, async (_request, reply) => {
-    const { script } = await load();
-    // The script of the API documentation page has 4 MB and changes only with a release, so browsers may cache it.
-    return await reply
-      .header("cache-control", "public, max-age=3600")
-      .type("application/javascript; charset=utf-8")
-      .send(script);
-  });
+  app.get(
+    DOCS_PATH,
+    OPTIONS,
+    async (_request, reply) =>
+      await reply
+        .header("content-security-policy", POLICY)
+        .headers(PAGE_HEADERS)
+        .type("text/html; charset=utf-8")
+        .send(page),
+  );
+  app.get(`${DOCS_PATH}document.json`, OPTIONS, () => toPageDocument(app.swagger(), new Date()));
+  for (const [path, read] of Object.entries(PAGE_FILES)) serveFile(app, path, read);
 }

@@ -3,6 +3,8 @@ import { ServiceError } from "@postrider/shared/errors";
 import { networkOf } from "@postrider/shared/http/remote-network";
 import { Semaphore, type Share } from "@postrider/shared/limits/semaphore";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer-limits.ts";
+import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /**
@@ -17,19 +19,6 @@ const SMALL_BYTES = 64 * 1024;
 const PIECE_BYTES = 16 * 1024;
 const RETRY_AFTER_MS = 1_000;
 
-export interface UnsentLimits {
-  /** Maximum number of bytes of large answers to all workspaces that are being produced or are not sent yet. */
-  readonly totalBytes: number;
-  /** Maximum number of such bytes of all requests without a workspace, which take nothing from the workspaces. */
-  readonly bytesWithoutWorkspace: number;
-  /** Maximum number of such bytes of one workspace, or of one remote network without a workspace. */
-  readonly bytesPerCaller: number;
-  /**
-   * How long a request waits until bytes are reserved for its large answer. After that time, the request is refused.
-   */
-  readonly maxWaitMs: number;
-}
-
 const LIMITS: UnsentLimits = {
   totalBytes: 128 * MEBIBYTE,
   bytesWithoutWorkspace: 16 * MEBIBYTE,
@@ -37,6 +26,11 @@ const LIMITS: UnsentLimits = {
   maxWaitMs: 5_000,
 };
 const MAX_WAITING = 2_000;
+/**
+ * How many times larger than the reserved bytes an answer may be. Sizes are estimated before texts are written as JSON, in
+ * which some characters take up to six bytes.
+ */
+const TOLERANCE = 2;
 /**
  * Maximum ratio of the unsent bytes of one caller to the free bytes. The fewer bytes are free, the fewer one caller
  * gets, so that several callers that do not read their answers leave room for others.
@@ -47,10 +41,13 @@ function tooManyUnsent(): ServiceError {
   return new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
 }
 
-/** Returns the size that the answer to a request may have, as far as it is known before the handler runs. */
-function expectedBytes({ routeOptions, bodyBytes }: FastifyRequest): number {
+/** Returns what is known of the answer to a request before the handler runs. */
+function expectAnswer({ routeOptions, method, body, bodyBytes }: FastifyRequest): ExpectedAnswer {
+  const { answerBytes: bytes = 0, expectAnswer: expect } = routeOptions.config;
+  const isRead = method === "GET" || method === "HEAD";
+  const expected = expect?.(body) ?? { bytes, isRead };
   const fromBody = bodyBytes < SMALL_BYTES ? 0 : bodyBytes;
-  return Math.max(routeOptions.config.answerBytes ?? 0, fromBody);
+  return { ...expected, bytes: Math.max(expected.bytes, fromBody) };
 }
 
 /**
@@ -67,6 +64,12 @@ function toLargeAnswer(payload: unknown): Buffer | undefined {
   const bytes = Buffer.byteLength(payload);
   if (bytes < SMALL_BYTES) return undefined;
   return typeof payload === "string" ? Buffer.from(payload) : payload;
+}
+
+/** The bytes that are reserved for an answer. */
+interface Held {
+  readonly permit: Disposable;
+  readonly bytes: number;
 }
 
 interface Budget {
@@ -92,30 +95,41 @@ function createBudgets(limits: UnsentLimits): (request: FastifyRequest) => Budge
 /**
  * Limits the bytes of large answers that one workspace can make the gateway hold. A client that does not read its
  * answers would otherwise fill the memory of the gateway. Before any data are read for an answer that may be large, the
- * request waits until the bytes of the answer are reserved from the limit of its workspace. When nothing was reserved
- * and a request that only reads has a large answer that exceeds the limit, the request is refused. The answer to a
- * request that has changed something is always sent.
+ * request waits until the bytes of the answer are reserved from the limit of its workspace. When an answer is larger than
+ * what was reserved for it, and the rest exceeds the limit, a request that only reads is refused. The answer to a request
+ * that has changed something is always sent.
  */
 export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits = LIMITS): void {
   const budgetOf = createBudgets(limits);
-  const held = new WeakMap<FastifyRequest, Disposable>();
+  const held = new WeakMap<FastifyRequest, Held>();
 
   /** Keeps the reserved bytes of an answer until the answer is sent or the connection is closed. */
-  const hold = (request: FastifyRequest, reply: FastifyReply, permit: Disposable): void => {
-    held.set(request, permit);
-    finished(reply.raw, () => permit[Symbol.dispose]());
+  const hold = (request: FastifyRequest, reply: FastifyReply, reserved: Held): void => {
+    held.set(request, reserved);
+    finished(reply.raw, () => reserved.permit[Symbol.dispose]());
+  };
+
+  /** Reserves what a large answer needs beyond its reservation. Returns false if that is not free now. */
+  const reserveRest = (request: FastifyRequest, reply: FastifyReply, bytes: number): boolean => {
+    const reserved = held.get(request)?.bytes ?? 0;
+    const rest = Math.min(bytes, limits.bytesPerCaller) - reserved;
+    if (bytes <= TOLERANCE * reserved || rest <= 0) return true;
+    const { permits, shares } = budgetOf(request);
+    const permit = permits.tryAcquire({ shares, amount: rest });
+    if (permit !== undefined) hold(request, reply, { permit, bytes: rest });
+    return permit !== undefined;
   };
 
   app.addHook("preHandler", (request, reply, done) => {
-    const amount = expectedBytes(request);
-    if (amount === 0) {
+    const { bytes: amount } = expectAnswer(request);
+    if (amount === 0 || findToolCaller() !== undefined) {
       done();
       return;
     }
     const { permits, shares } = budgetOf(request);
     permits.acquire({ shares, amount }).then(
       (permit) => {
-        hold(request, reply, permit);
+        hold(request, reply, { permit, bytes: amount });
         done();
       },
       () => done(tooManyUnsent()),
@@ -123,21 +137,16 @@ export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits 
   });
 
   app.addHook("onSend", (request, reply, payload, done) => {
-    const answer = toLargeAnswer(payload);
+    // The answer to a tool becomes a part of the answer to the agent, for which the bytes are reserved.
+    const answer = findToolCaller() === undefined ? toLargeAnswer(payload) : undefined;
     if (answer === undefined) {
-      held.get(request)?.[Symbol.dispose]();
+      held.get(request)?.permit[Symbol.dispose]();
       done(null, payload);
       return;
     }
-    const isRead = request.method === "GET" || request.method === "HEAD";
-    if (isRead && !held.has(request)) {
-      const { permits, shares } = budgetOf(request);
-      const permit = permits.tryAcquire({ shares, amount: answer.length });
-      if (permit === undefined) {
-        done(tooManyUnsent());
-        return;
-      }
-      hold(request, reply, permit);
+    if (expectAnswer(request).isRead && !reserveRest(request, reply, answer.length)) {
+      done(tooManyUnsent());
+      return;
     }
     reply.header("content-length", answer.length);
     done(null, Readable.from(piecesOf(answer), { objectMode: false }));

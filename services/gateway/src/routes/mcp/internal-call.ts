@@ -19,11 +19,22 @@ export interface ToolAnswer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-const storage = new AsyncLocalStorage<Caller>();
+interface Agent {
+  readonly caller: Caller;
+  /** Is aborted when the connection of the agent is closed. */
+  readonly gone: AbortSignal;
+}
+
+const storage = new AsyncLocalStorage<Agent>();
 
 /** Returns the caller of the agent's request when a request was made by `callOperation`; undefined for any other request. */
 export function findToolCaller(): Caller | undefined {
-  return storage.getStore();
+  return storage.getStore()?.caller;
+}
+
+/** Returns a signal that is aborted when the agent is gone for whom a request was made; undefined for any other request. */
+export function findAgentSignal(): AbortSignal | undefined {
+  return storage.getStore()?.gone;
 }
 
 /**
@@ -37,24 +48,27 @@ export async function callOperation(
   { method, path, body, idempotencyKey, ifMatch }: ToolRequest,
 ): Promise<ToolAnswer> {
   const language = outer.headers["accept-language"];
+  const { socket } = outer.raw;
+  const gone = new AbortController();
+  const end = (): void => gone.abort();
+  socket.once("close", end);
+  const agent = { caller, gone: gone.signal };
   // The request is sent when it is awaited, so it is awaited where its caller is known.
-  const answer = await storage.run(
-    caller,
-    async () =>
-      await app.inject({
-        method,
-        url: `/api/v1${path}`,
-        remoteAddress: outer.ip,
-        headers: {
-          "x-request-id": outer.id,
-          ...(language === undefined ? {} : { "accept-language": language }),
-          ...(body === undefined ? {} : { "content-type": "application/json" }),
-          ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
-          ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
-        },
-        ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
-      }),
-  );
+  const send = async () =>
+    await app.inject({
+      method,
+      url: `/api/v1${path}`,
+      remoteAddress: outer.ip,
+      headers: {
+        "x-request-id": outer.id,
+        ...(language === undefined ? {} : { "accept-language": language }),
+        ...(body === undefined ? {} : { "content-type": "application/json" }),
+        ...(ifMatch === undefined ? {} : { "if-match": ifMatch }),
+        ...(idempotencyKey === undefined ? {} : { "idempotency-key": idempotencyKey }),
+      },
+      ...(body === undefined ? {} : { payload: JSON.stringify(body) }),
+    });
+  const answer = await storage.run(agent, send).finally(() => socket.off("close", end));
   const text = answer.body;
   return {
     status: answer.statusCode,

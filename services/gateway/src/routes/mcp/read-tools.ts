@@ -1,3 +1,4 @@
+import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { idOf, queryOf, segment, text, type Tool } from "./tool.ts";
 
 const CURSOR = text("nextCursor of the previous page.");
@@ -73,6 +74,7 @@ export const READ_TOOLS: readonly Tool[] = [
       cursor: CURSOR,
     },
     output: "PostList",
+    answerBytes: ANSWER_BYTES.page,
     isReadOnly: true,
     toRequests: (input) => [
       {
@@ -121,6 +123,7 @@ export const READ_TOOLS: readonly Tool[] = [
     },
     required: ["accountId", "mediaId"],
     output: "CommentList",
+    answerBytes: ANSWER_BYTES.page,
     isReadOnly: true,
     hasForeignText: true,
     toRequests: (input) => [

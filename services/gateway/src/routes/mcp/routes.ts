@@ -13,6 +13,7 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf } from "#src/routes/request.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
 import { callTool } from "./call-tool.ts";
+import { expectAnswer } from "./expect-answer.ts";
 import { READ_TOOLS } from "./read-tools.ts";
 import { toInputSchema, toOutputSchema } from "./schemas.ts";
 import type { Tool } from "./tool.ts";
@@ -22,7 +23,7 @@ const TOOLS: readonly Tool[] = [...READ_TOOLS, ...WRITE_TOOLS];
 /** The body is a JSON-RPC message, which the handler of the protocol checks. */
 const ROUTE = {
   schema: { ...HIDDEN, body: Type.Object({}, { additionalProperties: true }) },
-  config: { needsKey: true },
+  config: { needsKey: true, expectAnswer: (body: unknown) => expectAnswer(TOOLS, body) },
 };
 const INSTRUCTIONS =
   "Postrider publishes posts to social accounts. Read the accounts and the posting rules first, validate a post, then create it as a draft. Publish only what the person has agreed to.";
@@ -104,6 +105,8 @@ export function registerMcp(app: FastifyInstance, deps: Pick<ServerDeps, "public
     const known = (definitions ??= defineTools(app));
     const handler = createMcpHandler(() => createMcpServer(app, request, known), {
       legacy: "stateless",
+      // The tools never change while the gateway runs, and the answer to a subscription would never end.
+      maxSubscriptions: 0,
     });
     const headers = new Headers();
     for (const [name, value] of Object.entries(request.headers))

@@ -18,7 +18,7 @@ const PREFIX = "#/components/schemas/";
 function relink(value: unknown, found: Set<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => relink(item, found));
   if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(
+  const copy = Object.fromEntries(
     Object.entries(value)
       .filter(([name]) => name !== "$id" && !name.startsWith("x-"))
       .map(([name, member]) => {
@@ -28,10 +28,33 @@ function relink(value: unknown, found: Set<string>): unknown {
         return [name, `#/$defs/${target}`];
       }),
   );
+  return splitTypes(copy);
+}
+
+/**
+ * Writes a schema of a value or null as two schemas with one type each. Some agents translate schemas for models that
+ * take no list of types, and would drop the field or refuse the tool.
+ */
+function splitTypes(schema: Schema): Schema {
+  const { type: types, description, ...rest } = schema;
+  if (!Array.isArray(types)) return schema;
+  return {
+    ...(description === undefined ? {} : { description }),
+    anyOf: types.map((type: unknown) =>
+      type === "null" ? { type } : { type, ...withoutNull(rest) },
+    ),
+  };
+}
+
+function withoutNull(schema: Schema): Schema {
+  const { enum: values } = schema;
+  return Array.isArray(values)
+    ? { ...schema, enum: values.filter((value) => value !== null) }
+    : schema;
 }
 
 const ZONED_TIME: Schema = {
-  type: ["string", "null"],
+  anyOf: [{ type: "string" }, { type: "null" }],
   description: "scheduledAt in the zone, for people; null without a time.",
 };
 

@@ -17,6 +17,8 @@ export interface Tool {
   readonly output: string | Readonly<Record<string, string>>;
   /** Whether the result also has the time of the post in the zone that the agent names. */
   readonly showsZonedTime?: boolean;
+  /** Maximum size of the answers in bytes, if they can be large. */
+  readonly answerBytes?: number;
   readonly isReadOnly?: boolean;
   /** Whether the tool can destroy something or publish something that cannot be taken back. */
   readonly isDestructive?: boolean;

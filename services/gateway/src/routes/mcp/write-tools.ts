@@ -1,3 +1,4 @@
+import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { bodyOf, idOf, segment, text, type Tool } from "./tool.ts";
 
 const KEY = text(
@@ -54,6 +55,7 @@ export const WRITE_TOOLS: readonly Tool[] = [
     },
     required: ["content", "accountIds", "idempotencyKey"],
     output: { post: "PostDetail" },
+    answerBytes: ANSWER_BYTES.post,
     showsZonedTime: true,
     isDestructive: true,
     isIdempotent: true,
@@ -80,6 +82,7 @@ export const WRITE_TOOLS: readonly Tool[] = [
     },
     required: ["postId"],
     output: { post: "PostDetail" },
+    answerBytes: ANSWER_BYTES.post,
     showsZonedTime: true,
     isDestructive: true,
     isIdempotent: true,
@@ -114,6 +117,7 @@ export const WRITE_TOOLS: readonly Tool[] = [
     inputs: { postId: POST_ID },
     required: ["postId"],
     output: "PostDetail",
+    answerBytes: ANSWER_BYTES.post,
     isDestructive: true,
     toRequests: (input) => [{ method: "POST", path: `/posts/${segment(input, "postId")}/retry` }],
   },
@@ -166,6 +170,7 @@ export const WRITE_TOOLS: readonly Tool[] = [
     inputs: { postId: POST_ID },
     required: ["postId"],
     output: { refreshed: "RefreshedPost", post: "PostDetail" },
+    answerBytes: ANSWER_BYTES.post,
     isIdempotent: true,
     toRequests: (input) => {
       const path = `/posts/${segment(input, "postId")}`;

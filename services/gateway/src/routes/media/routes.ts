@@ -145,7 +145,7 @@ function registerUpdate(api: FastifyInstance, { media, links }: Deps): void {
     params: IdParams,
     querystring: NoQuery,
     body: ref(UpdateMedia),
-    errors: ["media_in_use"],
+    errors: ["media_in_use", "media_not_uploaded", "validation_failed"],
     response: { 200: { description: "The media.", body: ReadyMedia } },
   });
   api.patch<{ Params: Params; Body: UpdateBody }>("/media/:id", update, async (request) => {

@@ -1,6 +1,7 @@
 import { ReadyMedia } from "@postrider/rest/media/schemas";
 import { Id, Instant, nullable } from "@postrider/rest/schemas";
 import { Type } from "typebox";
+import { HTTP_URL } from "#src/routes/schemas.ts";
 
 /** Maximum length of a file name: longer than any file system allows. The file name is only shown to people. */
 const MAX_FILE_NAME_LENGTH = 1_000;
@@ -19,6 +20,7 @@ export const ImportMedia = Type.Object(
   {
     url: Type.String({
       format: "uri",
+      pattern: HTTP_URL,
       maxLength: MAX_URL_LENGTH,
       description: "http or https, at a public address.",
     }),

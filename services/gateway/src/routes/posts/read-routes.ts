@@ -8,6 +8,7 @@ import { createPostWatcher } from "#src/clients/post-watcher.ts";
 import { defined } from "#src/http/defined.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { findAgentSignal } from "#src/routes/mcp/internal-call.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
 import { sendPost } from "#src/routes/posts/mapping.ts";
@@ -26,11 +27,13 @@ const DEFAULT_WAIT_SECONDS = 30;
 /** Maximum duration of a read that waits, with the time for the read itself. */
 const WAIT_TIMEOUT_MS = 40_000;
 
-/** Returns a signal that is aborted when the longest wait is over, or when the client is gone. */
+/** Returns a signal that is aborted when the longest wait is over, or when the client or the agent is gone. */
 function endOfWait(reply: FastifyReply, seconds: number): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());
-  return AbortSignal.any([AbortSignal.timeout(seconds * 1000), gone.signal]);
+  const agent = findAgentSignal();
+  const ends = [AbortSignal.timeout(seconds * 1000), gone.signal];
+  return AbortSignal.any(agent === undefined ? ends : [...ends, agent]);
 }
 
 function registerGet(

@@ -1,11 +1,9 @@
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { CreatedVia, PostStatus } from "@postrider/rest/posts/schemas";
-import { enumeration, Id, ref } from "@postrider/rest/schemas";
+import { enumeration, Id } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { PostOption } from "#src/routes/posts/schemas.ts";
+import { PostOptions } from "#src/routes/posts/schemas.ts";
 import { LocalDate, Time } from "#src/routes/schemas.ts";
-
-type OptionBody = { content?: string; title?: string; privacy?: string; tags?: string[] };
 
 const Content = Type.String({ description: "Main text." });
 const AccountIds = Type.Array(
@@ -19,19 +17,12 @@ const MediaIds = Type.Array(
   }),
   { maxItems: 35, uniqueItems: true },
 );
-const Options = Type.Unsafe<Record<string, OptionBody>>({
-  type: "object",
-  maxProperties: 100,
-  additionalProperties: ref(PostOption),
-  description: "Overrides per platform id or account id; those of the account take precedence.",
-});
-
 /** Request fields for the content of a post and for its accounts. */
 const POST = {
   content: Content,
   accountIds: AccountIds,
   mediaIds: Type.Optional(MediaIds),
-  options: Type.Optional(Options),
+  options: Type.Optional(PostOptions),
   scheduledAt: Type.Optional(Time),
 };
 
@@ -63,7 +54,7 @@ export const UpdatePost = Type.Object(
     content: Type.Optional(Content),
     accountIds: Type.Optional(AccountIds),
     mediaIds: Type.Optional(MediaIds),
-    options: Type.Optional(Options),
+    options: Type.Optional(PostOptions),
     scheduledAt: Type.Optional(Time),
   },
   {

@@ -11,7 +11,7 @@ import {
   TargetErrorCode,
 } from "@postrider/rest/posts/schemas";
 import { enumeration, Id, Instant, named, nullable, ref } from "@postrider/rest/schemas";
-import { Type } from "typebox";
+import { type Static, Type } from "typebox";
 
 export const PostOption = Type.Object(
   {
@@ -21,6 +21,17 @@ export const PostOption = Type.Object(
     tags: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
   },
   { $id: "PostOption", additionalProperties: false },
+);
+
+/** The overrides of a post, in a request and in its answer. */
+export const PostOptions = named(
+  "PostOptions",
+  Type.Unsafe<Record<string, Static<typeof PostOption>>>({
+    type: "object",
+    maxProperties: 100,
+    additionalProperties: ref(PostOption),
+    description: "Overrides per platform id or account id; those of the account take precedence.",
+  }),
 );
 
 const Attempt = Type.Object(
@@ -43,10 +54,7 @@ const Attempt = Type.Object(
 export const PostDetail = Type.Object(
   {
     ...POST_PROPERTIES,
-    options: Type.Unsafe<Record<string, unknown>>({
-      type: "object",
-      additionalProperties: ref(PostOption),
-    }),
+    options: PostOptions,
     queueSlotRuleId: nullable(Id),
     media: Type.Array(ref(ReadyMedia)),
     targets: Type.Array(ref(PostTarget)),

@@ -1,17 +1,19 @@
 import { enumeration, Id, Instant, named, nullable, ref } from "@postrider/rest/schemas";
-import { EventType } from "@postrider/rest/webhooks/events";
+import { EventFilter, EventType } from "@postrider/rest/webhooks/events";
 import { MaxPerSecond, Signing, WEBHOOK, Webhook } from "@postrider/rest/webhooks/schemas";
 import { Type } from "typebox";
+import { HTTP_URL } from "#src/routes/schemas.ts";
 
 const MAX_URL_LENGTH = 2048;
 
 const Url = Type.String({
   format: "uri",
+  pattern: HTTP_URL,
   maxLength: MAX_URL_LENGTH,
   description: "http or https, at a public address, on any port.",
 });
 const Description = Type.String({ maxLength: 500 });
-const Events = Type.Array(Type.String({ minLength: 1, maxLength: 100 }), {
+const Events = Type.Array(EventFilter, {
   minItems: 1,
   maxItems: 50,
   uniqueItems: true,
@@ -168,7 +170,7 @@ export const ListDeliveriesQuery = Type.Object(
   {
     ...PAGE,
     status: Type.Optional(DeliveryStatus),
-    eventType: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    eventType: Type.Optional(EventType),
   },
   { additionalProperties: false },
 );

@@ -205,7 +205,7 @@ export type GetLiveCheckResponse = Message<"postrider.delivery.v1.GetLiveCheckRe
   steps: LiveCheckStep[];
 
   /**
-   * When the live check ended; absent while it runs, and when its process crashed.
+   * When the live check ended; absent while it runs. After a crash of its process another process ends it about a minute later.
    *
    * @generated from field: google.protobuf.Timestamp ended_at = 2;
    */

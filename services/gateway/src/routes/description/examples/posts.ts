@@ -7,6 +7,7 @@ const CONTENT = "We are open on Sunday.";
 const ACCOUNT_IDS = [EXAMPLE_IDS.account];
 const BOTH_ACCOUNTS = [EXAMPLE_IDS.account, EXAMPLE_IDS.otherAccount];
 
+/** Each example has a text of its own, because the same text is not sent to an account twice within 24 hours. */
 const CREATE = {
   now: {
     summary: "Publish now on two accounts",
@@ -15,33 +16,37 @@ const CREATE = {
   schedule: {
     summary: "Publish at a time",
     value: {
-      content: CONTENT,
+      content: "We are open until eight tonight.",
       accountIds: ACCOUNT_IDS,
       scheduledAt: "2026-11-24T18:00:00+09:00",
     },
   },
   slot: {
     summary: "Publish at the next free queue slot",
-    value: { content: CONTENT, accountIds: ACCOUNT_IDS, queueSlot: true },
+    value: {
+      content: "This week in the shop: winter tyres.",
+      accountIds: ACCOUNT_IDS,
+      queueSlot: true,
+    },
   },
   draft: {
     summary: "Keep a draft",
-    value: { content: CONTENT, accountIds: ACCOUNT_IDS, isDraft: true },
+    value: { content: "An idea for later.", accountIds: ACCOUNT_IDS, isDraft: true },
   },
   override: {
     summary: "Another text for one platform and for one account",
     value: {
-      content: CONTENT,
+      content: "We are open on Monday.",
       accountIds: BOTH_ACCOUNTS,
       options: {
-        bluesky: { content: `${CONTENT} Come by!` },
-        [EXAMPLE_IDS.otherAccount]: { content: `${CONTENT} Bring your bike.` },
+        bluesky: { content: "We are open on Monday. Come by!" },
+        [EXAMPLE_IDS.otherAccount]: { content: "We are open on Monday. Bring your bike." },
       },
     },
   },
   media: {
     summary: "With an image that was uploaded before",
-    value: { content: CONTENT, accountIds: ACCOUNT_IDS, mediaIds: [EXAMPLE_IDS.media] },
+    value: { content: "Our new shop.", accountIds: ACCOUNT_IDS, mediaIds: [EXAMPLE_IDS.media] },
   },
 };
 

@@ -12,7 +12,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
-const SOURCE = join(ROOT, "packages/client");
+
+/** The packages of this repository that are published. */
+export type PublishedPackage = "client" | "mcp";
 
 interface Manifest {
   readonly name: string;
@@ -20,15 +22,27 @@ interface Manifest {
   readonly description: string;
   readonly license: string;
   /** Entry points as TypeScript files below `src`. */
-  readonly exports: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string>>;
+  /** The program of the package as a TypeScript file below `src`. */
+  readonly bin?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+function stemOf(file: string): string {
+  return file.replace(/\.ts$/, "");
+}
+
+function toEntries(files: Readonly<Record<string, string>>): object {
+  const entries = Object.entries(files).map(([path, file]) => {
+    const stem = stemOf(file);
+    return [path, { types: `${stem}.d.ts`, default: `${stem}.js` }];
+  });
+  return Object.fromEntries(entries) as object;
 }
 
 /** Returns the package.json of the published package, whose entry points are JavaScript with types. */
-function toPublishedManifest({ name, version, description, license, exports }: Manifest): object {
-  const entries = Object.entries(exports).map(([path, file]) => {
-    const stem = file.replace(/\.ts$/, "");
-    return [path, { types: `${stem}.d.ts`, default: `${stem}.js` }];
-  });
+function toPublishedManifest(manifest: Manifest): object {
+  const { name, version, description, license, exports, bin, dependencies } = manifest;
   return {
     name,
     version,
@@ -38,7 +52,9 @@ function toPublishedManifest({ name, version, description, license, exports }: M
     sideEffects: false,
     engines: { node: ">=20.3" },
     files: ["src", "gen"],
-    exports: Object.fromEntries(entries) as object,
+    ...(exports === undefined ? {} : { exports: toEntries(exports) }),
+    ...(bin === undefined ? {} : { bin: `${stemOf(bin)}.js` }),
+    ...(dependencies === undefined ? {} : { dependencies }),
   };
 }
 
@@ -48,25 +64,25 @@ function renameImports(file: string): void {
   writeFileSync(file, text.replaceAll(/(from ")(\.{1,2}\/[^"]+)\.ts"/g, '$1$2.js"'));
 }
 
-/** Builds the client into the folder, as it is published: JavaScript, declarations, package.json, README and licence. */
-function buildClient(folder: string): void {
+/** Builds a package into the folder, as it is published: JavaScript, declarations, package.json, README and licence. */
+function build(source: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
-  const project = join(SOURCE, "tsconfig.build.json");
+  const project = join(source, "tsconfig.build.json");
   execFileSync(process.execPath, [compiler, "-p", project, "--outDir", folder], { stdio: "pipe" });
   for (const file of globSync("**/*.d.ts", { cwd: folder })) renameImports(join(folder, file));
-  const manifest = JSON.parse(readFileSync(join(SOURCE, "package.json"), "utf8")) as Manifest;
+  const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8")) as Manifest;
   const published = `${JSON.stringify(toPublishedManifest(manifest), undefined, 2)}\n`;
   writeFileSync(join(folder, "package.json"), published);
-  cpSync(join(SOURCE, "README.md"), join(folder, "README.md"));
+  cpSync(join(source, "README.md"), join(folder, "README.md"));
   cpSync(join(ROOT, "LICENSE"), join(folder, "LICENSE"));
 }
 
-/** Builds and packs the client. Returns the path of the tarball in the folder. */
-export function packClient(folder: string): string {
-  const built = mkdtempSync(join(tmpdir(), "postrider-client-"));
+/** Builds and packs a package. Returns the path of the tarball in the folder. */
+export function packPackage(name: PublishedPackage, folder: string): string {
+  const built = mkdtempSync(join(tmpdir(), `postrider-${name}-`));
   try {
-    buildClient(built);
+    build(join(ROOT, "packages", name), built);
     const args = ["pack", built, "--pack-destination", folder, "--json", "--ignore-scripts"];
     const output = execFileSync("npm", args, {
       encoding: "utf8",

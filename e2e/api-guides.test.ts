@@ -1,0 +1,219 @@
+import { spawn } from "node:child_process";
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer, type Server } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sampleJpeg } from "@postrider/local/sample-media";
+import { Webhook } from "standardwebhooks";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { publishOn } from "./support/engagement.ts";
+import { joinSharedSystem } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/**
+ * Runs the shell examples of docs/api as they are written there, in their order, against the running system. Ids and
+ * addresses of the examples are replaced by real ones, as the guides tell their readers to do.
+ */
+
+const GUIDES = new URL("../docs/api/", import.meta.url);
+const ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a";
+const OTHER_ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b";
+const MEDIA = "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8";
+/** The variable that a guide uses for the id of what a path creates. */
+const CREATED: Readonly<Record<string, string>> = {
+  posts: "POST_ID",
+  "from-url": "MEDIA_ID",
+  presign: "MEDIA_ID",
+  "queue-slots": "RULE_ID",
+  webhooks: "WEBHOOK_ID",
+  actions: "ACTION_ID",
+  "partner-dm-rules": "RULE_ID",
+};
+
+type Variables = Record<string, string>;
+type Prepare = (tenant: Tenant) => Promise<Variables>;
+
+let system: Awaited<ReturnType<typeof joinSharedSystem>>;
+let folder: string;
+let outside: Server;
+let outsideUrl: string;
+
+beforeAll(async () => {
+  system = await joinSharedSystem();
+  folder = mkdtempSync(join(tmpdir(), "guides-"));
+  writeFileSync(join(folder, "shop.jpg"), sampleJpeg());
+  outside = createServer((request, response) => {
+    request.resume();
+    response.writeHead(200, { "content-type": "image/jpeg" }).end(sampleJpeg());
+  });
+  const port = system.examplePorts.guides;
+  await new Promise<void>((resolve) => {
+    outside.listen(port, "127.0.0.1", resolve);
+  });
+  outsideUrl = `http://127.0.0.1:${port}`;
+});
+afterAll(async () => {
+  outside.close();
+  await system[Symbol.asyncDispose]();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function blocksIn(name: string, language: string): readonly string[] {
+  const text = readFileSync(new URL(name, GUIDES), "utf8");
+  const blocks = text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"));
+  return [...blocks].map(([, block = ""]) => block);
+}
+
+/** The shell examples of a guide that send requests. */
+function examplesIn(name: string): readonly string[] {
+  return blocksIn(name, "sh").filter((block) => block.includes("curl "));
+}
+
+/** Runs a shell example and returns what it prints. It fails if a request is answered with an error. */
+async function runShell(example: string, variables: Variables): Promise<string> {
+  const script = `curl() { command curl --silent --show-error --fail-with-body "$@"; }\nset -e\n${example}`;
+  const shell = spawn("bash", ["-c", script], {
+    cwd: folder,
+    env: { PATH: process.env.PATH, ...variables },
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let printed = "";
+  for (const stream of [shell.stdout, shell.stderr])
+    stream.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+    });
+  const { promise, resolve } = Promise.withResolvers<number | null>();
+  shell.once("close", resolve);
+  const status = await promise;
+  expect(status, `${example}${printed}`).toBe(0);
+  return printed;
+}
+
+/** Replaces the ids, addresses and dates of an example, so that it works in the workspace and today. */
+function adapt(
+  example: string,
+  { ACCOUNT_ID = "", OTHER_ACCOUNT_ID = "", MEDIA_ID = "" }: Variables,
+): string {
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
+  return example
+    .replaceAll(ACCOUNT, ACCOUNT_ID)
+    .replaceAll(OTHER_ACCOUNT, OTHER_ACCOUNT_ID)
+    .replaceAll(MEDIA, MEDIA_ID)
+    .replaceAll("https://example.com/shop.jpg", `${outsideUrl}/shop.jpg`)
+    .replaceAll("https://example.com/postrider", `${outsideUrl}/postrider`)
+    .replaceAll(/\d{4}-\d{2}-\d{2}(?=T)/g, tomorrow);
+}
+
+/** Takes the ids that later examples of the guide need from the answer to an example. */
+function learn(example: string, printed: string, variables: Variables): void {
+  const [, resource = ""] =
+    /curl -X POST \$URL\/api\/v1\/(?:\S*\/)?([a-z-]+)[\s\\]/.exec(example) ?? [];
+  const name = CREATED[resource];
+  if (name === undefined) return;
+  const { id, uploadUrl } = JSON.parse(printed) as { id: string; uploadUrl?: string };
+  variables[name] = id;
+  if (uploadUrl !== undefined) variables["UPLOAD_URL"] = uploadUrl;
+}
+
+/** What the reader of a guide has before the first example, beyond two accounts. */
+const PREPARE: Readonly<Record<string, Prepare>> = {
+  "media.md": async ({ api }) => {
+    const body = { url: `${outsideUrl}/unused.jpg` };
+    const { id } = (await api.call<{ id: string }>("POST", "/media/from-url", { body })).body;
+    return { UNUSED_MEDIA_ID: id };
+  },
+  "outcomes.md": async (tenant) => {
+    const { id } = (
+      await tenant.api.call<{ id: string }>("POST", "/posts", {
+        body: { content: "Draft", accountIds: [await tenant.connect("x")], isDraft: true },
+      })
+    ).body;
+    return { DRAFT_ID: id };
+  },
+  "comments-and-automations.md": async (tenant) => {
+    const media = await publishOn(tenant, "instagram");
+    const { platform, owner: account, id: mediaId } = media;
+    const comment = await system.simulator.addComment(
+      { platform, account, mediaId },
+      { text: "Are you open? What is the price?" },
+    );
+    return { ACCOUNT_ID: media.accountId, EXTERNAL_ID: mediaId, COMMENT_ID: comment };
+  },
+};
+
+async function prepare(name: string, tenant: Tenant): Promise<Variables> {
+  const [ACCOUNT_ID, OTHER_ACCOUNT_ID] = [
+    await tenant.connect("bluesky"),
+    await tenant.connect("telegram"),
+  ];
+  const { baseUrl } = system.local();
+  const given = await PREPARE[name]?.(tenant);
+  return { URL: baseUrl, KEY: tenant.key, ACCOUNT_ID, OTHER_ACCOUNT_ID, ...given };
+}
+
+const guides = readdirSync(GUIDES).filter((name) => examplesIn(name).length > 0);
+
+test("six guides of the API have examples that send requests", () => {
+  expect(guides.toSorted()).toEqual([
+    "comments-and-automations.md",
+    "media.md",
+    "outcomes.md",
+    "quick-start.md",
+    "scheduling.md",
+    "webhooks.md",
+  ]);
+});
+
+test.each(guides)("every shell example of docs/api/%s works as it is written", async (name) => {
+  const tenant = await openTenant(system);
+  const variables = await prepare(name, tenant);
+  if (name === "outcomes.md")
+    await tenant.addFault(variables["OTHER_ACCOUNT_ID"] ?? "", {
+      operation: "publish",
+      mode: "refuse",
+    });
+  for (const example of examplesIn(name)) {
+    const printed = await runShell(adapt(example, variables), variables);
+    learn(example, printed, variables);
+  }
+});
+
+/** Calls the receiver of the guide with the signed event in the environment, and prints the status of its answer. */
+const CALL_RECEIVER = `
+const { receive } = await import("./receiver.ts");
+const headers = JSON.parse(process.env.HEADERS);
+const request = () => new Request("https://example.com", { method: "POST", headers, body: process.env.BODY });
+const forged = new Request("https://example.com", { method: "POST", headers, body: "{}" });
+console.log((await receive(request())).status, (await receive(forged)).status);`;
+
+test("the receiver of the guide to webhooks accepts a signed event and refuses a forged one", async () => {
+  const [receiver = "throw new Error('the guide has no receiver')"] = blocksIn("webhooks.md", "ts");
+  mkdirSync(join(folder, "node_modules/@postrider"), { recursive: true });
+  const client = join(import.meta.dirname, "../packages/client");
+  symlinkSync(client, join(folder, "node_modules/@postrider/client"));
+  writeFileSync(join(folder, "receiver.ts"), receiver);
+  writeFileSync(join(folder, "call.mjs"), CALL_RECEIVER);
+  const secret = `whsec_${Buffer.from(crypto.getRandomValues(new Uint8Array(24))).toString("base64")}`;
+  const data = { postId: "p1", error: { code: "content_rejected" } };
+  const body = JSON.stringify({ id: "e1", type: "target.failed", sequence: 1, data });
+  const now = new Date();
+  const headers = {
+    "webhook-id": "e1",
+    "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
+    "webhook-signature": new Webhook(secret).sign("e1", now, body),
+  };
+  const printed = await runShell(`"${process.execPath}" call.mjs`, {
+    WEBHOOK_SECRET: secret,
+    HEADERS: JSON.stringify(headers),
+    BODY: body,
+  });
+  expect(printed).toBe("p1 content_rejected\n204 401\n");
+});

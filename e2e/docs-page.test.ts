@@ -1,0 +1,248 @@
+import { createServer, type Server } from "node:http";
+import { sampleJpeg } from "@postrider/local/sample-media";
+import { eventually } from "@postrider/shared/testing/poll";
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { launchBrowser } from "./support/browser.ts";
+import { publishOn } from "./support/engagement.ts";
+import { upload } from "./support/media.ts";
+import { joinSharedSystem } from "./support/system.ts";
+import { openTenant, type Tenant } from "./support/tenant.ts";
+
+/** Uses the documentation page as a reader does, in a browser, and sends every example of a request. */
+
+const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
+const CREATE = "tag/posts/POST/api/v1/posts";
+
+/** Runs in the page: writes violations of its content security policy to the console. */
+const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (violation) =>
+  console.error("policy violation:", violation.violatedDirective, violation.blockedURI));`;
+
+interface Operation {
+  readonly operationId: string;
+  readonly parameters?: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly example?: string;
+  }[];
+  readonly requestBody?: {
+    readonly content: Readonly<
+      Record<string, { readonly examples?: Readonly<Record<string, Example>> }>
+    >;
+  };
+}
+interface Example {
+  readonly summary: string;
+  readonly value: object;
+}
+interface PageDocument {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+}
+
+let system: Awaited<ReturnType<typeof joinSharedSystem>>;
+let browser: Browser;
+let fileServer: Server;
+let outside: string;
+
+beforeAll(async () => {
+  [system, browser] = await Promise.all([joinSharedSystem(), launchBrowser()]);
+  fileServer = createServer((_request, response) => {
+    response.writeHead(200, { "content-type": "image/jpeg" }).end(sampleJpeg());
+  });
+  const port = system.examplePorts.docsPage;
+  await new Promise<void>((resolve) => {
+    fileServer.listen(port, "127.0.0.1", resolve);
+  });
+  outside = `http://127.0.0.1:${port}`;
+});
+afterAll(async () => {
+  await browser.close();
+  fileServer.close();
+  await system[Symbol.asyncDispose]();
+});
+
+/** The document that the page shows. */
+async function readDocument(): Promise<PageDocument> {
+  const answer = await fetch(`${system.local().baseUrl}/docs/document.json`);
+  return (await answer.json()) as PageDocument;
+}
+
+/** Opens the documentation of the creation of posts, and collects what the browser complains of. */
+async function openDocs(host: string): Promise<{ page: Page; complaints: string[] }> {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
+  const complaints: string[] = [];
+  const { port } = new URL(system.local().baseUrl);
+  const origin = `http://${host}:${port}`;
+  await page.addInitScript({ content: REPORT_VIOLATIONS });
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(error.message));
+  page.on("request", (request) => {
+    const url = request.url();
+    if (!url.startsWith(`${origin}/`) && !url.startsWith("data:")) complaints.push(url);
+  });
+  await page.goto(`${origin}/docs#${CREATE}`);
+  return { page, complaints };
+}
+
+/** Gives the page the key with the keyboard only, as the first thing on the page. */
+async function typeKey(page: Page, key: string): Promise<void> {
+  await page.getByLabel("API key", { exact: true }).and(page.locator(":enabled")).focus();
+  await page.keyboard.type(key);
+  await page.keyboard.press("Enter");
+  await page.getByText("The examples have your key and ids.").waitFor();
+}
+
+/** Sends one of the examples in the client of the page and returns the status and the body of the answer. */
+async function send(page: Page, example: string): Promise<{ status: number; body: string }> {
+  const section = page.locator(`section[id$="${CREATE}"]`);
+  await section.getByTestId("example-picker").click();
+  await page.getByRole("listbox").getByRole("option", { name: example, exact: true }).click();
+  await section.getByRole("button", { name: "Test Request" }).click();
+  const answered = page.waitForResponse((answer) => answer.request().method() === "POST");
+  await page.getByRole("button", { name: /^Send/ }).first().click();
+  const answer = await answered;
+  await page.getByRole("dialog").getByText(String(answer.status())).first().waitFor();
+  const body = await answer.text();
+  await page.keyboard.press("Escape");
+  await page.getByRole("dialog").waitFor({ state: "hidden" });
+  return { status: answer.status(), body };
+}
+
+/** Opens a workspace with two accounts that take texts and pictures, the newer of which is the first on the page. */
+async function openReader(): Promise<Tenant> {
+  const tenant = await openTenant(system);
+  await tenant.connect("telegram");
+  await tenant.connect("bluesky");
+  return tenant;
+}
+
+test.each(["localhost", "127.0.0.1"])(
+  "the docs page at %s publishes a post with the reader's key, and violates no policy",
+  async (host) => {
+    const tenant = await openReader();
+    const { page, complaints } = await openDocs(host);
+    await typeKey(page, tenant.key);
+    const { status, body } = await send(page, "Publish now on two accounts");
+    expect(status, body).toBe(202);
+    await eventually(async () => {
+      expect(await tenant.countVisible("We are open on Sunday.")).toBe(2);
+    });
+    expect(complaints).toEqual([]);
+    const kept = await page.evaluate(
+      "JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])",
+    );
+    expect(kept).not.toContain(tenant.key);
+    await page.close();
+  },
+);
+
+test("the docs page says why it does not take a key, and the error codes of an operation lead to their list", async () => {
+  const { page, complaints } = await openDocs("127.0.0.1");
+  await page.getByLabel("API key", { exact: true }).fill("pr_live_wrong");
+  await page.keyboard.press("Enter");
+  await page.getByRole("status").getByText("No valid API key was sent.").waitFor();
+  const section = page.locator(`section[id$="${CREATE}"]`);
+  await section.getByRole("link", { name: "unsupported_media_type" }).click();
+  await page.waitForURL(/#description\/codes-of-errors$/);
+  await page.getByRole("heading", { name: "Codes of errors" }).waitFor();
+  expect(complaints).toEqual([expect.stringContaining("401")]);
+  await page.close();
+});
+
+test("every example of the creation of posts is sent from the docs page as it stands", async () => {
+  const tenant = await openReader();
+  const { id } = await upload(tenant.api, PICTURE);
+  const rule = { name: "Daily", weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] };
+  const body = { ...rule, times: ["09:30"], timezone: "Asia/Seoul" };
+  await tenant.api.call("POST", "/queue-slots", { body });
+  const { page, complaints } = await openDocs("127.0.0.1");
+  await typeKey(page, tenant.key);
+  await page.getByText("More ids").click();
+  await page.getByLabel("Media", { exact: true }).fill(id);
+  await page.keyboard.press("Tab");
+  const examples = (await readDocument()).paths["/api/v1/posts"]?.["post"]?.requestBody;
+  for (const { summary } of Object.values(examples?.content["application/json"]?.examples ?? {})) {
+    const { status, body: answer } = await send(page, summary);
+    expect(status, `${summary}: ${answer}`).toBe(202);
+  }
+  expect(complaints).toEqual([]);
+  await page.close();
+});
+
+/** Creates a record by the API and returns its id. */
+async function make({ api }: Tenant, path: string, body: object): Promise<string> {
+  const answer = await api.call<{ id: string }>("POST", path, { body });
+  expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
+  return answer.body.id;
+}
+
+/** What the reader fills into the examples of an operation: the parameters of its path, and fields of the body. */
+interface Filled {
+  readonly path?: Readonly<Record<string, string>>;
+  readonly body?: Readonly<Record<string, string>>;
+}
+type Fill = () => Promise<Filled>;
+
+/** Makes what the examples name, on a post with more comments than a page of past comments has. */
+async function fillIds(tenant: Tenant): Promise<Readonly<Record<string, Fill>>> {
+  const { platform, owner: account, id: mediaId, accountId } = await publishOn(tenant, "instagram");
+  const comments = Array.from({ length: 51 }, (_, index) => ({ text: `Which price? ${index}` }));
+  const [commentId = ""] = await Promise.all(
+    comments.map((each) => system.simulator.addComment({ platform, account, mediaId }, each)),
+  );
+  const rule = { accountId, name: "Prices", keywords: ["price"], message: "See the list." };
+  const slots = { name: "Mondays", weekdays: ["mon"], times: ["09:30"], timezone: "Asia/Seoul" };
+  const accountIds = [await tenant.connect("bluesky")];
+  const x = await tenant.connect("x");
+  const newRule = () => make(tenant, "/automations/partner-dm-rules", rule);
+  const newJob = async () =>
+    await make(tenant, "/automations/partner-dm-backfills", { ruleId: await newRule(), mediaId });
+  const inPath = (makeId: () => Promise<string>) => async () => ({ path: { id: await makeId() } });
+  const draft = inPath(() => make(tenant, "/posts", { content: "A", accountIds, isDraft: true }));
+  return {
+    updatePost: draft,
+    publishPost: draft,
+    updateMedia: inPath(async () => (await upload(tenant.api, PICTURE)).id),
+    updateQueueSlotRule: inPath(() => make(tenant, "/queue-slots", slots)),
+    updateWebhook: inPath(() => make(tenant, "/webhooks", { url: outside, events: ["*"] })),
+    createWebhook: async () => ({ body: { url: outside } }),
+    importMedia: async () => ({ body: { url: outside } }),
+    createAutomationRule: async () => ({ body: { accountId } }),
+    updateAutomationRule: inPath(newRule),
+    createBackfill: async () => ({ body: { ruleId: await newRule(), mediaId } }),
+    updateBackfill: inPath(newJob),
+    requestCommentAction: async () => ({ path: { id: accountId, mediaId, commentId } }),
+    updateAccountSettings: async () => ({ path: { id: x } }),
+    presignUpload: async () => ({}),
+    createQueueSlotRule: async () => ({}),
+  };
+}
+
+test("every example of a request on the docs page is accepted when its ids are filled in", async () => {
+  const tenant = await openTenant(system);
+  const fill = await fillIds(tenant);
+  const { paths } = await readDocument();
+  const refused: string[] = [];
+  const sent = new Set<string>();
+  for (const [template, operations] of Object.entries(paths))
+    for (const [method, { operationId, requestBody }] of Object.entries(operations))
+      for (const [name, { value }] of Object.entries(
+        requestBody?.content["application/json"]?.examples ?? {},
+      )) {
+        // The test above sends those of posts from the page.
+        if (["createPost", "validatePost"].includes(operationId)) continue;
+        const filled = (await fill[operationId]?.()) ?? {};
+        const path = template
+          .replace("/api/v1", "")
+          .replaceAll(/\{(\w+)\}/g, (_, each: string) => filled.path?.[each] ?? "");
+        const body = { ...value, ...filled.body };
+        const answer = await tenant.api.call(method.toUpperCase(), path, { body });
+        if (answer.status >= 300)
+          refused.push(`${operationId} ${name}: ${JSON.stringify(answer.body)}`);
+        sent.add(operationId);
+      }
+  expect(refused).toEqual([]);
+  expect([...sent].toSorted()).toEqual(Object.keys(fill).toSorted());
+});

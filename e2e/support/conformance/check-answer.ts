@@ -1,0 +1,189 @@
+import {
+  codesOf,
+  headersOf,
+  JSON_TYPE,
+  type ApiDocument,
+  type DescribedAnswer,
+  type Operation,
+} from "./document.ts";
+import type { GeneratedRequest } from "./request.ts";
+import type { SchemaJudge } from "./schema-judge.ts";
+import type { RawAnswer } from "./transport.ts";
+
+/** Headers of HTTP itself, and headers with which the server protects browsers: no operation describes them. */
+const GENERAL_HEADERS: ReadonlySet<string> = new Set([
+  "date",
+  "connection",
+  "keep-alive",
+  "content-length",
+  "content-type",
+  "content-encoding",
+  "transfer-encoding",
+  "vary",
+  "cache-control",
+  "x-content-type-options",
+  "content-security-policy",
+  "referrer-policy",
+  "cross-origin-resource-policy",
+  "strict-transport-security",
+  "x-frame-options",
+]);
+
+/**
+ * Reasons of a 400 that the schema of a request cannot express, by operation and code of the detail. Any other refusal
+ * of a request that fits its schema is a fault of the description.
+ */
+const SEMANTIC_REFUSALS: Readonly<Record<string, string>> = {
+  "updateAccountSettings additional_property": "each platform has settings of its own",
+  "updateWebhook additional_property": "a subscription with Ed25519 has no secret to rotate",
+  "listPosts range_reversed": "from is after to",
+  "createQueueSlotRule ends_before_start": "startsOn is after endsOn",
+  "updateQueueSlotRule ends_before_start": "startsOn is after endsOn",
+  "createQueueSlotRule unknown_timezone": "the names of time zones change every few months",
+  "updateQueueSlotRule unknown_timezone": "the names of time zones change every few months",
+  "createAutomationRule too_many_bytes": "a schema counts characters, the limit is in bytes",
+  "updateAutomationRule too_many_bytes": "a schema counts characters, the limit is in bytes",
+};
+/** A cursor fits one list with its filters, and no schema tells one cursor from another. */
+const CURSOR_REFUSAL = "invalid_cursor";
+
+type ErrorBody = {
+  readonly error?: { readonly code?: string; readonly details?: readonly { code?: string }[] };
+};
+
+/** The parts of a request by which its answer is judged. */
+export type SentRequest = Pick<GeneratedRequest, "operation" | "expectation">;
+
+export interface Checker {
+  /** Returns everything in an answer that contradicts the API description. */
+  problemsOf(request: SentRequest, answer: RawAnswer): readonly string[];
+}
+
+function parse(body: Buffer): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(body.toString("utf8")) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function errorOf(body: Buffer): NonNullable<ErrorBody["error"]> {
+  return (parse(body)?.value as ErrorBody | undefined)?.error ?? {};
+}
+
+/** Returns what is wrong with a status, given what the API description says about the request. */
+function judgeStatus(
+  { operation, expectation }: SentRequest,
+  { status, body }: RawAnswer,
+): readonly string[] {
+  const { code, details = [] } = errorOf(body);
+  const isRefused = status >= 400;
+  // A limit of requests comes before everything else.
+  if (status === 429 || status === 503) return [];
+  const answered = `was answered ${status} ${code ?? ""}`.trim();
+  switch (expectation) {
+    case "open":
+      return [];
+    case "invalid":
+      return isRefused ? [] : [`does not fit the description and ${answered}`];
+    case "not found":
+      return status === 404 || code === CURSOR_REFUSAL
+        ? []
+        : [`names a resource of another workspace and ${answered}`];
+    case "unauthenticated":
+      return status === 401 ? [] : [`has no valid key and ${answered}`];
+    case "forbidden":
+      return status === 403 || status === 404 ? [] : [`lacks the scope and ${answered}`];
+    case "valid":
+      return judgeRefusal(operation.id, status, code, new Set(details.map((each) => each.code)));
+  }
+}
+
+/** Returns what is wrong with a refusal of a request that fits the description. */
+function judgeRefusal(
+  operationId: string,
+  status: number,
+  code: string | undefined,
+  details: ReadonlySet<string | undefined>,
+): readonly string[] {
+  const isOfForm = status === 400 || status === 413 || status === 415;
+  if (!isOfForm || code === CURSOR_REFUSAL) return [];
+  const known = (detail = "") => Object.hasOwn(SEMANTIC_REFUSALS, `${operationId} ${detail}`);
+  const unexpected = [...details].filter((detail) => !known(detail));
+  if (details.size > 0 && unexpected.length === 0) return [];
+  const reasons = unexpected.join(", ");
+  return [`fits the description and was answered ${status} ${code} ${reasons}`.trim()];
+}
+
+/** Creates the checker of answers to requests that the document describes. */
+export function createChecker(document: ApiDocument, judge: SchemaJudge): Checker {
+  const checkHeaders = (answer: DescribedAnswer, { status, headers }: RawAnswer) => {
+    const described = headersOf(document, answer);
+    const problems: string[] = [];
+    for (const [name, value] of Object.entries(headers)) {
+      if (GENERAL_HEADERS.has(name)) continue;
+      const header = described.get(name);
+      if (header === undefined) problems.push(`${status} has the header ${name}, not described`);
+      else if (!fitsHeader(judge, header.schema ?? {}, value))
+        problems.push(`${status} has the header ${name} that does not fit its schema`);
+    }
+    for (const [name, { required }] of described)
+      if (required === true && !(name in headers))
+        problems.push(`${status} lacks the header ${name}`);
+    if (!("x-request-id" in headers)) problems.push(`${status} lacks the header x-request-id`);
+    return problems;
+  };
+
+  const checkBody = (answer: DescribedAnswer, { status, headers, body }: RawAnswer) => {
+    const schema = answer.content?.[JSON_TYPE]?.schema;
+    if (schema === undefined)
+      return body.length === 0 ? [] : [`${status} has a body, which is not described`];
+    const type = headers["content-type"] ?? "";
+    if (!/^application\/json(; charset=utf-8)?$/.test(type))
+      return [`${status} has the type ${type}`];
+    const parsed = parse(body);
+    if (parsed === undefined) return [`${status} has a body that is not JSON`];
+    const faults = judge.faultsOf(schema, parsed.value);
+    return faults.map((fault) => `${status} does not fit its schema: ${withoutNumbers(fault)}`);
+  };
+
+  const checkCode = (answer: DescribedAnswer, { status, body }: RawAnswer) => {
+    if (status < 400) return [];
+    const { code } = errorOf(body);
+    const known = codesOf(document, answer);
+    if (code !== undefined && known.has(code)) return [];
+    return [`${status} has the error code ${code}, not described for this status`];
+  };
+
+  return {
+    problemsOf: (request, answer) => {
+      const { status } = answer;
+      const described = describedAnswer(request.operation, status);
+      const found = judgeStatus(request, answer);
+      if (described === undefined) return [...found, `${status} is not described`];
+      const isFault = status >= 500 && !(status === 503 && "retry-after" in answer.headers);
+      return [
+        ...found,
+        ...(isFault ? [`${status} is a fault of the server`] : []),
+        ...checkHeaders(described, answer),
+        ...checkBody(described, answer),
+        ...checkCode(described, answer),
+      ];
+    },
+  };
+}
+
+/** Returns the description of an answer with this status; `default` describes none, as it would describe everything. */
+function describedAnswer({ answers }: Operation, status: number): DescribedAnswer | undefined {
+  return answers[String(status)];
+}
+
+function fitsHeader(judge: SchemaJudge, schema: object, value: string): boolean {
+  const number = /^-?\d+$/.test(value) ? Number(value) : value;
+  return judge.faultsOf(schema, value).length === 0 || judge.faultsOf(schema, number).length === 0;
+}
+
+/** Replaces indexes and ids in the place of a fault, so that equal faults are counted together. */
+function withoutNumbers(fault: string): string {
+  return fault.replaceAll(/\/\d+(?=[/ ])/g, "/*").replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<id>");
+}

@@ -1,0 +1,51 @@
+import {
+  invalidRequest,
+  ServiceError,
+  unavailable,
+  type Violation,
+} from "@postrider/shared/errors";
+import { describe, expect, test } from "vitest";
+import { CommandFailure } from "#src/failures.ts";
+import { toConnectFailure, toOutcomeFailure } from "./connect-failures.ts";
+
+describe("a failure of `account connect`", () => {
+  test.each([
+    "denied",
+    "refused",
+    "expired",
+    "permission_missing",
+    "no_account",
+    "unavailable",
+    "unanswered",
+    "an outcome of a later release",
+  ])("for the outcome '%s' says what to do and names the guide", (outcome) => {
+    const { code, message } = toOutcomeFailure("facebook", outcome);
+    expect(code).toBe(outcome);
+    expect(message).toMatch(/run the command|select one|check with/);
+    expect(message).toContain("(docs/platforms/facebook.md)");
+  });
+
+  test.each([
+    [{ code: "login_refused", reason: "copy the token again" }, "copy the token again (docs/"],
+    [
+      { code: "platform_unavailable", reason: "Telegram answered 502" },
+      "Telegram answered 502; try",
+    ],
+    [{ code: "not_configured" }, "set the settings of its app"],
+    [{ code: "unknown_platform", allowed: ["x", "bluesky"] }, "use one of x, bluesky"],
+  ] as readonly [Violation, string][])("for the violation %j contains: %s", (violation, text) => {
+    const failure = toConnectFailure("telegram", invalidRequest([violation]));
+    expect(failure).toBeInstanceOf(CommandFailure);
+    expect(failure).toMatchObject({ code: "invalid_request" });
+    expect((failure as Error).message).toContain(text);
+  });
+
+  test.each([
+    unavailable(),
+    new ServiceError("not_found", "not_found"),
+    invalidRequest([{ code: "required", path: "/workspaceId" }]),
+    new Error("bug"),
+  ])("that has nothing to do with the platform stays as it is: %s", (error) => {
+    expect(toConnectFailure("telegram", error)).toBe(error);
+  });
+});

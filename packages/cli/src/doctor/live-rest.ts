@@ -1,0 +1,28 @@
+import type { GetLiveCheckResponse } from "@postrider/contracts/delivery/v1/doctor_service_pb";
+
+/** What the tool knows about a live check; without `state`, delivery has not answered yet. */
+export interface KnownCheck {
+  readonly id: string;
+  readonly platform: string;
+  readonly state?: GetLiveCheckResponse;
+}
+
+/** Whether the publishing call ended without a post: a check that goes on after it reads the post back. */
+function wasRefused({ steps, endedAt }: GetLiveCheckResponse): boolean {
+  const last = steps.at(-1);
+  return endedAt !== undefined && last?.name === "publish" && last.status === "failed";
+}
+
+/** Says what the live check has left on the platform, or may have left; undefined = nothing. */
+export function describeRest({ platform, state, id }: KnownCheck): string | undefined {
+  if (state === undefined)
+    return `it is not known whether a post is on ${platform}: look for “Postrider check ${id.slice(-8)}”`;
+  const { externalId, permalink, calledAt, endedAt, steps, text } = state;
+  if (externalId !== undefined)
+    return `the post ${externalId}${permalink === undefined ? "" : ` (${permalink})`} is left on ${platform}: delete it by hand`;
+  const deletions = steps.filter(({ name }) => name === "delete it");
+  if (deletions.some(({ status }) => status === "ok")) return undefined;
+  const wasSent = calledAt !== undefined && !wasRefused(state);
+  if (endedAt !== undefined && !wasSent && deletions.length === 0) return undefined;
+  return `a post may be left on ${platform}: look for “${text}” and delete it by hand`;
+}

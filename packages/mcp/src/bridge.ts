@@ -1,0 +1,81 @@
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  isJSONRPCResultResponse,
+  type JSONRPCMessage,
+  StreamableHTTPClientTransport,
+} from "@modelcontextprotocol/client";
+import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
+import type { Config } from "./config.ts";
+import { describeFailure } from "./describe-failure.ts";
+
+/** Code of JSON-RPC for an error in the program that answers. */
+const INTERNAL_ERROR = -32_603;
+
+function createTransport({ url, apiKey, workspaceId }: Config): StreamableHTTPClientTransport {
+  const workspace = workspaceId === undefined ? {} : { "x-workspace-id": workspaceId };
+  const headers = { authorization: `Bearer ${apiKey}`, ...workspace };
+  return new StreamableHTTPClientTransport(url, { requestInit: { headers } });
+}
+
+/** Returns the id of the request that a message cancels; undefined for any other message. */
+function cancelledId(message: JSONRPCMessage): unknown {
+  const isCancelled =
+    isJSONRPCNotification(message) && message.method === "notifications/cancelled";
+  return isCancelled ? message.params?.["requestId"] : undefined;
+}
+
+/** Forwards the messages of an agent on standard input to Postrider, and the answers to standard output, until the input ends. */
+export async function startBridge(config: Config): Promise<void> {
+  const agent = new StdioServerTransport();
+  const postrider = createTransport(config);
+  /** The requests without an answer, by id, and what ends each of them. */
+  const open = new Map<unknown, AbortController>();
+  const ending = new AbortController();
+  let initializeId: unknown;
+
+  const answer = (message: JSONRPCMessage) => {
+    if ("id" in message) open.delete(message.id);
+    // Older clients name the version of the protocol once, and Postrider reads it in a header of each later request.
+    if (isJSONRPCResultResponse(message) && message.id === initializeId)
+      postrider.setProtocolVersion(String(message.result["protocolVersion"]));
+    // The agent may have ended before its answer came.
+    agent.send(message).catch(() => undefined);
+  };
+
+  const send = async (message: JSONRPCMessage, { signal }: AbortController) => {
+    try {
+      await postrider.send(message, { requestSignal: signal });
+    } catch (error) {
+      if (ending.signal.aborted || signal.aborted) return;
+      const text = describeFailure(error, config.url);
+      process.stderr.write(`postrider-mcp: ${text}\n`);
+      if (isJSONRPCRequest(message))
+        answer({ jsonrpc: "2.0", id: message.id, error: { code: INTERNAL_ERROR, message: text } });
+    }
+  };
+
+  const forward = (message: JSONRPCMessage) => {
+    const cancelled = cancelledId(message);
+    if (cancelled !== undefined) {
+      open.get(cancelled)?.abort();
+      open.delete(cancelled);
+      return;
+    }
+    const request = new AbortController();
+    if (isJSONRPCRequest(message)) {
+      open.set(message.id, request);
+      if (message.method === "initialize") initializeId = message.id;
+    }
+    void send(message, request);
+  };
+
+  const end = () => {
+    ending.abort();
+    void postrider.close();
+  };
+  Object.assign(postrider, { onmessage: answer });
+  Object.assign(agent, { onmessage: forward, onclose: end });
+  await postrider.start();
+  await agent.start();
+}

@@ -1,0 +1,24 @@
+import { SdkHttpError } from "@modelcontextprotocol/client";
+
+/** Returns the message of an error answer of the REST API; undefined for any other text. */
+function messageOf(text: unknown): string | undefined {
+  try {
+    const body = JSON.parse(String(text)) as { readonly error?: { readonly message?: unknown } };
+    return typeof body.error?.message === "string" ? body.error.message : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Says for the person at the agent why a message could not be delivered to Postrider, and what to do. */
+export function describeFailure(error: unknown, url: URL): string {
+  if (error instanceof SdkHttpError) {
+    const { status } = error;
+    if (status === 401) return "Postrider refuses the key in POSTRIDER_API_KEY. Create a new one.";
+    if (status === 404) return `${url.href} does not exist. Check POSTRIDER_URL.`;
+    return `Postrider answered ${status}: ${messageOf(error.data.text) ?? error.message}`;
+  }
+  const { message, cause } = error as Error & { readonly cause?: { readonly code?: string } };
+  const reason = cause?.code === undefined ? message : `${message}, ${cause.code}`;
+  return `Postrider cannot be reached at ${url.origin} (${reason}). Check POSTRIDER_URL, and that it runs.`;
+}

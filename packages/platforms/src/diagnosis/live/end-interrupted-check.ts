@@ -1,0 +1,103 @@
+import type {
+  LiveCheckContext,
+  LiveCheckEnd,
+  LiveCheckStep,
+  LivePost,
+  StepFinding,
+} from "./check-context.ts";
+import { DELETE_STEP, deletePost, nameRest } from "./delete-steps.ts";
+import type { LeastVisible } from "./least-visible.ts";
+import { lookUntil } from "./look.ts";
+import { keepingPost, recordFinding, recordStep } from "./record-step.ts";
+
+/** What a live check had done when its process ended. */
+export interface InterruptedCheck {
+  readonly steps: readonly LiveCheckStep[];
+  /** When the publishing call began; undefined = it was not made. */
+  readonly calledAt: Date | undefined;
+  /** Until when the publishing call may reach the platform. */
+  readonly callUntil: Date;
+  readonly post: LivePost | undefined;
+}
+
+/** Name of the step that says that the process of a live check ended. */
+export const INTERRUPTION = "interruption";
+
+/** Whether an interrupted check may have left a post on the platform. */
+export function mayHaveLeftPost(
+  { steps, calledAt, post }: InterruptedCheck,
+  { visibility }: LeastVisible,
+): boolean {
+  if (post !== undefined) return true;
+  if (steps.some(({ name, status }) => name === DELETE_STEP && status === "ok")) return false;
+  // A post that stays unpublished is created before any publishing call.
+  return visibility === "unpublished" || calledAt !== undefined;
+}
+
+/** Says in which step a check was interrupted. */
+export function describeInterruption({ steps }: Pick<InterruptedCheck, "steps">): LiveCheckStep {
+  const last = steps.at(-1);
+  const place = last === undefined ? "in step 1" : `after step ${steps.length} (“${last.name}”)`;
+  const found = `the check was interrupted ${place}, for example because the delivery service stopped. It proves nothing about the steps that were left: repeat it`;
+  return { name: INTERRUPTION, status: "failed", found, tookMs: 0 };
+}
+
+interface Searched {
+  readonly finding: StepFinding;
+  readonly post?: LivePost;
+}
+
+/** Searches for the post by its content. The publishing call may reach the platform until `callUntil`, so the search lasts longer. */
+async function findLost(
+  context: LiveCheckContext,
+  { calledAt, callUntil }: InterruptedCheck,
+): Promise<Searched> {
+  const find = context.connector.findMatchingPost;
+  if (find === undefined || calledAt === undefined)
+    return {
+      finding: { status: "skipped", found: "the platform has no list that shows the post" },
+    };
+  const patienceMs = context.patienceMs + Math.max(0, callUntil.getTime() - Date.now());
+  const call = { handles: {}, calledAt, callUntil, isPending: false };
+  const isEnd = ({ kind }: { readonly kind: string }) => kind === "present";
+  const verdict = await lookUntil({ ...context, patienceMs }, find, call, isEnd);
+  if (verdict.kind !== "present" || verdict.externalId === null)
+    return { finding: { status: "warning", found: "the search did not find the post" } };
+  const { externalId, permalink } = verdict;
+  const found = `the search found the post ${externalId}`;
+  return { finding: { status: "ok", found }, post: { externalId, permalink } };
+}
+
+async function findPost(
+  context: LiveCheckContext,
+  interrupted: InterruptedCheck,
+): Promise<LivePost | undefined> {
+  if (interrupted.post !== undefined) return interrupted.post;
+  const name = "find it by its content";
+  const { post } = await recordStep(context, name, () =>
+    keepingPost(context, findLost(context, interrupted)),
+  );
+  return post;
+}
+
+/**
+ * Ends a live check whose process ended: searches for the post that it may have left, deletes it, and makes no other step. It
+ * never publishes.
+ *
+ * @returns `interrupted` when this process stops too before the post is deleted, so that another process must continue.
+ */
+export async function endInterruptedCheck(
+  context: LiveCheckContext,
+  interrupted: InterruptedCheck,
+): Promise<LiveCheckEnd> {
+  const { journal, stopping } = context;
+  await journal.addStep(describeInterruption(interrupted));
+  if (!mayHaveLeftPost(interrupted, context.post)) return "ended";
+  const post = await findPost(context, interrupted);
+  if (post === undefined && stopping.aborted) return "interrupted";
+  const deleted = await recordFinding(context, DELETE_STEP, () =>
+    post === undefined ? nameRest(context) : deletePost(context, post),
+  );
+  if (deleted.status === "ok") await journal.dropPost();
+  return deleted.status === "failed" && stopping.aborted ? "interrupted" : "ended";
+}

@@ -1,0 +1,35 @@
+import type { LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
+
+type Journal = Pick<LiveCheckContext, "journal">;
+
+/** Runs one step, records how it ended, and returns its result. */
+export async function recordStep<T extends { readonly finding: StepFinding }>(
+  { journal }: Journal,
+  name: string,
+  run: () => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  const result = await run();
+  const tookMs = Math.round(performance.now() - startedAt);
+  await journal.addStep({ name, ...result.finding, tookMs });
+  return result;
+}
+
+/** Runs one step that has no result but its finding. */
+export async function recordFinding(
+  context: Journal,
+  name: string,
+  run: () => Promise<StepFinding> | StepFinding,
+): Promise<StepFinding> {
+  return (await recordStep(context, name, async () => ({ finding: await run() }))).finding;
+}
+
+/** Records the post that a step has found, before the end of the step is recorded, so that a crash between them does not lose it. */
+export async function keepingPost<T extends { readonly post?: LivePost }>(
+  { journal }: Journal,
+  step: Promise<T>,
+): Promise<T> {
+  const result = await step;
+  if (result.post !== undefined) await journal.keepPost(result.post);
+  return result;
+}

@@ -1,0 +1,105 @@
+import { countGifFrames } from "#src/world/gif.ts";
+import type { PostedMedia } from "#src/world/posts.ts";
+import { readWebp } from "#src/world/webp.ts";
+
+/** What the bytes of a file say about it. */
+export interface DetectedMedia {
+  readonly kind: PostedMedia["kind"];
+  /** MIME type of the file. */
+  readonly contentType: string;
+  /** Width of the image in pixels; absent for formats whose size the simulator does not read. */
+  readonly width?: number;
+  readonly height?: number;
+  /** Number of frames of a GIF or WebP, more than 1 for an animation; absent for other formats. */
+  readonly frames?: number;
+}
+
+function startsWith(file: Buffer, text: string, at = 0): boolean {
+  return file.toString("latin1", at, at + text.length) === text;
+}
+
+function jpeg(file: Buffer): DetectedMedia {
+  const detected: DetectedMedia = { kind: "image", contentType: "image/jpeg" };
+  for (let at = 2; at + 9 < file.length && file[at] === 0xff; at += 2 + file.readUInt16BE(at + 2)) {
+    const marker = file[at + 1] ?? 0;
+    if (marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)) {
+      return { ...detected, width: file.readUInt16BE(at + 7), height: file.readUInt16BE(at + 5) };
+    }
+  }
+  return detected;
+}
+
+function png(file: Buffer): DetectedMedia {
+  const isWhole = file.length >= 24;
+  const size = isWhole ? { width: file.readUInt32BE(16), height: file.readUInt32BE(20) } : {};
+  return { kind: "image", contentType: "image/png", ...size };
+}
+
+function gif(file: Buffer): DetectedMedia {
+  const isWhole = file.length >= 10;
+  const size = isWhole ? { width: file.readUInt16LE(6), height: file.readUInt16LE(8) } : {};
+  return { kind: "gif", contentType: "image/gif", ...size, frames: countGifFrames(file) };
+}
+
+function bmp(file: Buffer): DetectedMedia | undefined {
+  if (file.length < 26) {
+    return undefined;
+  }
+  // A negative height says that the rows are stored from top to bottom.
+  const size = { width: file.readInt32LE(18), height: Math.abs(file.readInt32LE(22)) };
+  return { kind: "image", contentType: "image/bmp", ...size };
+}
+
+function tiff(): DetectedMedia {
+  return { kind: "image", contentType: "image/tiff" };
+}
+
+function riff(file: Buffer): DetectedMedia | undefined {
+  return startsWith(file, "WEBP", 8)
+    ? { kind: "image", contentType: "image/webp", ...readWebp(file) }
+    : undefined;
+}
+
+/** The types of files that begin with a box `ftyp`, by the brand in that box; other brands are MP4 videos. */
+const BRANDS: ReadonlyMap<string, string> = new Map([
+  ["qt  ", "video/quicktime"],
+  ["heic", "image/heic"],
+  ["heix", "image/heic"],
+  ["heim", "image/heic"],
+  ["heis", "image/heic"],
+  ["hevc", "image/heic"],
+  ["hevx", "image/heic"],
+  ["mif1", "image/heif"],
+  ["msf1", "image/heif"],
+  ["avif", "image/avif"],
+  ["avis", "image/avif"],
+]);
+
+function isoMedia(file: Buffer): DetectedMedia {
+  const contentType = BRANDS.get(file.toString("latin1", 8, 12)) ?? "video/mp4";
+  return { kind: contentType.startsWith("image/") ? "image" : "video", contentType };
+}
+
+/** What a file is that starts with these bytes. */
+const SIGNATURES: readonly (readonly [string, (file: Buffer) => DetectedMedia | undefined])[] = [
+  ["\xff\xd8\xff", jpeg],
+  ["\x89PNG\r\n\x1a\n", png],
+  ["GIF87a", gif],
+  ["GIF89a", gif],
+  ["RIFF", riff],
+  ["II*\0", tiff],
+  ["MM\0*", tiff],
+  ["BM", bmp],
+  ["\x1a\x45\xdf\xa3", () => ({ kind: "video", contentType: "video/webm" })],
+];
+
+/**
+ * Detects the type of a file from its bytes, and the size and the frames of an image; undefined when no simulated
+ * platform accepts files of this type. Of a large file, the beginning is enough for the type and the size.
+ */
+export function detectMedia(file: Buffer): DetectedMedia | undefined {
+  if (startsWith(file, "ftyp", 4)) {
+    return isoMedia(file);
+  }
+  return SIGNATURES.find(([signature]) => startsWith(file, signature))?.[1](file);
+}

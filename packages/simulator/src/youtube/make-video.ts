@@ -1,0 +1,38 @@
+import type { Reply } from "#src/http/call.ts";
+import type { YoutubeNetwork } from "#src/youtube/network.ts";
+import type { Upload } from "#src/youtube/uploads.ts";
+import { contextOf } from "#src/youtube/video-list.ts";
+import { videoView } from "#src/youtube/video-view.ts";
+import type { Video } from "#src/youtube/videos.ts";
+
+/** Makes the YouTube video of an upload whose bytes have all arrived. */
+export function makeVideo(network: YoutubeNetwork, upload: Upload, now: number): Video {
+  const received = network.uploads.read(upload);
+  const video = network.videos.add({
+    channel: upload.channel,
+    metadata: network.world.settings.values.audited
+      ? upload.metadata
+      : { ...upload.metadata, privacyStatus: "private" },
+    bytes: upload.storedBytes,
+    createdAt: now,
+    ...(received?.kind === "video" ? { received } : {}),
+  });
+  network.uploads.complete(upload, video.id);
+  return video;
+}
+
+interface VideoReply {
+  readonly status: number;
+  /** Names of the parts of the video that the response contains. */
+  readonly parts: ReadonlySet<string>;
+  readonly now: number;
+}
+
+/** The response to an upload: the YouTube video that was made of it. */
+export function videoReply(
+  network: YoutubeNetwork,
+  video: Video,
+  { status, parts, now }: VideoReply,
+): Reply {
+  return { status, body: videoView(video, contextOf(network, video, { now, asOf: now }), parts) };
+}

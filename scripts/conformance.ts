@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { root, runInForeground, stopCommands } from "./check/run-command.ts";
+
+const TEST = "e2e/conformance.test.ts";
+
+/** Returns a whole number of the command line. @throws Error in one line for another text. */
+function readNumber(name: string, text: string): string {
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} takes a whole number, not "${text}"`);
+  return text;
+}
+
+/**
+ * Sends generated requests to a stack of its own, and reports each answer that contradicts the API description. Without
+ * `--seed`, each run sends other requests; the run prints its seed.
+ */
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      requests: { type: "string", default: "10000" },
+      seed: { type: "string", default: String(Date.now() % 1_000_000) },
+    },
+  });
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  const ok = await runInForeground(process.execPath, [vitest, "run", "--project", "e2e", TEST], {
+    POSTRIDER_E2E_CONFORMANCE_REQUESTS: readNumber("requests", values.requests),
+    POSTRIDER_E2E_CONFORMANCE_SEED: readNumber("seed", values.seed),
+  });
+  process.exitCode = ok ? 0 : 1;
+}
+
+process.once("SIGTERM", stopCommands);
+process.once("SIGINT", stopCommands);
+process.once("disconnect", stopCommands);
+
+await main().catch((error: unknown) => {
+  process.stderr.write(`conformance: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
+if (process.connected) process.disconnect();

@@ -1,0 +1,95 @@
+import { rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { operate } from "../packages/local/src/operator.ts";
+import { startStack, type Stack } from "../packages/local/src/stack.ts";
+import { makeTestFolder } from "../packages/local/src/test-folder.ts";
+import { root, runInForeground, stopCommands } from "./check/run-command.ts";
+
+const CONFIGURATION = join(root, "scripts/schemathesis");
+/** Address to which the stack may send webhooks; no server needs to listen there. */
+const RECEIVER = "127.0.0.1:9";
+/** Number of generated requests for each operation and phase, unless the command line says otherwise. */
+const DEFAULT_ARGUMENTS = ["--max-examples", "50"];
+
+/** Installs Schemathesis into a Python environment of its own, and returns the path of its program. */
+async function install(folder: string): Promise<string | undefined> {
+  const startedAt = performance.now();
+  const requirements = join(CONFIGURATION, "requirements.txt");
+  const isInstalled =
+    (await runInForeground("python3", ["-m", "venv", folder], {})) &&
+    (await runInForeground(join(folder, "bin/pip"), ["install", "-q", "-r", requirements], {}));
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  if (isInstalled) process.stdout.write(`Schemathesis was installed in ${seconds} s\n`);
+  return isInstalled ? join(folder, "bin/schemathesis") : undefined;
+}
+
+/** Creates the resources whose ids the configuration uses, and returns their ids by the names of variables. */
+async function createResources(stack: Stack): Promise<Readonly<Record<string, string>>> {
+  const { baseUrl, apiKey, workspaceId, accounts } = stack.describe();
+  const accountId = accounts.find(({ platform }) => platform === "x")?.id ?? "";
+  const create = async (path: string, body: object) => {
+    const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
+    const options = { method: "POST", headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${baseUrl}/api/v1${path}`, options);
+    if (!answer.ok) throw new Error(`POST ${path} answered ${answer.status}`);
+    return ((await answer.json()) as { readonly id: string }).id;
+  };
+  const draft = { content: "A draft", accountIds: [accountId], isDraft: true };
+  const slots = { name: "Noon", weekdays: ["mon"], times: ["12:00"], timezone: "UTC" };
+  return {
+    WORKSPACE_ID: workspaceId,
+    ACCOUNT_ID: accountId,
+    POST_ID: await create("/posts", draft),
+    QUEUE_SLOT_RULE_ID: await create("/queue-slots", slots),
+    WEBHOOK_ID: await create("/webhooks", { url: `http://${RECEIVER}/`, events: ["media.ready"] }),
+  };
+}
+
+/** Runs Schemathesis with the API key of the demo workspace of a stack. */
+async function test(program: string, stack: Stack, args: readonly string[]): Promise<boolean> {
+  const { baseUrl, apiKey, workspaceId } = stack.describe();
+  await operate(stack, "workspace", "set-limits", workspaceId, "--requests-per-minute", "600000");
+  const file = join(CONFIGURATION, "schemathesis.toml");
+  const key = ["--header", `Authorization: Bearer ${apiKey}`];
+  const words = ["--config-file", file, "run", `${baseUrl}/api/v1/openapi.json`, ...key, ...args];
+  return await runInForeground(program, words, await createResources(stack));
+}
+
+/** Runs Schemathesis, a second and independent check of the API description, against a stack of its own. */
+async function main(): Promise<void> {
+  const python = makeTestFolder("schemathesis", tmpdir());
+  const dataDir = makeTestFolder("schemathesis-stack");
+  const stopping = new AbortController();
+  process.once("SIGTERM", () => stopping.abort());
+  try {
+    const program = await install(python);
+    if (program === undefined) throw new Error("Schemathesis could not be installed");
+    await using stack = await startStack({
+      dataDir,
+      port: 0,
+      env: {
+        PATH: process.env.PATH,
+        HOME: process.env.HOME,
+        TRUSTED_PROXIES: "loopback",
+        OUTBOUND_ALLOW: RECEIVER,
+      },
+      signal: stopping.signal,
+    });
+    const given = process.argv.slice(2);
+    const ok = await test(program, stack, given.length === 0 ? DEFAULT_ARGUMENTS : given);
+    process.exitCode = ok ? 0 : 1;
+  } finally {
+    for (const folder of [python, dataDir]) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+process.once("SIGTERM", stopCommands);
+process.once("SIGINT", stopCommands);
+process.once("disconnect", stopCommands);
+
+await main().catch((error: unknown) => {
+  process.stderr.write(`schemathesis: ${error instanceof Error ? error.message : String(error)}\n`);
+  process.exitCode = 1;
+});
+if (process.connected) process.disconnect();

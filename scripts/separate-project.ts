@@ -1,0 +1,59 @@
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { root, runInForeground, stopCommands } from "./check/run-command.ts";
+
+const PNPM = "pnpm@10.34.8";
+
+/** Packages that only one command needs, which lie in a folder of their own. */
+interface SeparateProject {
+  readonly folder: string;
+  /** The file that lists the packages with their versions. */
+  readonly lockfile: string;
+  /** File with the hash of the installed lockfile; deleting the packages deletes the file too. */
+  readonly stamp: string;
+  /** Installs the packages; returns whether that succeeded. */
+  readonly install: () => Promise<boolean>;
+}
+
+/** A project with packages of npm, under a lockfile of its own. */
+export function npmProject(path: string): SeparateProject {
+  const folder = join(root, path);
+  const args = ["--yes", PNPM, "--dir", folder, "install", "--frozen-lockfile"];
+  return {
+    folder,
+    lockfile: "pnpm-lock.yaml",
+    stamp: "node_modules/.installed",
+    install: () => runInForeground("npx", [...args, "--reporter=append-only"], { CI: "true" }),
+  };
+}
+
+/** Installs the packages of a project, unless those of this lockfile are installed already. */
+export async function installProject(project: SeparateProject): Promise<boolean> {
+  const lockfile = readFileSync(join(project.folder, project.lockfile));
+  const wanted = createHash("sha256").update(lockfile).digest("hex");
+  const stamp = join(project.folder, project.stamp);
+  if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
+  const startedAt = performance.now();
+  if (!(await project.install())) return false;
+  writeFileSync(stamp, wanted);
+  const seconds = Math.round((performance.now() - startedAt) / 1000);
+  process.stdout.write(`the packages of ${project.lockfile} were installed in ${seconds} s\n`);
+  return true;
+}
+
+/** Runs a project of vitest after its packages are installed, and sets the exit code. */
+export async function runTestsOf(
+  name: string,
+  projects: readonly SeparateProject[],
+): Promise<void> {
+  process.once("SIGTERM", stopCommands);
+  process.once("SIGINT", stopCommands);
+  process.once("disconnect", stopCommands);
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  let ok = true;
+  for (const project of projects) ok &&= await installProject(project);
+  ok &&= await runInForeground(process.execPath, [vitest, "run", "--project", name], {});
+  process.exitCode = ok ? 0 : 1;
+  if (process.connected) process.disconnect();
+}

@@ -1,0 +1,81 @@
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
+import type { ISql } from "@postrider/shared/postgres";
+import type { HeldCheck, LiveCheckRow, NewLiveCheck } from "./live-checks.ts";
+
+/** A live check whose process ended before the check did. */
+export interface InterruptedRow extends HeldCheck, Omit<NewLiveCheck, "mediaId"> {
+  readonly platform: PlatformId;
+  readonly mediaId: string | null;
+  readonly steps: LiveCheckRow["steps"];
+  readonly calledAt: Date | null;
+  readonly externalId: string | null;
+  readonly permalink: string | null;
+}
+
+/** Renews the leases of the live checks that this process makes. Checks that another process has taken are left out. */
+export async function renewLiveChecks(
+  sql: ISql,
+  held: readonly HeldCheck[],
+  leaseMs: number,
+): Promise<void> {
+  if (held.length === 0) return;
+  await sql`
+    update live_checks c
+    set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    from unnest(
+      ${held.map(({ id }) => id)}::uuid[],
+      ${held.map(({ fence }) => fence)}::integer[]
+    ) as h(id, fence)
+    where c.id = h.id
+    and c.fence = h.fence`;
+}
+
+/** Lets a live check go, so that the next process need not wait for the end of the lease. */
+export async function releaseLiveCheck(sql: ISql, { id, fence }: HeldCheck): Promise<void> {
+  await sql`
+    update live_checks
+    set lease_until = now()
+    where id = ${id}
+    and fence = ${fence}`;
+}
+
+/** Takes live checks of supported platforms whose process has not renewed its lease. */
+export async function claimInterruptedChecks(
+  sql: ISql,
+  { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
+): Promise<readonly InterruptedRow[]> {
+  // `skip locked` guarantees that two processes do not take the same check; the raised fence makes the publishing call of the
+  // process before impossible.
+  return await sql<InterruptedRow[]>`
+    update live_checks
+    set fence = fence + 1,
+      lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    where id in (
+      select id
+      from live_checks
+      where ended_at is null
+      and lease_until <= now()
+      and platform = any(${[...PLATFORM_IDS]})
+      order by lease_until
+      limit ${limit}
+      for update skip locked
+    )
+    returning id, fence, workspace_id, account_id, platform, text, media_id, steps, called_at, external_id, permalink`;
+}
+
+/** Deletes up to `limit` live checks that ended more than `days` days ago, and returns their number. */
+export async function deleteOldLiveChecks(
+  sql: ISql,
+  { limit, days }: { readonly limit: number; readonly days: number },
+): Promise<number> {
+  const deleted = await sql`
+    delete from live_checks
+    where id in (
+      select id
+      from live_checks
+      where ended_at < now() - ${days} * interval '1 day'
+      order by ended_at
+      limit ${limit}
+    )`;
+  return deleted.count;
+}

@@ -1,0 +1,22 @@
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
+
+/** Number of times that leases of live checks are renewed before they end. */
+const RENEWALS_PER_LEASE = 3;
+
+/** Renews the leases of live checks, ends checks whose process ended, and deletes old ones, until it is disposed of. */
+export function startKeepLiveChecks(
+  liveChecks: Pick<LiveChecks, "pass">,
+  { leaseMs, logger }: { readonly leaseMs: number; readonly logger: Logger },
+): Loop {
+  return startLoop({
+    idleMs: leaseMs / RENEWALS_PER_LEASE,
+    work: () => liveChecks.pass(),
+    onError: (error) =>
+      logger.warn(
+        { err: error, job: "keep-live-checks" },
+        "live checks could not be looked at; the job keep-live-checks tries again",
+      ),
+  });
+}

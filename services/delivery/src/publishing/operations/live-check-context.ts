@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type {
+  LiveCheckContext,
+  LiveCheckJournal,
+} from "@postrider/platforms/diagnosis/live/check-context";
+import { LEAST_VISIBLE } from "@postrider/platforms/diagnosis/live/least-visible";
+import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
+import type { PublishingConnectors } from "@postrider/platforms/publishing/registry";
+import type { PlatformId } from "@postrider/platforms/registry";
+import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
+import type { Sql } from "@postrider/shared/postgres";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import type { AccountsClients } from "#src/clients/accounts.ts";
+import { createSendGuard, type Clocks } from "#src/domain/send-guard.ts";
+import { findOwnedIds } from "#src/publishing/db/attempts.ts";
+import * as rows from "#src/publishing/db/live-checks.ts";
+import type { CheckedAccount } from "./account-diagnosis.ts";
+import type { FindLiveCheckFile } from "./live-check-files.ts";
+import { parseSettings } from "./parse-settings.ts";
+
+export interface LiveCheckDeps {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  readonly guard: Pick<DeploymentGuard, "isOwn">;
+  readonly accounts: AccountsClients;
+  readonly findFile: FindLiveCheckFile;
+  readonly connectors: PublishingConnectors;
+  readonly clocks: Clocks;
+  /** Lease of a live check in milliseconds, after which another process ends the check. */
+  readonly leaseMs: number;
+  readonly visibleCallMs: number;
+  /** Maximum time in milliseconds for which a step waits for the platform. */
+  readonly patienceMs: number;
+  /** Returns how a permalink of the platform is opened; undefined for a simulated platform. */
+  readonly findOpener: (platform: PlatformId) => LiveCheckContext["openPermalink"];
+}
+
+/** A live check that this process holds. */
+export interface RunningCheck extends rows.HeldCheck {
+  readonly platform: PlatformId;
+  readonly text: string;
+}
+
+/** How often the id of a new post is written again when the database does not answer, once per second. */
+const KEEP_ATTEMPTS = 30;
+
+/** Records the post, also when the database does not answer for a while: nothing else knows the id of the post. */
+async function keepPost(sql: Sql, id: string, post: Parameters<typeof rows.keepLivePost>[2]) {
+  for (let attempt = 1; ; attempt += 1)
+    try {
+      await rows.keepLivePost(sql, id, post);
+      return;
+    } catch (error) {
+      if (attempt === KEEP_ATTEMPTS) throw error;
+      await sleep(1000);
+    }
+}
+
+function openJournal(
+  { sql, guard, clocks, visibleCallMs }: LiveCheckDeps,
+  check: RunningCheck,
+  stopping: AbortSignal,
+): LiveCheckJournal {
+  const message = "publishing was paused, the process stops, or another process has taken over";
+  return {
+    addStep: (step) => rows.addLiveCheckStep(sql, check, step),
+    keepPost: (post) => keepPost(sql, check.id, post),
+    dropPost: () => rows.dropLivePost(sql, check.id),
+    beginCall: async () => {
+      const mayPublish = !stopping.aborted && (await guard.isOwn());
+      if (!mayPublish) return { kind: "refused", message };
+      const sendGuard = createSendGuard(clocks, visibleCallMs);
+      const calledAt = await rows.beginLiveCall(sql, check, check.platform);
+      if (calledAt === undefined) return { kind: "refused", message };
+      const callUntil = new Date(calledAt.getTime() + visibleCallMs);
+      return { kind: "granted", guard: sendGuard, calledAt, callUntil };
+    },
+  };
+}
+
+/** Returns what the steps of a live check need. */
+export function createLiveCheckContext(
+  deps: LiveCheckDeps,
+  check: RunningCheck,
+  { account, credential }: CheckedAccount,
+  media: readonly PublicationMedia[],
+  stopping: AbortSignal,
+): LiveCheckContext {
+  const { sql, connectors, patienceMs, findOpener } = deps;
+  const { id, platform, text } = check;
+  const { externalId, username, accessToken, attributes } = credential;
+  const post = LEAST_VISIBLE[platform];
+  return {
+    connector: connectors[platform],
+    publication: {
+      targetId: id,
+      text,
+      title: `Postrider check ${id.slice(-8)}`,
+      privacy: "privacy" in post ? post.privacy : undefined,
+      tags: [],
+      externalId,
+      username,
+      accessToken,
+      attributes,
+      media,
+      settings: parseSettings(account.settings),
+    },
+    post,
+    journal: openJournal(deps, check, stopping),
+    isOwned: (externalIds) => findOwnedIds(sql, account.id, externalIds),
+    openPermalink: findOpener(platform),
+    patienceMs,
+    stopping,
+  };
+}

@@ -1,0 +1,19 @@
+import type { ExpectedAnswer } from "#src/routes/answer-limits.ts";
+import type { Tool } from "./tool.ts";
+
+/** A tool returns its result twice: as text, and as structured content. */
+const COPIES = 2;
+
+/** Returns the name of the tool that a JSON-RPC message calls; undefined for any other message. */
+function toolNameOf(message: unknown): unknown {
+  const { method, params } = (message ?? {}) as { method?: unknown; params?: { name?: unknown } };
+  return method === "tools/call" ? params?.name : undefined;
+}
+
+/** Returns what is known of the answer to a message of an agent before its tool is called. */
+export function expectAnswer(tools: readonly Tool[], message: unknown): ExpectedAnswer {
+  const name = toolNameOf(message);
+  const tool = tools.find((each) => each.name === name);
+  const isRead = tool === undefined || tool.isReadOnly === true;
+  return { bytes: COPIES * (tool?.answerBytes ?? 0), isRead };
+}

@@ -1,0 +1,116 @@
+import { eventually } from "@postrider/shared/testing/poll";
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID } from "./fixture.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const OTHER_WORKSPACE = "01936a5e-7d2b-7000-8000-00000000000f";
+const LEGACY = { accept: "application/json, text/event-stream" };
+const MODERN = {
+  ...LEGACY,
+  "mcp-protocol-version": "2026-07-28",
+  "mcp-method": "subscriptions/listen",
+};
+
+let app: FastifyInstance;
+let url: string;
+let calls = 0;
+/** Numbers of calls for whole posts and for the statuses of posts that agents wait for. */
+let reads = 0;
+let polls = 0;
+/** The simulated posts service answers when this promise is resolved. */
+let mayList: Promise<void> = Promise.resolve();
+beforeAll(async () => {
+  app = await createTestServer(
+    {
+      posts: {
+        listPosts: async ({ workspaceId }) => {
+          calls += 1;
+          await mayList;
+          return { posts: [{ ...POST, workspaceId }] };
+        },
+        batchGetPosts: () => {
+          reads += 1;
+          return { posts: [POST] };
+        },
+        batchGetPostStatuses: ({ refs }) => {
+          polls += 1;
+          return { statuses: refs.map((ref) => ({ ref, status: "publishing" })) };
+        },
+      },
+      publicUrl: "http://127.0.0.1:1",
+      unsentLimits: {
+        totalBytes: 80 * MEBIBYTE,
+        bytesWithoutWorkspace: 8 * MEBIBYTE,
+        bytesPerCaller: 9 * MEBIBYTE,
+        maxWaitMs: 100,
+      },
+    },
+    ({ workspaceId = WORKSPACE_ID }) => admitted({ workspaceId }),
+  );
+  url = await app.listen({ host: "127.0.0.1", port: 0 });
+});
+afterAll(() => app.close());
+
+function toMessage(method: string, params: object) {
+  return JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
+}
+
+const LIST = toMessage("tools/call", { name: "list_posts", arguments: {} });
+
+function post(
+  body: string,
+  headers: Record<string, string>,
+  signal = AbortSignal.timeout(10_000),
+): Promise<Response> {
+  return fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body,
+    signal,
+  });
+}
+
+test("a tool with a large answer is called only after memory is reserved for its answer, and is refused when that takes too long", async () => {
+  // Each call reserves 4 MiB of the 9 MiB that the unsent answers to a workspace may have: a page of posts, twice.
+  const gate = Promise.withResolvers<void>();
+  mayList = gate.promise;
+  const waiting = [post(LIST, LEGACY), post(LIST, LEGACY)];
+  await eventually(() => calls === 2);
+  const refused = await post(LIST, LEGACY);
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([429, "1"]);
+  expect(await refused.text()).toContain("rate_limited");
+  expect(calls).toBe(2);
+
+  const other = post(LIST, { ...LEGACY, "x-workspace-id": OTHER_WORKSPACE });
+  await eventually(() => calls === 3);
+  gate.resolve();
+  for (const answer of await Promise.all([...waiting, other])) {
+    expect(answer.status).toBe(200);
+    expect(await answer.text()).toContain("structuredContent");
+  }
+});
+
+test("an agent that subscribes to changes is answered at once that there are none to subscribe to", async () => {
+  const _meta = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const params = { _meta, notifications: { toolsListChanged: true } };
+  const answer = await post(toMessage("subscriptions/listen", params), MODERN);
+  expect(await answer.json()).toMatchObject({ id: 1, error: { code: -32603 } });
+});
+
+test("a wait for a post ends when the connection of the agent is closed", async () => {
+  const agent = new AbortController();
+  const args = { postId: POST_ID, waitSeconds: 30 };
+  const message = toMessage("tools/call", { name: "get_post", arguments: args });
+  const answer = post(message, LEGACY, agent.signal).catch(() => undefined);
+  await eventually(() => polls >= 2);
+  expect(reads).toBe(0);
+  agent.abort();
+  await answer;
+  // After its wait, the request reads the post.
+  await eventually(() => reads === 1);
+});
