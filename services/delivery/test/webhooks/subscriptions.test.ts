@@ -176,7 +176,7 @@ test("the secret of a webhook subscription with Ed25519 cannot be rotated", asyn
     webhooks.rpc.updateWebhook({ workspaceId, id, rotateSecret: { graceHours: 1 } }),
   ).rejects.toMatchObject({
     reason: "invalid_request",
-    violations: [{ code: "additional_property", path: "/rotateSecret" }],
+    violations: [{ code: "secret_unsupported", path: "/rotateSecret" }],
   });
 });
 
