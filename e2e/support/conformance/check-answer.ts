@@ -35,7 +35,7 @@ const GENERAL_HEADERS: ReadonlySet<string> = new Set([
  */
 const SEMANTIC_REFUSALS: Readonly<Record<string, string>> = {
   "updateAccountSettings additional_property": "each platform has settings of its own",
-  "updateWebhook additional_property": "a subscription with Ed25519 has no secret to rotate",
+  "updateWebhook secret_unsupported": "a subscription with Ed25519 has no secret to rotate",
   "listPosts range_reversed": "from is after to",
   "createQueueSlotRule ends_before_start": "startsOn is after endsOn",
   "updateQueueSlotRule ends_before_start": "startsOn is after endsOn",
