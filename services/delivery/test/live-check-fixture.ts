@@ -105,7 +105,7 @@ export async function open(platform: PlatformId, { openPermalink, ...replaced }:
     connectors: createLiveCheckConnectors(settings),
     clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
     leaseMs: 60_000,
-    visibleCallMs: 1_000,
+    visibleCallMs: 60_000,
     patienceMs: 3_000,
     findOpener: () => openPermalink ?? (() => Promise.resolve(200)),
   };

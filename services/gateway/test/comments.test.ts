@@ -145,8 +145,8 @@ test.each([
   ["an id with a malformed escape", "a%zz", 400, "invalid_request", "invalid_utf8 "],
   ["an id of more than 512 characters", "x".repeat(513), 404, "not_found", undefined],
   ["an empty id", "", 404, "not_found", undefined],
-  ["the id of two dots", "%2E%2E", 404, "not_found", undefined],
-  ["the id of one dot", ".", 404, "not_found", undefined],
+  ["the id of two dots", "%2E%2E", 404, "not_found", "unknown_path undefined"],
+  ["the id of one dot", ".", 404, "not_found", "unknown_path undefined"],
 ])(
   "%s of media or of a comment never reaches the delivery service",
   async (_, encoded, status, code, fault) => {

@@ -161,7 +161,15 @@ test("the gateway answers an error of another service in Korean to a client that
   });
   expect(errorOf(answer)).toEqual({
     code: "not_found",
-    message: "찾을 수 없습니다. 경로와 id를 확인해 주세요.",
+    message: expect.stringMatching(/^경로의 id가 올바르지 않습니다\("nonsense"\)\. /),
+    details: [
+      {
+        code: "malformed_id",
+        message: expect.stringMatching(/^경로의 id가 올바르지 않습니다/),
+        expected: "a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001",
+        found: '"nonsense"',
+      },
+    ],
   });
 });
 
@@ -427,7 +435,7 @@ test.each([
   ["limit=0", { code: "too_small", ...range, limit: 1, actual: 0 }],
   ["limit=-7", { code: "too_small", ...range, limit: 1, actual: -7 }],
   ["limit=101", { code: "too_large", ...range, limit: 100, actual: 101 }],
-  ["limit=ten", { code: "type", ...range, expected: "an integer", found: '"ten"' }],
+  ["limit=ten", { code: "type", ...range, expected: "an integer from 1 to 100", found: '"ten"' }],
   ["limit=05", { code: "type", ...range }],
   ["limit=", { code: "type", ...range }],
   ["limit=99999999999999999999", { code: "type", ...range }],
@@ -613,7 +621,7 @@ test("the error about an invalid body also lists the faults of the query and the
   const { details = [] } = answer.json<ErrorBody>().error;
   expect(details.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
     "additional_property /y",
-    "invalid_header /idempotency-key",
+    "invalid_header /Idempotency-Key",
     "required /content",
   ]);
 });

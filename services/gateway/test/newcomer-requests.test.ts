@@ -19,8 +19,17 @@ const refusing = new Proxy(
 );
 const PEERS: Peers = Object.fromEntries(
   [
-    ...["posts", "quota", "queueSlots", "accounts", "accountSettings", "platforms", "media"],
-    ...["webhooks", "comments", "automations", "metrics"],
+    "posts",
+    "quota",
+    "queueSlots",
+    "accounts",
+    "accountSettings",
+    "platforms",
+    "media",
+    "webhooks",
+    "comments",
+    "automations",
+    "metrics",
   ].map((name) => [name, refusing]),
 );
 
@@ -128,8 +137,18 @@ test("each answer to a wrong request, and each of its details, says what to send
 
 /** Details of these codes are about a value, so they show a value that would do beside the text. */
 const ABOUT_VALUES = new Set([
-  ...["type", "format", "required", "not_allowed", "additional_property", "invalid"],
-  ...["too_large", "too_small", "too_long", "min_items", "min_properties", "invalid_header"],
+  "type",
+  "format",
+  "required",
+  "not_allowed",
+  "additional_property",
+  "invalid",
+  "too_large",
+  "too_small",
+  "too_long",
+  "min_items",
+  "min_properties",
+  "invalid_header",
 ]);
 const VALUES = ["expected", "allowed", "limit", "minimum", "maximum"];
 

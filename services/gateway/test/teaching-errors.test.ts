@@ -30,7 +30,7 @@ const create = (payload: object, headers: Record<string, string> = {}): InjectOp
 test.each([
   [
     { content: "Hello" },
-    "accountIds: This field is missing. Add it with a list, each a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001.",
+    "accountIds: This field is missing. Add it with a list, each a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001: the id of an account that GET /accounts lists.",
   ],
   [
     { ...body, scheduledAt: "tomorrow" },
@@ -126,7 +126,9 @@ test("a status that does not allow an operation is named, with those that do", a
   const request: InjectOptions = { method: "POST", url: `/api/v1/posts/${POST_ID}/publish` };
   const error = await errorOf(request, { publishPost });
   expect([error.status, error.code]).toEqual([409, "invalid_transition"]);
-  expect(error.message).toBe("The status is published. The status must be draft, scheduled.");
+  expect(error.message).toBe(
+    "The status is published, and this needs one of draft, scheduled. Read the resource, and send this only in such a status.",
+  );
   expect(error.details).toMatchObject([
     { code: "wrong_status", status: "published", allowed: ["draft", "scheduled"] },
   ]);

@@ -251,12 +251,12 @@ test("POST /posts answers an exceeded quota with the limit, its usage and the ti
     error: {
       code: "quota_exceeded",
       message:
-        "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2. Wait until the limit resets, or ask the operator for a higher one. The details name 1 more.",
+        "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2. Wait until the limit resets at 2026-12-01T00:00:00.000Z, or ask the operator for a higher one. The details name 1 more.",
       details: [
         {
           code: "monthly",
           message:
-            "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2. Wait until the limit resets, or ask the operator for a higher one.",
+            "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2. Wait until the limit resets at 2026-12-01T00:00:00.000Z, or ask the operator for a higher one.",
           limit: 1000,
           unit: "publications",
           used: 990,
@@ -267,7 +267,7 @@ test("POST /posts answers an exceeded quota with the limit, its usage and the ti
         {
           code: "daily",
           message:
-            "The daily limit does not allow this: the limit is 50, used 50, reserved 0, requested 1. Wait until the limit resets, or choose a later day.",
+            "The daily limit does not allow this: the limit is 50, used 50, reserved 0, requested 1. Wait until the limit resets at 2026-11-21T00:00:00.000Z, or choose a later day.",
           accountId: ACCOUNT_ID,
           platform: "instagram",
           limit: 50,
@@ -619,12 +619,12 @@ test("POST /posts/{id}/retry lists in its error the targets whose outcome is unk
     error: {
       code: "nothing_to_retry",
       message:
-        "The post has no failed target that could be sent again. Read the post: its targets say what became of each.",
+        "telegram: It is not known whether this was published. Look at the account on the platform, and ask the operator to record what you see (postrider target resolve).",
       details: [
         {
           code: "outcome_unknown",
           message:
-            "It is not known whether this was published. Check on the platform, then ask the operator to resolve it.",
+            "It is not known whether this was published. Look at the account on the platform, and ask the operator to record what you see (postrider target resolve).",
           accountId: ACCOUNT_ID,
           platform: "telegram",
         },

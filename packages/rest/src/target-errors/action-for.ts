@@ -72,9 +72,14 @@ export function actionFor(locale: Locale, record: FailedRecord): string {
 }
 
 function choose(record: FailedRecord): Text {
-  const { work, status, code } = record;
-  if (work === "comment action") return OF_COMMENTS.get(code)?.remedy ?? ofTarget(record);
-  switch (status) {
+  if (record.work === "comment action")
+    return OF_COMMENTS.get(record.code)?.remedy ?? ofTarget(record);
+  return ofStatus(record) ?? (record.work === "deletion" ? ofDeletion(record) : ofTarget(record));
+}
+
+/** Returns what to do about a record that is not failed; undefined for a failed one. */
+function ofStatus(record: FailedRecord): Text | undefined {
+  switch (record.status) {
     case "pending":
     case "publishing":
       return toWait(record);
@@ -86,7 +91,7 @@ function choose(record: FailedRecord): Text {
     case "deleted":
       return WAIT;
     default:
-      return work === "deletion" ? ofDeletion(record) : ofTarget(record);
+      return undefined;
   }
 }
 
@@ -97,7 +102,7 @@ function ofPublished(record: FailedRecord): Text {
 
 function toWait({ code, nextAttemptAt }: FailedRecord): Text {
   if (code === "outcome_unknown") return WAIT_FOR_OUTCOME;
-  return nextAttemptAt == null ? WAIT : WAIT_UNTIL;
+  return nextAttemptAt === null || nextAttemptAt === undefined ? WAIT : WAIT_UNTIL;
 }
 
 function ofTarget({ code, retryable, platform = "" }: FailedRecord): Text {

@@ -37,7 +37,11 @@ test.each([
 
 test("an error without violations has no details", () => {
   expect(toErrorBody({ reason: "not_found", violations: [], locale: "en" })).toEqual({
-    error: { code: "not_found", message: "This does not exist. Check the path and the id." },
+    error: {
+      code: "not_found",
+      message:
+        "This does not exist in the workspace, or no longer. Take the id from a list, such as GET /posts, or from the answer that created the resource.",
+    },
   });
 });
 
@@ -72,7 +76,8 @@ test("every violation of an error becomes an error detail that has only the fiel
         },
         {
           code: "unknown_media",
-          message: "This workspace has no such media. Check the id.",
+          message:
+            "This workspace has no such media. Take the id from the answer to POST /media/presign or /media/from-url.",
           path: "/mediaIds/0",
         },
       ],
@@ -96,7 +101,7 @@ test("the details of an exceeded quota contain numbers and RFC 3339 times", () =
       {
         code: "monthly",
         message:
-          "The monthly quota does not allow this: the limit is 1000, used 900, reserved 99, requested 2. Wait until the limit resets, or ask the operator for a higher one.",
+          "The monthly quota does not allow this: the limit is 1000, used 900, reserved 99, requested 2. Wait until the limit resets at 2026-12-01T00:00:00.007Z, or ask the operator for a higher one.",
         limit: 1000,
         unit: "publications",
         used: 900,
@@ -157,6 +162,6 @@ test("an internal error has no details", () => {
 
 test("error messages are available in Korean", () => {
   expect(toErrorBody({ reason: "not_found", locale: "ko" }).error.message).toBe(
-    "찾을 수 없습니다. 경로와 id를 확인해 주세요.",
+    "이 워크스페이스에 없거나 삭제되었습니다. GET /posts와 같은 목록이나 생성 응답에 있는 id를 사용해 주세요.",
   );
 });

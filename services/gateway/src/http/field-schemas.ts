@@ -40,7 +40,7 @@ export function describeFieldAt(
   if (found === undefined) return undefined;
   const { description } = found;
   const parts = [
-    describeExpected(found as ExpectedSchema),
+    describeExpected(found),
     description === undefined ? undefined : toPhrase(description),
   ];
   return parts.filter((part) => part !== undefined).join(": ") || undefined;

@@ -15,12 +15,12 @@ test("parseJsonBody returns the value exactly as it was sent", () => {
 test.each(["", " ", "{", '{"a":1,}', "{'a':1}", "NaN", "undefined", '{"a":1}{}', "\ufeff{}"])(
   "parseJsonBody refuses %j, which is not valid JSON",
   (text) => {
-    expect(parse(text)).toEqual(refused({ code: "invalid_json", path: "" }));
+    expect(parse(text)).toMatchObject(refused({ code: "invalid_json", path: "" }));
   },
 );
 
 test("parseJsonBody refuses a raw control character", () => {
-  expect(parse('"a\0b"')).toEqual(refused({ code: "invalid_json", path: "" }));
+  expect(parse('"a\0b"')).toMatchObject(refused({ code: "invalid_json", path: "" }));
 });
 
 test.each([
@@ -66,6 +66,12 @@ test("parseJsonBody refuses a megabyte of brackets without overflowing the stack
   expect(parse(nested(levels)).ok).toBe(false);
   expect(parse('{"a":'.repeat(150_000) + "1" + "}".repeat(150_000)).ok).toBe(false);
   expect(parse("[".repeat(1_000_000))).toEqual(refused({ code: "invalid_json", path: "" }));
+});
+
+test("parseJsonBody says where a fault is, and repeats nothing of the body", () => {
+  expect(parse('{"secret": 1,\n}')).toEqual(
+    refused({ code: "invalid_json", path: "", reason: "line 2, column 1" }),
+  );
 });
 
 test("parseJsonBody reports at most 100 faults", () => {

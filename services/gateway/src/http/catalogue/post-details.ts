@@ -170,7 +170,7 @@ export const POST_DETAILS = {
     ["이 워크스페이스에 없는 미디어입니다.", "id를 확인해 주세요."],
   ),
   media_not_ready: detail(
-    ["The media is not ready yet.", "Complete its upload first: POST /media/{id}/complete."],
+    ["The media is not ready yet.", "Complete its upload first: POST /media/ID/complete."],
     ["아직 준비되지 않은 미디어입니다.", "먼저 업로드를 완료해 주세요."],
   ),
   media_type_mismatch: detail(

@@ -9,7 +9,7 @@ export const STATE_DETAILS = {
     ],
     [
       "월간 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
-      "한도가 갱신될 때까지 기다리거나 운영자에게 상향을 요청해 주세요.",
+      "한도가 갱신될 때까지[({resetsAt})] 기다리거나 운영자에게 상향을 요청해 주세요.",
     ],
     "publications",
   ),
@@ -20,7 +20,7 @@ export const STATE_DETAILS = {
     ],
     [
       "일일 한도를 넘습니다[(한도 {limit}, 사용 {used}, 예약 {reserved}, 요청 {requested})].",
-      "한도가 갱신될 때까지 기다리거나 다른 날을 선택해 주세요.",
+      "한도가 갱신될 때까지[({resetsAt})] 기다리거나 다른 날을 선택해 주세요.",
     ],
     "publications",
   ),
