@@ -88,6 +88,17 @@ test("an Instagram post does not count as missing when neither it nor the list o
   expect(await read(account, [id])).toMatchObject({ failure: { kind: "failed" } });
 });
 
+test("an Instagram post on the second page does not count as missing when Instagram gives no answer about a single listed post", async () => {
+  const account = await site.createAccount();
+  const oldest = await createPost(account);
+  let newest = "";
+  for (let count = 0; count < 25; count += 1) newest = await site.publish(account, `Post ${count}`);
+  await refuseReads();
+  await platform.addFault(`GET /v25.0/${newest}`, "status", { status: 500 });
+  expect(await read(account, [oldest])).toMatchObject({ failure: { kind: "failed" } });
+  expect(await read(account, [oldest])).toMatchObject({ readings: { [oldest]: ALL } });
+});
+
 test("accounts of Instagram Login read the metrics of single posts, whatever Page tokens may read", async () => {
   const own = new GraphSite("instagram login", platform, files);
   const account = await own.createAccount();
