@@ -16,9 +16,10 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 /** Maximum number of pages of posts that are read: all posts of a week at 50 posts a day, the time in which metrics are refreshed. */
 const MAX_PAGES = 14;
 
+/** The code is one of the post. With a code of the account, no other post of the account would be asked for. */
 const TOO_OLD: MetricsReading = {
   kind: "refused",
-  code: "permission_missing",
+  code: "content_rejected",
   message:
     "Instagram refuses the token of the Page to read single posts (error 100/33), and the post is not among the newest posts of the account",
 };
