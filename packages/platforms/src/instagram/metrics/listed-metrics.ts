@@ -8,7 +8,7 @@ import {
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { text } from "#src/http/platform-answer.ts";
 import { type MediaPage, readListedAlone, readMediaPage } from "#src/instagram/media-list.ts";
-import type { MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
+import type { MetricsReading } from "#src/metrics/connector.ts";
 import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -16,6 +16,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 /** Maximum number of pages of posts that are read: all posts of a week at 50 posts a day, the time in which metrics are refreshed. */
 const MAX_PAGES = 14;
 
+const MISSING: MetricsReading = { kind: "missing" };
 /** The code is one of the post. With a code of the account, no other post of the account would be asked for. */
 const TOO_OLD: MetricsReading = {
   kind: "refused",
@@ -81,28 +82,28 @@ function pickMetrics(
  * Since 2026-05-23, Instagram refuses some Page tokens the reading of single posts as if they did not exist (error 100/33), while
  * it still lists them with the same fields. Source: github.com/gitroomhq/postiz-app/issues/1562 and
  * github.com/geoff-maddock/events-tracker/issues/1900. Posts are missing only if a listed post can be read alone, or if the whole
- * list does not have them.
+ * list does not have them. What was read before a failure is kept.
  */
 export async function readListedMetrics(
   api: GraphApi,
   account: AccountAccess,
   query: Query,
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
+): Promise<ReadonlyMap<string, MetricsReading>> {
   const { ids } = query;
   const found = new Map<string, MetricsReading>();
   const fill = (rest: MetricsReading) => new Map(ids.map((id) => [id, found.get(id) ?? rest]));
   let after: string | undefined;
   for (let count = 0; count < MAX_PAGES; count += 1) {
     const page = await readPageWithInsights(api, account, after, query, signal);
-    if (page.kind !== "page") return toMetricsFailure(page);
+    if (page.kind !== "page") return fill(toMetricsFailure(page));
     for (const [id, reading] of pickMetrics(page, query)) found.set(id, reading);
     const isOver = ids.every((id) => found.has(id)) || page.after === undefined;
-    if (isOver) return fill({ kind: "missing" });
+    if (isOver) return fill(MISSING);
     if (count === 0 && found.size === 0) {
       const alone = await readFirstAlone(api, account, page, query, signal);
-      if (alone.kind === "shown") return fill({ kind: "missing" });
-      if (alone.kind !== "hidden") return toMetricsFailure(alone);
+      if (alone.kind !== "hidden")
+        return fill(alone.kind === "shown" ? MISSING : toMetricsFailure(alone));
     }
     ({ after } = page);
   }
