@@ -1,8 +1,9 @@
 import { callGraph } from "#src/graph-api/call-graph.ts";
 import { isMissing, toStepFailure } from "#src/graph-api/failures.ts";
+import { type ListCall, readGraphList } from "#src/graph-api/graph-list.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { list, object, text, type JsonObject } from "#src/http/platform-answer.ts";
+import type { JsonObject } from "#src/http/platform-answer.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -15,22 +16,21 @@ export interface MediaPage {
   readonly after: string | undefined;
 }
 
-/** Reads a page of an Instagram account's posts, with the fields and from the cursor that `query` names. */
+/** Reads a page of an Instagram account's posts. */
 export async function readMediaPage(
   api: GraphApi,
   account: AccountAccess,
-  query: Readonly<Record<string, string>>,
+  { fields, ...place }: Omit<ListCall, "path" | "query"> & { readonly fields: string },
   signal: AbortSignal,
 ): Promise<MediaPage | Failure | NoAnswer> {
   const path = `${encodeURIComponent(account.externalId)}/media`;
-  const answer = await callGraph(api, account, { method: "GET", path, query }, signal);
-  if (answer.kind === "no_answer") return answer;
-  if (answer.status !== 200) return toStepFailure(answer, MEANINGS);
-  if (!Array.isArray(answer.json?.data)) return platformUnavailable("the list is unreadable");
-  const paging = object(answer.json, "paging");
-  const isLast = text(paging, "next") === undefined;
-  const after = isLast ? undefined : text(object(paging, "cursors"), "after");
-  return { kind: "page", posts: list(answer.json, "data") as JsonObject[], after };
+  const read = await readGraphList(api, account, { path, query: { fields }, ...place }, signal);
+  if (read.kind === "no_answer") return read;
+  if (read.kind === "list")
+    return { kind: "page", posts: read.entries as JsonObject[], after: read.next };
+  return read.status === 200
+    ? platformUnavailable("the list is unreadable")
+    : toStepFailure(read, MEANINGS);
 }
 
 /** The answer of Instagram to the reading of a listed post alone. */

@@ -41,11 +41,9 @@ async function readPageWithInsights(
   signal: AbortSignal,
 ): Promise<MediaPage | Failure | NoAnswer> {
   const { all, counters } = toFields(query.source);
-  const limit = String(MAX_METRICS_POSTS);
-  const place = after === undefined ? { limit } : { limit, after };
   const readFields = (fields: string) => {
     query.onCall(MAX_METRICS_POSTS);
-    return readMediaPage(api, account, { fields, ...place }, signal);
+    return readMediaPage(api, account, { fields, limit: MAX_METRICS_POSTS, after }, signal);
   };
   const page = await readFields(all);
   return page.kind === "refused" ? await readFields(counters) : page;

@@ -68,9 +68,9 @@ export async function confirmUnlisted(
   id: string,
   signal: AbortSignal,
 ): Promise<DeletionOutcome> {
-  let place: { readonly after?: string } = {};
+  let after: string | undefined;
   for (let count = 0; count < MAX_PAGES; count += 1) {
-    const query = { fields: "id", limit: String(PAGE_SIZE), ...place };
+    const query = { fields: "id", limit: PAGE_SIZE, after };
     const page = await readMediaPage(api, account, query, signal);
     if (page.kind !== "page") return toFailure(page);
     const alone = count === 0 ? await readAnother(api, account, page, id, signal) : undefined;
@@ -78,7 +78,7 @@ export async function confirmUnlisted(
     if (alone !== undefined && alone.kind !== "hidden") return toFailure(alone);
     const outcome = judgePage(page, id);
     if (outcome !== undefined) return outcome;
-    place = page.after === undefined ? {} : { after: page.after };
+    ({ after } = page);
   }
   return TOO_OLD;
 }
