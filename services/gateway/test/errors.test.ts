@@ -223,8 +223,8 @@ test.each([
 );
 
 test.each([
-  [{ kind: "workspace_required", limit }, 400, "workspace_required"],
-  [{ kind: "workspace_forbidden", limit }, 403, "workspace_forbidden"],
+  [{ kind: "workspace_required", limit, workspaceIds: [] }, 400, "workspace_required"],
+  [{ kind: "workspace_forbidden", limit, workspaceIds: [] }, 403, "workspace_forbidden"],
   [rateLimited, 429, "rate_limited"],
   [addressLimited, 429, "rate_limited"],
   [{ kind: "unavailable", retryAfterSeconds: 1 }, 503, "unavailable"],

@@ -5,10 +5,13 @@ import {
   describeFormat,
   listAllowed,
   quoteFound,
+  quoteShort,
   toPhrase,
   typeOf,
   type ExpectedSchema,
 } from "#src/http/expected-values.ts";
+import { findIntendedField } from "#src/http/field-aliases.ts";
+import { describeMissingDay } from "#src/http/missing-days.ts";
 
 /** One schema fault that ajv found, as fastify lists it in `error.validation`. */
 export interface SchemaError {
@@ -28,7 +31,14 @@ interface Advice {
   readonly expected?: string;
   readonly found?: string;
   readonly allowed?: string[];
+  /** Which text of the catalogue explains the fault, if there is a more precise one than that of the code. */
+  readonly variant?: string;
+  /** The field that is meant by an unknown one. */
+  readonly instead?: string;
 }
+
+/** Maximum number of allowed values beside which an error detail says what the choice is for. */
+const MAX_EXPLAINED = 4;
 
 type Advise = (
   error: Pick<SchemaError, "params" | "data">,
@@ -38,6 +48,45 @@ type Advise = (
 const fieldsOf: Advise = (_, { properties }) => ({
   allowed: listAllowed(properties && Object.keys(properties)),
 });
+
+/** Returns the fields of an object that was sent instead of its fields, as JSON if it is short. */
+function unwrap(value: unknown, fields: readonly string[]): string | undefined {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
+  const names = Object.keys(value);
+  if (names.length === 0 || !names.every((name) => fields.includes(name))) return undefined;
+  return quoteShort(value) ?? names.join(", ");
+}
+
+/** Says which field is meant by one that does not exist, or that the fields within it belong one level higher. */
+const renamedField: Advise = ({ params, data }, { properties = {} }) => {
+  const fields = Object.keys(properties);
+  const sent = (data ?? {}) as Readonly<Record<string, unknown>>;
+  const name = String(params["additionalProperty"]);
+  const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
+  const allowed = listAllowed(fields);
+  const inner = unwrap(value, fields);
+  if (inner !== undefined) return { allowed, variant: "wrapper", expected: inner };
+  const free = fields.filter((field) => !Object.hasOwn(sent, field));
+  const instead = findIntendedField(name, free);
+  if (instead === undefined) return { allowed };
+  const schema = properties[instead];
+  const about = describeField(schema);
+  const expected = about === undefined ? instead : `${instead} (${about})`;
+  const variant = Array.isArray(value) && schema?.type !== "array" ? "each" : "renamed";
+  return { allowed, expected, variant, instead };
+};
+
+function describeDay(data: unknown, schema: ExpectedSchema): string | undefined {
+  const isDate = schema.format === "date" || schema.format === "date-time";
+  return isDate && typeof data === "string" ? describeMissingDay(data) : undefined;
+}
+
+/** Says what a choice is for, if it is small enough for one sentence. */
+function describeChoice({ description, enum: values = [] }: ExpectedSchema): string | undefined {
+  return description === undefined || values.length > MAX_EXPLAINED
+    ? undefined
+    : toPhrase(description);
+}
 
 function describePattern(schema: ExpectedSchema): string | undefined {
   const { format, description, pattern } = schema;
@@ -54,17 +103,25 @@ const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
   required: ({ params }, { properties }) => ({
     expected: describeField(properties?.[String(params["missingProperty"])]),
   }),
-  enum: ({ params, data }) => ({
+  enum: ({ params, data }, schema) => ({
     allowed: listAllowed(params["allowedValues"] as unknown[]),
     found: quoteFound(data),
+    expected: describeChoice(schema),
   }),
-  const: ({ params, data }) => ({
+  const: ({ params, data }, schema) => ({
     allowed: listAllowed([params["allowedValue"]]),
     found: quoteFound(data),
+    expected: describeChoice(schema),
   }),
-  format: ({ data }, schema) => ({ expected: describeField(schema), found: quoteFound(data) }),
+  format: ({ data }, schema) => {
+    const day = describeDay(data, schema);
+    const found = quoteFound(data);
+    if (day === undefined) return { expected: describeField(schema), found };
+    return { expected: `a date that exists; ${day}`, found, variant: "no_such_day" };
+  },
   pattern: ({ data }, schema) => ({ expected: describePattern(schema), found: quoteFound(data) }),
-  additionalProperties: fieldsOf,
+  additionalProperties: renamedField,
+  minItems: (_, { items }) => ({ expected: describeField(items) }),
   minProperties: fieldsOf,
 };
 

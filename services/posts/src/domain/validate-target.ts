@@ -144,10 +144,12 @@ function forbiddenCharacters(
 }
 
 function validatePrivacy({ privacy }: TargetInput, rules: PlatformRules): TargetViolation[] {
-  if (privacy === undefined) {
-    return rules.privacyNoDefault === true ? [{ code: "privacy_required", field: "privacy" }] : [];
-  }
-  return rules.privacy.includes(privacy) ? [] : [{ code: "privacy_unsupported", field: "privacy" }];
+  const refused = (code: "privacy_required" | "privacy_unsupported"): TargetViolation[] => [
+    { code, field: "privacy", fits: rules.privacy },
+  ];
+  if (privacy === undefined)
+    return rules.privacyNoDefault === true ? refused("privacy_required") : [];
+  return rules.privacy.includes(privacy) ? [] : refused("privacy_unsupported");
 }
 
 /**

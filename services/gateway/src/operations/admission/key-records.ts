@@ -33,6 +33,8 @@ const BUDGET_IDLE_MS = 60_000;
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
+  /** If `workspace` is undefined, the ids of the workspaces that the API key may use, as far as they are known. */
+  readonly workspaceIds: readonly string[];
   /**
    * The workspace of the request; undefined when the request has to name a workspace, or when the API key does not
    * belong to the named one.
@@ -153,10 +155,11 @@ function toRecord(
   workspace: StoredWorkspace | undefined,
   source: AdmissionSource,
 ): KeyRecord {
-  const { keyId, scopes, freshUntil, usableUntil } = stored;
+  const { keyId, scopes, workspaceIds, freshUntil, usableUntil } = stored;
   return {
     keyId,
     scopes,
+    workspaceIds: workspace === undefined ? [...workspaceIds] : [],
     workspace,
     source,
     freshUntil: Math.min(freshUntil, workspace?.freshUntil ?? Infinity),
