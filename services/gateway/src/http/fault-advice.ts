@@ -10,7 +10,7 @@ import {
   typeOf,
   type ExpectedSchema,
 } from "#src/http/expected-values.ts";
-import { findIntendedField } from "#src/http/field-aliases.ts";
+import { findIntendedField, toStatus } from "#src/http/field-aliases.ts";
 import { describeMissingDay } from "#src/http/missing-days.ts";
 
 /** One schema fault that ajv found, as fastify lists it in `error.validation`. */
@@ -70,8 +70,10 @@ const renamedField: Advise = ({ params, data }, { properties = {} }) => {
   const instead = findIntendedField(name, free);
   if (instead === undefined) return { allowed };
   const schema = properties[instead];
+  const status = toStatus(name, value, schema?.enum);
   const about = describeField(schema);
-  const expected = about === undefined ? instead : `${instead} (${about})`;
+  const meant = status === undefined ? instead : `${instead}: "${status}"`;
+  const expected = about === undefined ? meant : `${meant} (${about})`;
   const variant = Array.isArray(value) && schema?.type !== "array" ? "each" : "renamed";
   return { allowed, expected, variant, instead };
 };

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findIntendedField } from "#src/http/field-aliases.ts";
+import { findIntendedField, toStatus } from "#src/http/field-aliases.ts";
 
 const POST = ["content", "accountIds", "mediaIds", "scheduledAt", "isDraft"];
 
@@ -26,3 +26,14 @@ test.each(["targets2", "x", "", "__proto__", "constructor", "k".repeat(1_000)])(
     expect(findIntendedField(name, POST)).toBeUndefined();
   },
 );
+
+test.each([
+  ["enabled", false, "paused"],
+  ["active", true, "active"],
+  ["paused", true, "paused"],
+  ["isDisabled", false, "active"],
+  ["enabled", "no", undefined],
+])("the switch %s: %j means the status %s", (name, value, status) => {
+  expect(toStatus(name, value, ["active", "paused"])).toBe(status);
+  expect(toStatus(name, value, ["draft", "published"])).toBeUndefined();
+});

@@ -39,10 +39,7 @@ export interface QuerySchema {
 const HEADERS: ReadonlyMap<string, readonly [name: string, expected: string]> = new Map([
   [
     "x-workspace-id",
-    [
-      "X-Workspace-Id",
-      "the id of a workspace of the key, which is a UUID in lower case, or leave it out if the key has only one",
-    ],
+    ["X-Workspace-Id", "the id of a workspace of the key, which is a UUID in lower case"],
   ],
   [
     "idempotency-key",

@@ -51,6 +51,16 @@ export const SPECIAL_TEXTS = {
     ["This date does not exist[: {found}].", "Send {expected|a date that exists}."],
     ["존재하지 않는 날짜입니다[({found})].", "존재하는 날짜를 보내 주세요[({expected})]."],
   ),
+  "invalid_header.workspace": detail(
+    [
+      "This is not the id of a workspace.",
+      "Send {expected|a UUID}[: {choice}]; or leave the header out if the key has only one.",
+    ],
+    [
+      "워크스페이스의 id가 아닙니다.",
+      "{expected|UUID}(을)를 보내고[: {choice}], 키의 워크스페이스가 하나뿐이면 헤더를 빼 주세요.",
+    ],
+  ),
   "invalid_transition.published": detail(
     [
       "The post is already published.",

@@ -124,7 +124,7 @@ export const UpdateBackfill = Type.Object(
     action: enumeration(
       "BackfillAction",
       ["prepare_next_page", "pause", "resume"],
-      "A job cannot be ended; a paused one does nothing until it is resumed.",
+      "No action ends a job; a paused one does nothing until it is resumed.",
     ),
   },
   { $id: "UpdateBackfill", additionalProperties: false, examples: [{ action: "pause" }] },

@@ -64,7 +64,10 @@ function workspaceHeader(request: FastifyRequest): string | undefined | ServiceE
 
 function malformedWorkspace(allowed: readonly string[]): ServiceError {
   return invalidRequest([
-    { ...headerFault("invalid_header", "X-Workspace-Id"), allowed: [...allowed] },
+    {
+      ...headerFault("invalid_header", "X-Workspace-Id"),
+      ...{ variant: "workspace", allowed: [...allowed] },
+    },
   ]);
 }
 
