@@ -96,7 +96,7 @@ export function buildRequest(operation: Operation, bench: Workbench): GeneratedR
 function finish(draft: Draft, operation: Operation) {
   const { path, query, headers, body, expectation, label } = draft;
   const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    name === "uploadPath" ? (path[name] ?? "") : encodeURIComponent(path[name] ?? ""),
+    name === "uploadPath" ? encodeURI(path[name] ?? "") : encodeURIComponent(path[name] ?? ""),
   );
   const search = new URLSearchParams(
     query.map(([name, value]): [string, string] => [name, value]),

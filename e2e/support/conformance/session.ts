@@ -57,6 +57,8 @@ export interface SessionTools {
   readonly report: Report;
 }
 
+/** Maximum number of times that a request of a journey is sent while it is answered with 503. */
+const MAX_ATTEMPTS = 10;
 const EXAMPLE_LENGTH = 600;
 
 function exampleOf({ operation, target, headers, body, label }: GeneratedRequest, raw: RawAnswer) {
@@ -125,7 +127,14 @@ export function openSession(
     if (operation === undefined) throw new Error(`${operationId} is not described`);
     const request = journeyRequest(operation, options, bench.keys.full);
     const expectation = statuses.every((status) => status < 400) ? "valid" : "open";
-    const answer = await send({ ...request, expectation });
+    const sendOnce = () => send({ ...request, expectation });
+    let answer = await sendOnce();
+    // On a machine under load, the gateway may ask a client to wait.
+    for (let attempt = 1; attempt < MAX_ATTEMPTS && answer.status === 503; attempt += 1) {
+      const seconds = Number(answer.headers["retry-after"] ?? 1);
+      await new Promise((done) => setTimeout(done, seconds * 1_000));
+      answer = await sendOnce();
+    }
     const body = (bodyOf(answer) ?? {}) as Record<string, unknown>;
     if (!statuses.includes(answer.status)) {
       const problem = `was answered ${answer.status} instead of ${statuses.join(" or ")} in a journey`;

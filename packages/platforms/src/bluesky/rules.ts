@@ -5,8 +5,9 @@ import type { PlatformRules } from "#src/rules.ts";
  *
  * Source: lexicons app.bsky.feed.post and app.bsky.embed.*, 2026-08-20. Servers accept every `image/*`, but clients show the
  * first frame of an animation only.
- * Source: Bluesky's own app (social-app, `src/lib/constants.ts`), read 2026-11-23: videos of 10 minutes and 300 MB. Until
- * August 2026 it said 3 minutes; the lexicon states no length.
+ * Bluesky's own app (social-app, `src/lib/constants.ts`, read 2026-11-23) offers videos of 10 minutes since August 2026. No
+ * document says that the video service takes them from other programs, so the limit here stays at 3 minutes until a live check
+ * has shown more.
  */
 export const bluesky: PlatformRules = {
   id: "bluesky",
@@ -29,7 +30,7 @@ export const bluesky: PlatformRules = {
     // Our own figure: more than Bluesky's clients show, and small enough for a good quality within the bytes.
     usefulSize: { width: 3000, height: 3000 },
   },
-  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 600, altTextMax: 1000 },
+  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180, altTextMax: 1000 },
   kinds: ["text", "link", "image", "carousel", "video"],
   title: { rule: "none" },
   privacy: ["public"],

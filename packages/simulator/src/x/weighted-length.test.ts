@@ -35,9 +35,10 @@ test.each([
   expect(findLinks(text).map((link) => link.url)).toEqual(links);
 });
 
-test("findLinks searches a long tweet without a link in less than four seconds", () => {
-  const startedAt = performance.now();
+test("findLinks searches a long tweet without a link in less than four seconds of processor time", () => {
+  const before = process.cpuUsage();
   findLinks("a.".repeat(4000));
   findLinks(`https://example.com/${"(".repeat(4000)}`);
-  expect(performance.now() - startedAt).toBeLessThan(4000);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(4000);
 });

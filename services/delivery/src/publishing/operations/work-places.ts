@@ -27,7 +27,7 @@ export class WorkPlaces {
     return this.#suspects;
   }
 
-  /** The workspaces that use so many places that they get no more. */
+  /** The workspaces that have reached their limit of places, and get no more. */
   get busyWorkspaces(): readonly string[] {
     return [...this.#ofWorkspaces]
       .filter(([, count]) => count >= MAX_OF_WORKSPACE)
