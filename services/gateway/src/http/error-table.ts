@@ -24,7 +24,7 @@ export interface ErrorDetail {
   readonly unit?: string;
   /** What would do, as a phrase. */
   readonly expected?: string;
-  /** What was sent, as JSON or as a type. */
+  /** What was sent: as JSON, a header or method as it was sent, or the type of a longer value. */
   readonly found?: string;
   /** The allowed values: the smallest and largest number, or texts. */
   readonly minimum?: number;

@@ -33,8 +33,8 @@ interface Advice {
   readonly allowed?: string[];
   /** Which text of the catalogue explains the fault, if there is a more precise one than that of the code. */
   readonly variant?: string;
-  /** The field that is meant by an unknown one. */
-  readonly instead?: string;
+  /** The fields that are meant by an unknown one. */
+  readonly instead?: readonly string[];
 }
 
 /** Maximum number of allowed values beside which an error detail says what the choice is for. */
@@ -49,12 +49,12 @@ const fieldsOf: Advise = (_, { properties }) => ({
   allowed: listAllowed(properties && Object.keys(properties)),
 });
 
-/** Returns the fields of an object that was sent instead of its fields, as JSON if it is short. */
-function unwrap(value: unknown, fields: readonly string[]): string | undefined {
+/** Returns the names in an object that was sent around known fields; undefined for any other value. */
+function unwrap(value: unknown, fields: readonly string[]): readonly string[] | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const names = Object.keys(value);
-  if (names.length === 0 || !names.every((name) => fields.includes(name))) return undefined;
-  return quoteShort(value) ?? names.join(", ");
+  const areKnown = names.length > 0 && names.every((name) => fields.includes(name));
+  return areKnown ? names : undefined;
 }
 
 /** Says which field is meant by one that does not exist, or that the fields within it belong one level higher. */
@@ -65,7 +65,10 @@ const renamedField: Advise = ({ params, data }, { properties = {} }) => {
   const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
   const allowed = listAllowed(fields);
   const inner = unwrap(value, fields);
-  if (inner !== undefined) return { allowed, variant: "wrapper", expected: inner };
+  if (inner !== undefined) {
+    const expected = quoteShort(value) ?? inner.join(", ");
+    return { allowed, variant: "wrapper", expected, instead: inner };
+  }
   const free = fields.filter((field) => !Object.hasOwn(sent, field));
   const instead = findIntendedField(name, free);
   if (instead === undefined) return { allowed };
@@ -75,7 +78,7 @@ const renamedField: Advise = ({ params, data }, { properties = {} }) => {
   const meant = status === undefined ? instead : `${instead}: "${status}"`;
   const expected = about === undefined ? meant : `${meant} (${about})`;
   const variant = Array.isArray(value) && schema?.type !== "array" ? "each" : "renamed";
-  return { allowed, expected, variant, instead };
+  return { allowed, expected, variant, instead: [instead] };
 };
 
 function describeDay(data: unknown, schema: ExpectedSchema): string | undefined {

@@ -16,8 +16,8 @@ export type RequestViolation = Violation & {
   readonly maximum?: number;
   /** Which text of the catalogue explains the fault, if there is a more precise one than that of the code. */
   readonly variant?: string;
-  /** The field that is meant by an unknown one. */
-  readonly instead?: string;
+  /** The fields that are meant by an unknown one. */
+  readonly instead?: readonly string[];
 };
 
 /** The part of a query's JSON schema that error details report: the allowed values of each parameter. */
@@ -105,9 +105,9 @@ export function toSchemaViolations(
 /** Drops the faults about missing fields that were sent under another name, because they follow from the name. */
 function dropRenamed(faults: readonly RequestViolation[]): RequestViolation[] {
   const renamed = new Set(
-    faults
-      .filter(({ instead }) => instead !== undefined)
-      .map(({ path = "", instead }) => `${path.slice(0, path.lastIndexOf("/"))}/${instead}`),
+    faults.flatMap(({ path = "", instead = [] }) =>
+      instead.map((field) => `${path.slice(0, path.lastIndexOf("/"))}/${field}`),
+    ),
   );
   return faults.filter(({ code, path = "" }) => code !== "required" || !renamed.has(path));
 }
