@@ -5,13 +5,12 @@ import {
   describeFormat,
   listAllowed,
   quoteFound,
-  quoteShort,
   toPhrase,
   typeOf,
   type ExpectedSchema,
 } from "#src/http/expected-values.ts";
-import { findIntendedField, toStatus } from "#src/http/field-aliases.ts";
 import { describeMissingDay } from "#src/http/missing-days.ts";
+import { adviseOnName } from "#src/http/unknown-fields.ts";
 
 /** One schema fault that ajv found, as fastify lists it in `error.validation`. */
 export interface SchemaError {
@@ -48,38 +47,6 @@ type Advise = (
 const fieldsOf: Advise = (_, { properties }) => ({
   allowed: listAllowed(properties && Object.keys(properties)),
 });
-
-/** Returns the names in an object that was sent around known fields; undefined for any other value. */
-function unwrap(value: unknown, fields: readonly string[]): readonly string[] | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const names = Object.keys(value);
-  const areKnown = names.length > 0 && names.every((name) => fields.includes(name));
-  return areKnown ? names : undefined;
-}
-
-/** Says which field is meant by one that does not exist, or that the fields within it belong one level higher. */
-const renamedField: Advise = ({ params, data }, { properties = {} }) => {
-  const fields = Object.keys(properties);
-  const sent = (data ?? {}) as Readonly<Record<string, unknown>>;
-  const name = String(params["additionalProperty"]);
-  const value = Object.hasOwn(sent, name) ? sent[name] : undefined;
-  const allowed = listAllowed(fields);
-  const inner = unwrap(value, fields);
-  if (inner !== undefined) {
-    const expected = quoteShort(value) ?? inner.join(", ");
-    return { allowed, variant: "wrapper", expected, instead: inner };
-  }
-  const free = fields.filter((field) => !Object.hasOwn(sent, field));
-  const instead = findIntendedField(name, free);
-  if (instead === undefined) return { allowed };
-  const schema = properties[instead];
-  const status = toStatus(name, value, schema?.enum);
-  const about = describeField(schema);
-  const meant = status === undefined ? instead : `${instead}: "${status}"`;
-  const expected = about === undefined ? meant : `${meant} (${about})`;
-  const variant = Array.isArray(value) && schema?.type !== "array" ? "each" : "renamed";
-  return { allowed, expected, variant, instead: [instead] };
-};
 
 function describeDay(data: unknown, schema: ExpectedSchema): string | undefined {
   const isDate = schema.format === "date" || schema.format === "date-time";
@@ -125,7 +92,10 @@ const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
     return { expected: `a date that exists; ${day}`, found, variant: "no_such_day" };
   },
   pattern: ({ data }, schema) => ({ expected: describePattern(schema), found: quoteFound(data) }),
-  additionalProperties: renamedField,
+  additionalProperties: ({ params, data }, { properties = {} }) => {
+    const allowed = listAllowed(Object.keys(properties));
+    return { allowed, ...adviseOnName(String(params["additionalProperty"]), data, properties) };
+  },
   minItems: (_, { items }) => ({ expected: describeField(items) }),
   minProperties: fieldsOf,
 };

@@ -24,8 +24,7 @@ const OUTAGE_MS = 2_000;
 /** Time after which granted API requests that were not used are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
 /**
- * Time after the last query to the accounts service at which a workspace has its whole rate limit again. The gateway
- * then no longer deducts requests that it admitted during an outage.
+ * Time after the last query at which a workspace has its whole rate limit again, and requests during an outage are no longer deducted.
  */
 const BUDGET_IDLE_MS = 60_000;
 
@@ -33,7 +32,7 @@ const BUDGET_IDLE_MS = 60_000;
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
-  /** If `workspace` is undefined, the ids of the workspaces that the API key may use, as far as they are known. */
+  /** Without `workspace`: ids of the workspaces that the API key may use, as far as they are known. */
   readonly workspaceIds: readonly string[];
   /**
    * The workspace of the request; undefined when the request has to name a workspace, or when the API key does not

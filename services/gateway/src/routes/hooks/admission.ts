@@ -62,13 +62,10 @@ function workspaceHeader(request: FastifyRequest): string | undefined | ServiceE
   return typeof value === "string" && isId(value) ? value : malformedWorkspace([]);
 }
 
+/** Returns the error for a header that is not the id of a workspace, with the workspaces that the API key has. */
 function malformedWorkspace(allowed: readonly string[]): ServiceError {
-  return invalidRequest([
-    {
-      ...headerFault("invalid_header", "X-Workspace-Id"),
-      ...{ variant: "workspace", allowed: [...allowed] },
-    },
-  ]);
+  const advice = { variant: "workspace", allowed: [...allowed] };
+  return invalidRequest([{ ...headerFault("invalid_header", "X-Workspace-Id"), ...advice }]);
 }
 
 /**
