@@ -64,7 +64,7 @@ test.each([
 
 test.each([
   [{ text: "Hello", accountIds: [ACCOUNT_ID] }, "/text", "content (a string: main text)"],
-  [{ ...body, status: "draft" }, "/status", /^isDraft \(true or false: keep it as a draft/],
+  [{ ...body, status: "draft" }, "/status", /^isDraft: true \(keep it as a draft, /],
   [{ content: "Hello", account_ids: [ACCOUNT_ID] }, "/account_ids", /^accountIds \(a list, /],
   [{ post: { ...body } }, "/post", /^content, accountIds$/],
 ])(

@@ -1,4 +1,9 @@
-import { describeField, type ExpectedSchema, quoteShort } from "#src/http/expected-values.ts";
+import {
+  describeField,
+  type ExpectedSchema,
+  quoteShort,
+  toPhrase,
+} from "#src/http/expected-values.ts";
 import { findIntendedField, toStatus } from "#src/http/field-aliases.ts";
 
 type Fields = Readonly<Record<string, ExpectedSchema>>;
@@ -36,6 +41,12 @@ function translate(
   return findIntendedField(value, [field]) === field ? "true" : "unclear";
 }
 
+/** Says what a field is for or, without a description, which values it accepts. */
+function describeUse(schema: ExpectedSchema | undefined): string | undefined {
+  const { description } = schema ?? {};
+  return description === undefined ? describeField(schema) : toPhrase(description);
+}
+
 function adviseOnField(
   name: string,
   value: unknown,
@@ -44,7 +55,7 @@ function adviseOnField(
 ): NameAdvice | undefined {
   const meant = translate(name, value, field, schema);
   if (meant === "unclear") return undefined;
-  const about = describeField(schema);
+  const about = meant === undefined ? describeField(schema) : describeUse(schema);
   const shown = meant === undefined ? field : `${field}: ${meant}`;
   const expected = about === undefined ? shown : `${shown} (${about})`;
   const variant = Array.isArray(value) && schema?.type !== "array" ? "each" : "renamed";
