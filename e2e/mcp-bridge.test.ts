@@ -117,7 +117,7 @@ test("the bridge names every setting that is missing, and ends", async () => {
   const { connect, end } = startAgent("legacy", {});
   await expect(connect()).rejects.toThrow("Connection closed");
   expect(await end()).toBe(
-    "postrider-mcp: POSTRIDER_URL must be the address of Postrider, such as https://postrider.example.com\n" +
+    "postrider-mcp: POSTRIDER_URL must be the address of Postrider, without a password, such as https://postrider.example.com\n" +
       "POSTRIDER_API_KEY must be an API key of Postrider\n",
   );
 });

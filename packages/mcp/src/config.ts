@@ -6,6 +6,12 @@ export interface Config {
   readonly workspaceId: string | undefined;
 }
 
+/** Whether a text is an address without a password: `fetch` refuses one, and repeats it in its message, which the agent would read. */
+function isUsable(address: string): boolean {
+  const url = URL.parse(address);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === "";
+}
+
 /**
  * Reads the installation from the environment.
  *
@@ -15,11 +21,12 @@ export function loadConfig(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Config {
   const { POSTRIDER_URL: address = "", POSTRIDER_API_KEY: apiKey = "" } = env;
-  const isAddress = /^https?:/.test(address) && URL.canParse("/mcp", address);
   const faults = [
-    ...(isAddress
+    ...(isUsable(address)
       ? []
-      : ["POSTRIDER_URL must be the address of Postrider, such as https://postrider.example.com"]),
+      : [
+          "POSTRIDER_URL must be the address of Postrider, without a password, such as https://postrider.example.com",
+        ]),
     ...(apiKey === "" ? ["POSTRIDER_API_KEY must be an API key of Postrider"] : []),
   ];
   if (faults.length > 0) throw new Error(faults.join("\n"));

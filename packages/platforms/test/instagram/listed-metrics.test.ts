@@ -85,7 +85,20 @@ test("an Instagram post does not count as missing when neither it nor the list o
   await refuseReads();
   const path = `GET /v25.0/${account.externalId}/media`;
   await platform.addFault(path, "status", { status: 500, times: 2 });
-  expect(await read(account, [id])).toMatchObject({ failure: { kind: "failed" } });
+  expect(await read(account, [id])).toMatchObject({ readings: { [id]: { kind: "failed" } } });
+});
+
+test("an Instagram post on the second page does not count as missing when Instagram gives no answer about a single listed post", async () => {
+  const account = await site.createAccount();
+  const oldest = await createPost(account);
+  let newest = "";
+  for (let count = 0; count < 25; count += 1) newest = await site.publish(account, `Post ${count}`);
+  await refuseReads();
+  await platform.addFault(`GET /v25.0/${newest}`, "status", { status: 500 });
+  expect(await read(account, [oldest])).toMatchObject({
+    readings: { [oldest]: { kind: "failed" } },
+  });
+  expect(await read(account, [oldest])).toMatchObject({ readings: { [oldest]: ALL } });
 });
 
 test("accounts of Instagram Login read the metrics of single posts, whatever Page tokens may read", async () => {

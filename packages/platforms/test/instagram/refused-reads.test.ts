@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, test } from "vitest";
+import type { AccountAccess } from "#src/publishing/publication.ts";
 import { jpegMedia, startMediaServer } from "../media-server.ts";
 import { mp4Media, type TestMedia } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
@@ -85,5 +86,42 @@ describe("an Instagram account whose Page token may not read containers and post
     expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
     const verdict = await instagram.reconcile(publication, handles, unknownCall(), signal);
     expect(verdict.kind).not.toBe("absent");
+  });
+});
+
+describe("a deletion on an Instagram account whose Page token may not read single posts", () => {
+  async function publishOne(): Promise<readonly [AccountAccess, string]> {
+    const publication = await createPublication([jpegMedia(1)]);
+    const outcome = await platform.publish(instagram, publication);
+    if (outcome.kind !== "published" || outcome.externalId === null) throw new Error("not there");
+    return [publication, outcome.externalId];
+  }
+  const refuseDeletion = () => platform.addFault("delete", "status", { status: 404 });
+
+  test("says that the post is still there when Instagram refuses the deletion like that of a missing post", async () => {
+    const [account, id] = await publishOne();
+    await refuseDeletion();
+    expect(await instagram.delete(account, id, signal)).toMatchObject({
+      kind: "retryable",
+      code: "permission_missing",
+    });
+    expect(await platform.visible()).toHaveLength(1);
+    expect(await instagram.delete(account, id, signal)).toEqual({ kind: "deleted" });
+  });
+
+  test("finds that a deleted post is gone because the list of posts does not have it", async () => {
+    const [account, id] = await publishOne();
+    for (let times = 0; times < 2; times += 1)
+      expect(await instagram.delete(account, id, signal)).toEqual({ kind: "deleted" });
+  });
+
+  test("has no definite outcome when the list of posts cannot be read", async () => {
+    const [account, id] = await publishOne();
+    await refuseDeletion();
+    await platform.addFault(`GET /v25.0/${account.externalId}/media`, "status", { status: 500 });
+    expect(await instagram.delete(account, id, signal)).toMatchObject({
+      kind: "retryable",
+      code: "platform_unavailable",
+    });
   });
 });

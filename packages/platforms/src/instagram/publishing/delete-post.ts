@@ -4,6 +4,7 @@ import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
+import { confirmUnlisted } from "./confirm-unlisted.ts";
 import { toInstagramFailure } from "./error-meanings.ts";
 
 const MEDIA_NOT_FOUND = 24;
@@ -22,7 +23,7 @@ async function confirmGone(
   const call = { method: "GET", path: encodeURIComponent(id), query } as const;
   const answer = await callPlatform(toGraphRequest(api, account, call), signal);
   if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
-  if (isMissing(answer)) return { kind: "deleted" };
+  if (isMissing(answer)) return await confirmUnlisted(api, account, id, signal);
   const message = "the post exists and cannot be deleted with this token";
   return answer.status === 200
     ? { kind: "refused", code: "permission_missing", message }

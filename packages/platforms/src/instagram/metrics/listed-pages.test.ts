@@ -1,0 +1,58 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+import { createInstagramMetricsConnector } from "./connector.ts";
+
+const NOT_FOUND = { error: { code: 100, error_subcode: 33, message: "does not exist" } };
+const PAGE = {
+  data: [{ id: "new", like_count: 1 }],
+  paging: { cursors: { after: "more" }, next: "https://graph.facebook.com/next" },
+};
+let pages = 0;
+let isListBroken = false;
+
+beforeEach(() => {
+  [pages, isListBroken] = [0, false];
+});
+
+/** Lists posts without an end, or breaks off after the first page, and refuses to show single posts. */
+const server = createServer(({ url = "" }, response) => {
+  const isList = url.includes("/media?");
+  if (isList) pages += 1;
+  const found = isListBroken && pages > 1 ? 500 : 200;
+  response.writeHead(isList ? found : 400, { "content-type": "application/json" });
+  response.end(JSON.stringify(isList ? PAGE : NOT_FOUND));
+});
+await new Promise<void>((resolve) => void server.listen(0, "127.0.0.1", resolve));
+afterAll(() => void server.close());
+
+const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+const hosts = { baseUrl, loginBaseUrl: baseUrl, uploadBaseUrl: baseUrl };
+const connector = createInstagramMetricsConnector({ ...hosts, version: "v25.0" });
+const account: AccountAccess = {
+  externalId: "17",
+  username: "ships",
+  accessToken: "token",
+  attributes: {},
+};
+const read = (ids: readonly string[]) =>
+  connector.readMetrics(account, ids, AbortSignal.timeout(10_000));
+
+test("Instagram posts that are too old to be found in the list are refused one by one, so that the account is not paused for a missing permission", async () => {
+  const message = expect.stringContaining("not among the newest posts") as string;
+  expect(await read(["old"])).toEqual(
+    new Map([["old", { kind: "refused", code: "content_rejected", message }]]),
+  );
+});
+
+test("the metrics of Instagram posts on a page of the list are kept when a later page cannot be read", async () => {
+  isListBroken = true;
+  const readings = await read(["new", "old"]);
+  expect(readings).toEqual(
+    new Map<string, unknown>([
+      ["new", { kind: "metrics", metrics: expect.objectContaining({ likes: 1 }) as unknown }],
+      ["old", { kind: "failed", message: expect.any(String) as string }],
+    ]),
+  );
+});

@@ -1,0 +1,84 @@
+import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { NoAnswer } from "#src/http/call-platform.ts";
+import { text } from "#src/http/platform-answer.ts";
+import {
+  type MediaPage,
+  type ReadAlone,
+  readListedAlone,
+  readMediaPage,
+} from "#src/instagram/media-list.ts";
+import {
+  type DeletionOutcome,
+  type Failure,
+  platformUnavailable,
+} from "#src/publishing/outcome.ts";
+import type { AccountAccess } from "#src/publishing/publication.ts";
+
+const PAGE_SIZE = 50;
+const MAX_PAGES = 20;
+
+/** The list may still show a post that an earlier deletion removed, so the deletion is repeated. */
+const LISTED: DeletionOutcome = {
+  kind: "retryable",
+  code: "permission_missing",
+  message:
+    "Instagram refuses the token of the Page to delete the post (error 100/33) and still lists it",
+};
+
+const TOO_OLD: DeletionOutcome = {
+  kind: "refused",
+  code: "permission_missing",
+  message:
+    "Instagram refuses the token of the Page to read and delete the post (error 100/33), and the post is not among the newest posts of the account",
+};
+
+function toFailure(failure: Failure | NoAnswer): Failure {
+  return failure.kind === "no_answer" ? platformUnavailable(failure.message) : failure;
+}
+
+/**
+ * Whether Instagram shows this token single posts, so that what it says about a post alone is true; undefined when the page has no
+ * other post than `id` to find out.
+ */
+async function readAnother(
+  api: GraphApi,
+  account: AccountAccess,
+  { posts }: MediaPage,
+  id: string,
+  signal: AbortSignal,
+): Promise<ReadAlone | Failure | NoAnswer | undefined> {
+  const other = posts.map((post) => text(post, "id")).find((listed) => listed !== id);
+  return other === undefined ? undefined : await readListedAlone(api, account, other, signal);
+}
+
+/** What a page of the list says about a post that it should not have; undefined = the next page may have it. */
+function judgePage({ posts, after }: MediaPage, id: string): DeletionOutcome | undefined {
+  if (posts.some((post) => text(post, "id") === id)) return LISTED;
+  return after === undefined ? { kind: "deleted" } : undefined;
+}
+
+/**
+ * Checks in the list of an Instagram account's posts that a post, which Instagram says it does not find, no longer exists:
+ * Instagram says the same to some Page tokens about posts that exist. The post counts as deleted only if another listed post can
+ * be read alone, or if the whole list does not have it.
+ */
+export async function confirmUnlisted(
+  api: GraphApi,
+  account: AccountAccess,
+  id: string,
+  signal: AbortSignal,
+): Promise<DeletionOutcome> {
+  let place: { readonly after?: string } = {};
+  for (let count = 0; count < MAX_PAGES; count += 1) {
+    const query = { fields: "id", limit: String(PAGE_SIZE), ...place };
+    const page = await readMediaPage(api, account, query, signal);
+    if (page.kind !== "page") return toFailure(page);
+    const alone = count === 0 ? await readAnother(api, account, page, id, signal) : undefined;
+    if (alone?.kind === "shown") return { kind: "deleted" };
+    if (alone !== undefined && alone.kind !== "hidden") return toFailure(alone);
+    const outcome = judgePage(page, id);
+    if (outcome !== undefined) return outcome;
+    place = page.after === undefined ? {} : { after: page.after };
+  }
+  return TOO_OLD;
+}
