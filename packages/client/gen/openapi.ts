@@ -1403,7 +1403,10 @@ export interface components {
             /** @description Cursor of the next page of results. */
             readonly nextCursor: string | null;
         };
-        /** @enum {string} */
+        /**
+         * @description No action ends a job; a paused one does nothing until it is resumed.
+         * @enum {string}
+         */
         readonly BackfillAction: "prepare_next_page" | "pause" | "resume";
         readonly BackfillCounts: {
             /** @description Comments that were read. */
@@ -1654,11 +1657,22 @@ export interface components {
          *     }
          */
         readonly CreateBackfill: {
-            /** Format: uuid */
+            /**
+             * Format: uuid
+             * @description The id of a rule that GET /automations/partner-dm-rules lists.
+             */
             readonly ruleId: string;
-            /** @description The platform's id of the media. */
+            /** @description The platform's id of one media, such as externalId of a target that GET /posts/ID returns. */
             readonly mediaId: string;
         };
+        /**
+         * @example {
+         *       "content": "Hello",
+         *       "accountIds": [
+         *         "01936a5e-7d2b-7000-8000-000000000001"
+         *       ]
+         *     }
+         */
         readonly CreatePost: {
             /** @description Main text. */
             readonly content: string;
@@ -1701,6 +1715,7 @@ export interface components {
             /**
              * Format: uri
              * @description http or https, at a public address, on any port.
+             * @example https://example.com/hook
              */
             readonly url: string;
             readonly description?: string;
@@ -1809,7 +1824,7 @@ export interface components {
             readonly unit?: string;
             /** @description What would be accepted, as a phrase or an example. */
             readonly expected?: string;
-            /** @description What was sent, as JSON, or the type of a longer value. */
+            /** @description What was sent: as JSON, a header or method as it was sent, or the type of a longer value. */
             readonly found?: string;
             /** @description The smallest number that is accepted. */
             readonly minimum?: number;
@@ -2190,7 +2205,7 @@ export interface components {
             readonly privacy?: components["schemas"]["Privacy"];
             readonly tags?: readonly string[];
         };
-        /** @description Overrides per platform id or account id; those of the account take precedence. */
+        /** @description Overrides per platform id or account id, such as {"x":{"content":"Short"}}; those of the account take precedence. */
         readonly PostOptions: {
             readonly [key: string]: components["schemas"]["PostOption"];
         };
@@ -2346,7 +2361,7 @@ export interface components {
         readonly Privacy: "public" | "unlisted" | "private";
         readonly PublishPost: {
             /**
-             * @description Publish it even if the same content was published recently.
+             * @description Publish it even if the same content was published recently; otherwise send no body.
              * @enum {boolean}
              */
             readonly force: true;
@@ -2785,6 +2800,7 @@ export interface components {
             /**
              * Format: uri
              * @description http or https, at a public address, on any port.
+             * @example https://example.com/hook
              */
             readonly url?: string;
             readonly description?: string;
@@ -3964,7 +3980,7 @@ export interface operations {
             readonly query?: {
                 /** @description 1 to 100, default 20. */
                 readonly limit?: number;
-                /** @description nextCursor of the previous page. */
+                /** @description nextCursor of the previous page; leave it out for the first page. */
                 readonly cursor?: string;
             };
             readonly header?: {
@@ -4545,8 +4561,9 @@ export interface operations {
             readonly query?: {
                 /** @description 1 to 100, default 20. */
                 readonly limit?: number;
-                /** @description nextCursor of the previous page. */
+                /** @description nextCursor of the previous page; leave it out for the first page. */
                 readonly cursor?: string;
+                /** @description The id of a rule that GET /automations/partner-dm-rules lists. */
                 readonly ruleId?: string;
                 /** @description prepared: the private reply waits to be sent or, with the reason `sending_blocked`, is never sent. */
                 readonly status?: components["schemas"]["RunStatus"];
@@ -4722,10 +4739,11 @@ export interface operations {
     readonly previewBackfill: {
         readonly parameters: {
             readonly query: {
+                /** @description The id of a rule that GET /automations/partner-dm-rules lists. */
                 readonly ruleId: string;
-                /** @description The platform's id of the media. */
+                /** @description The platform's id of one media, such as externalId of a target that GET /posts/ID returns. */
                 readonly mediaId: string;
-                /** @description nextCursor of the previous page. */
+                /** @description nextCursor of the previous page; leave it out for the first page. */
                 readonly cursor?: string;
             };
             readonly header?: {
@@ -4916,7 +4934,7 @@ export interface operations {
             readonly query?: {
                 /** @description 1 to 100, default 20. */
                 readonly limit?: number;
-                /** @description nextCursor of the previous page. */
+                /** @description nextCursor of the previous page; leave it out for the first page. */
                 readonly cursor?: string;
             };
             readonly header?: {
@@ -5311,7 +5329,7 @@ export interface operations {
             readonly query?: {
                 /** @description 1 to 100, default 20. */
                 readonly limit?: number;
-                /** @description nextCursor of the previous page. */
+                /** @description nextCursor of the previous page; leave it out for the first page. */
                 readonly cursor?: string;
             };
             readonly header?: {
@@ -5720,7 +5738,7 @@ export interface operations {
             readonly query?: {
                 /** @description 1 to 50, default 20. */
                 readonly limit?: number;
-                /** @description nextCursor of the previous page. */
+                /** @description nextCursor of the previous page; leave it out for the first page. */
                 readonly cursor?: string;
             };
             readonly header?: {
@@ -7905,7 +7923,7 @@ export interface operations {
                      *                 "video/mp4"
                      *               ],
                      *               "maxBytes": 300000000,
-                     *               "maxSeconds": 600,
+                     *               "maxSeconds": 180,
                      *               "altTextMax": 1000
                      *             },
                      *             "kinds": [
@@ -8080,7 +8098,7 @@ export interface operations {
             readonly query?: {
                 /** @description 1 to 100, default 20. */
                 readonly limit?: number;
-                /** @description nextCursor of the previous page. */
+                /** @description nextCursor of the previous page; leave it out for the first page. */
                 readonly cursor?: string;
                 /** @description partial: published on some accounts, failed on the others. cancelled: deleted after publishing had begun. */
                 readonly status?: components["schemas"]["PostStatus"];
@@ -10920,7 +10938,7 @@ export interface operations {
             readonly query?: {
                 /** @description 1 to 100, default 20. */
                 readonly limit?: number;
-                /** @description nextCursor of the previous page. */
+                /** @description nextCursor of the previous page; leave it out for the first page. */
                 readonly cursor?: string;
             };
             readonly header?: {
@@ -11619,7 +11637,7 @@ export interface operations {
             readonly query?: {
                 /** @description 1 to 100, default 20. */
                 readonly limit?: number;
-                /** @description nextCursor of the previous page. */
+                /** @description nextCursor of the previous page; leave it out for the first page. */
                 readonly cursor?: string;
                 readonly status?: components["schemas"]["DeliveryStatus"];
                 /** @description What happened. More types may be added; a subscription to `*` or to a group receives them. */

@@ -16,7 +16,7 @@ export interface ErrorDetail {
   readonly allowed?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
-  /** A short value that was sent, as JSON, or the type of a longer one. */
+  /** What was sent: as JSON, a header or method as it was sent, or the type of a longer value. */
   readonly found?: string;
   /** The limit, and what was sent, in the same unit. */
   readonly limit?: number;

@@ -223,8 +223,8 @@ test.each([
 );
 
 test.each([
-  [{ kind: "workspace_required", limit }, 400, "workspace_required"],
-  [{ kind: "workspace_forbidden", limit }, 403, "workspace_forbidden"],
+  [{ kind: "workspace_required", limit, workspaceIds: [] }, 400, "workspace_required"],
+  [{ kind: "workspace_forbidden", limit, workspaceIds: [] }, 403, "workspace_forbidden"],
   [rateLimited, 429, "rate_limited"],
   [addressLimited, 429, "rate_limited"],
   [{ kind: "unavailable", retryAfterSeconds: 1 }, 503, "unavailable"],
@@ -234,6 +234,35 @@ test.each([
     expect(summary(await ask(create(), {}, admission))).toEqual([status, code]);
   },
 );
+
+test.each(["workspace_required", "workspace_forbidden"] as const)(
+  "the answer %s lists the workspaces of the key",
+  async (kind) => {
+    const workspaceIds = [ACCOUNT_ID, POST_ID];
+    const { message, details } = errorOf(await ask(create(), {}, { kind, limit, workspaceIds }));
+    expect(message).toContain(`: one of ${ACCOUNT_ID}, ${POST_ID}`);
+    expect(details).toMatchObject([
+      { path: "/X-Workspace-Id", in: "header", allowed: workspaceIds },
+    ]);
+  },
+);
+
+test.each([
+  [admitted({ workspaceId: POST_ID }), [POST_ID]],
+  [{ kind: "workspace_required", limit, workspaceIds: [ACCOUNT_ID] } as const, [ACCOUNT_ID]],
+])(
+  "the answer to the name of a workspace in X-Workspace-Id lists the ids of the workspaces of the key",
+  async (result, allowed) => {
+    const request = { url: "/api/v1/posts", headers: { "x-workspace-id": "my-team" } };
+    expect(errorOf(await ask(request, {}, result)).details).toMatchObject([{ allowed }]);
+  },
+);
+
+test("a request without a valid API key is told no workspace", async () => {
+  const request = { url: "/api/v1/posts", headers: { "x-workspace-id": "my-team" } };
+  for (const result of [unauthenticated, addressLimited])
+    expect(errorOf(await ask(request, {}, result))).not.toHaveProperty("details");
+});
 
 test("the answer to a rate-limited request contains the header Retry-After and the state of the rate limit", async () => {
   const workspace = await ask({ url: "/api/v1/posts" }, {}, rateLimited);
@@ -498,7 +527,13 @@ test.each(["text/plain", "application/json", "nonsense", "image/png; x"])(
       const answer = await ask(payload === undefined ? request : { ...request, payload });
       expect(summary(answer)).toEqual([400, "invalid_request"]);
       expect(errorOf(answer).details).toMatchObject([
-        { code: "body_required", path: "", expected: "a JSON object with content and accountIds" },
+        {
+          code: "body_required",
+          path: "",
+          expected: expect.stringMatching(
+            /^a JSON object with content and accountIds, such as \{"content"/,
+          ),
+        },
       ]);
     }
   },

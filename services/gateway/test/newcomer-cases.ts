@@ -35,6 +35,9 @@ const LIMIT = {
   resetSeconds: 12,
 } as const;
 
+/** The workspaces of a key that has several. */
+const WORKSPACES = ["01936a5e-7d2b-7000-8000-0000000000f1", "01936a5e-7d2b-7000-8000-0000000000f2"];
+
 type Options = Partial<Pick<NewcomerCase, "headers" | "refusal" | "admission">>;
 type Add = (mistake: string, path: string, body?: unknown, options?: Options) => NewcomerCase;
 
@@ -72,14 +75,14 @@ const KEYS: readonly NewcomerCase[] = [
     admission: { kind: "unauthenticated", limit: LIMIT },
   }),
   get("names no workspace with a key of several", "/quota", undefined, {
-    admission: { kind: "workspace_required", limit: LIMIT },
+    admission: { kind: "workspace_required", limit: LIMIT, workspaceIds: WORKSPACES },
   }),
   get("sends the name of the workspace", "/webhooks", undefined, {
     headers: { "x-workspace-id": "my-team" },
   }),
   get("names the workspace of a colleague", "/accounts", undefined, {
     headers: { "x-workspace-id": WORKSPACE_ID },
-    admission: { kind: "workspace_forbidden", limit: LIMIT },
+    admission: { kind: "workspace_forbidden", limit: LIMIT, workspaceIds: WORKSPACES },
   }),
   remove("disconnects with a key that only reads", `/accounts/${ACCOUNT_ID}`, undefined, {
     admission: admitted({ scopes: new Set(["accounts:read"]) }),
@@ -211,6 +214,7 @@ const POSTS: readonly NewcomerCase[] = [
     refuse({
       code: "privacy_required",
       path: "/options/tiktok/privacy",
+      allowed: ["public", "unlisted", "private"],
       accountId: ACCOUNT_ID,
       platform: "tiktok",
     }),
@@ -395,7 +399,7 @@ const OTHERS: readonly NewcomerCase[] = [
     `/webhooks/${WEBHOOK_ID}/deliveries/${DELIVERY_ID}/retry`,
     undefined,
     {
-      refusal: conflict("delivery_not_failed"),
+      refusal: wrongStatus("succeeded", ["failed"], "delivery_not_failed"),
     },
   ),
   post(

@@ -73,7 +73,8 @@ function describe({ method, path, headers = {}, body }: NewcomerCase): string {
 
 type Detail = NonNullable<ErrorBody["error"]["details"]>[number];
 
-function describeDetail({ code: _code, message: _message, ...fields }: Detail): string {
+/** Describes a detail without its message, which the message of the answer or the cell repeats. */
+function describeDetail({ message: _message, ...fields }: Detail): string {
   return shorten(JSON.stringify(fields));
 }
 

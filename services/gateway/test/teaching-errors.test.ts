@@ -51,7 +51,7 @@ test.each([
   [{ ...body, mediaIds: ["A"] }, /^mediaIds\[0\]: .* Send a UUID in lower case, such as /],
   [
     { ...body, text: "a" },
-    /^text: This field does not exist here\. Remove it; the fields are content, /,
+    /^text: There is no field with this name here\. Remove it; the fields are content, /,
   ],
 ])(
   "the message about the body %j names the place, the problem and what to send",
@@ -61,6 +61,36 @@ test.each([
     expect(error.message).toMatch(message);
   },
 );
+
+test.each([
+  [{ text: "Hello", accountIds: [ACCOUNT_ID] }, "/text", "content (a string: main text)"],
+  [{ ...body, status: "draft" }, "/status", /^isDraft: true \(keep it as a draft, /],
+  [{ content: "Hello", account_ids: [ACCOUNT_ID] }, "/account_ids", /^accountIds \(a list, /],
+  [{ post: { ...body } }, "/post", /^content, accountIds$/],
+])(
+  "a body with a field of another interface, %j, is answered with the field to send instead",
+  async (sent, path, expected) => {
+    const error = await errorOf(create(sent));
+    const detail = error.details?.find((each) => each.path === path);
+    expect(detail).toMatchObject({ code: "additional_property" });
+    expect(detail?.["expected"]).toMatch(expected);
+  },
+);
+
+test("a missing field that was sent under another name is not reported twice", async () => {
+  const { details } = await errorOf(create({ text: "Hello", accountIds: [ACCOUNT_ID] }));
+  expect(details?.map(({ code }) => code)).toEqual(["additional_property"]);
+});
+
+test("the message of a request with two problems names both", async () => {
+  const { message } = await errorOf(create({ content: 5, accountIds: [] }));
+  expect(message).toMatch(/^content: .* accountIds: There are too few items: 0, /);
+});
+
+test("a GET of one account, which does not exist, is answered with the list and not with DELETE", async () => {
+  const error = await errorOf({ method: "GET", url: `/api/v1/accounts/${ACCOUNT_ID}` });
+  expect(error.message).toBe("This path does not support GET. Use GET /api/v1/accounts.");
+});
 
 test("the message says how many problems the details name beside the first", async () => {
   const error = await errorOf(create({ content: 5, accountIds: "a", x: 1 }));
@@ -91,7 +121,9 @@ test("a compressed body is refused with 415 and what to do", async () => {
       in: "header",
     }),
   ]);
-  expect(error.message).toMatch(/without the header Content-Encoding/);
+  expect(error.message).toMatch(
+    /uncompressed, as plain JSON, and leave the header Content-Encoding out/,
+  );
 });
 
 test("a body over 1 MiB is refused with the limit", async () => {
@@ -113,7 +145,7 @@ test("an If-Match without the quotes of an ETag is explained", async () => {
   const error = await errorOf(request, { updatePost });
   expect([error.status, error.code]).toEqual([412, "precondition_failed"]);
   expect(error.details).toMatchObject([
-    { code: "invalid_etag", path: "/If-Match", in: "header", found: '"3"', expected: '"3"' },
+    { code: "invalid_etag", path: "/If-Match", in: "header", found: "3", expected: '"3"' },
   ]);
   const outdated = { ...request, headers: { ...request.headers, "if-match": '"2"' } };
   expect(await errorOf(outdated, { updatePost })).not.toHaveProperty("details");
@@ -127,7 +159,7 @@ test("a status that does not allow an operation is named, with those that do", a
   const error = await errorOf(request, { publishPost });
   expect([error.status, error.code]).toEqual([409, "invalid_transition"]);
   expect(error.message).toBe(
-    "The status is published, and this needs one of draft, scheduled. Read the resource, and send this only in such a status.",
+    "The post is already published. To publish it again, create a new post with POST /posts. Send this only while the status is one of draft, scheduled.",
   );
   expect(error.details).toMatchObject([
     { code: "wrong_status", status: "published", allowed: ["draft", "scheduled"] },

@@ -251,7 +251,7 @@ test("POST /posts answers an exceeded quota with the limit, its usage and the ti
     error: {
       code: "quota_exceeded",
       message:
-        "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2. Wait until the limit resets at 2026-12-01T00:00:00.000Z, or ask the operator for a higher one. The details name 1 more.",
+        "The monthly quota does not allow this: the limit is 1000, used 990, reserved 9, requested 2. Wait until the limit resets at 2026-12-01T00:00:00.000Z, or ask the operator for a higher one. instagram: The daily limit does not allow this: the limit is 50, used 50, reserved 0, requested 1. Wait until the limit resets at 2026-11-21T00:00:00.000Z, or choose a later day.",
       details: [
         {
           code: "monthly",

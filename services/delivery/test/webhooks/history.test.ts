@@ -360,7 +360,10 @@ test.each(["succeeded", "pending", "cancelled"])(
 
     await expect(
       webhooks.rpc.retryWebhookDelivery({ workspaceId, webhookId, deliveryId }),
-    ).rejects.toMatchObject({ reason: "delivery_not_failed" });
+    ).rejects.toMatchObject({
+      reason: "delivery_not_failed",
+      violations: [{ code: "wrong_status", status, allowed: ["failed"] }],
+    });
   },
 );
 

@@ -62,7 +62,7 @@ test("every violation of an error becomes an error detail that has only the fiel
     error: {
       code: "validation_failed",
       message:
-        "x, options.x.content: The text is too long: it counts 0, at most 280 is allowed. Shorten it. The details name 1 more.",
+        "x, options.x.content: The text is too long: it counts 0, at most 280 is allowed. Shorten it. mediaIds[0]: This workspace has no such media. Take the id from the answer to POST /media/presign or /media/from-url.",
       details: [
         {
           code: "content_too_long",
@@ -164,4 +164,31 @@ test("error messages are available in Korean", () => {
   expect(toErrorBody({ reason: "not_found", locale: "ko" }).error.message).toBe(
     "이 워크스페이스에 없거나 삭제되었습니다. GET /posts와 같은 목록이나 생성 응답에 있는 id를 사용해 주세요.",
   );
+});
+
+test("a field with the name of another one is answered with the field that is meant", () => {
+  const violations = [
+    { code: "additional_property", path: "/text", variant: "renamed", expected: "content" },
+  ];
+  const { error } = toErrorBody({ reason: "invalid_request", violations, locale: "en" });
+  expect(error.message).toBe(
+    "text: There is no field with this name here. Send this instead: content.",
+  );
+});
+
+test.each([
+  ["succeeded", /^This delivery succeeded, so there is nothing to retry\./],
+  [
+    "pending",
+    /^This delivery has not failed: .* Wait, and send this only once its status is failed\.$/,
+  ],
+])("the answer to a retry of a delivery that is %s says what follows from that", (status, text) => {
+  const violations = [{ code: "wrong_status", status, allowed: ["failed"] }];
+  const { error } = toErrorBody({ reason: "delivery_not_failed", violations, locale: "en" });
+  expect(error.message).toMatch(text);
+});
+
+test("the answer to too many requests says how long to wait", () => {
+  const { error } = toErrorBody({ reason: "rate_limited", locale: "en", wait: 12 });
+  expect(error.message).toContain("Retry-After says, 12 s, and");
 });

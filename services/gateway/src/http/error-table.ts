@@ -1,8 +1,9 @@
 import type { Locale } from "@postrider/rest/locale";
-import type { ErrorKind, Violation } from "@postrider/shared/errors";
+import type { ErrorKind } from "@postrider/shared/errors";
 import { ERRORS } from "#src/http/catalogue/errors.ts";
 import { defined } from "#src/http/defined.ts";
 import { type ErrorCode, isErrorCode } from "#src/http/error-codes.ts";
+import { numbersOf, paramsOf, toTime } from "#src/http/error-params.ts";
 import { namePlace, type RequestPart } from "#src/http/error-places.ts";
 import { hasMessage, messageFor, unitOf } from "#src/http/messages.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
@@ -23,7 +24,7 @@ export interface ErrorDetail {
   readonly unit?: string;
   /** What would do, as a phrase. */
   readonly expected?: string;
-  /** What was sent, as JSON or as a type. */
+  /** What was sent: as JSON, a header or method as it was sent, or the type of a longer value. */
   readonly found?: string;
   /** The allowed values: the smallest and largest number, or texts. */
   readonly minimum?: number;
@@ -89,6 +90,8 @@ export interface ErrorBodyInput {
   readonly locale: Locale;
   /** The part of the request to which the paths of violations without `in` belong. Default: the body. */
   readonly part?: RequestPart;
+  /** Number of seconds that the client should wait, as the header `Retry-After` says. */
+  readonly wait?: number | undefined;
 }
 
 /** Errors that say nothing of their own: their message is that of the first detail. */
@@ -105,7 +108,10 @@ const GENERAL: ReadonlySet<ErrorCode> = new Set([
   "unsupported_media_type",
   "not_found",
   "nothing_to_retry",
+  "delivery_not_failed",
 ]);
+/** Maximum length, in characters, of a second problem that the message names. */
+const MAX_SECOND_LENGTH = 400;
 const MORE: Readonly<Record<Locale, (count: number) => string>> = {
   en: (count) => ` The details name ${count} more.`,
   ko: (count) => ` 세부 항목에 ${count}개가 더 있습니다.`,
@@ -116,11 +122,11 @@ const MORE: Readonly<Record<Locale, (count: number) => string>> = {
  * internal error has no details.
  */
 export function toErrorBody(input: ErrorBodyInput): ErrorBody {
-  const { reason, kind = "internal", violations = [], locale, part = "body" } = input;
+  const { reason, kind = "internal", violations = [], locale, part = "body", wait } = input;
   const code = errorCodeOf(reason, kind);
   const [first] = violations;
   if (first === undefined || code === "internal")
-    return { error: { code, message: messageFor(locale, code) } };
+    return { error: { code, message: messageFor(locale, code, { wait }) } };
   const details = violations
     .slice(0, MAX_DETAILS)
     .map((violation) => toDetail({ in: part, ...violation }, code, locale));
@@ -135,19 +141,34 @@ function toMessage(
   details: readonly ErrorDetail[],
   locale: Locale,
 ): string {
-  const [detail] = details;
+  const [detail, second] = details;
   if (detail === undefined || !GENERAL.has(code) || !hasMessage(first.code))
     return messageFor(locale, code, paramsOf(first, locale));
-  const place = namePlace(detail.path, first.in ?? "body", locale);
+  const problem = withPlace(detail, locale);
+  if (second === undefined) return problem;
+  const other = withPlace(second, locale);
+  // A message names two problems. More, or a long second one, are left to the details.
+  const isShort = details.length === 2 && other.length <= MAX_SECOND_LENGTH;
+  return isShort ? `${problem} ${other}` : `${problem}${MORE[locale](details.length - 1)}`;
+}
+
+/** Returns the message of a detail after the place in the request that it is about. */
+function withPlace(detail: ErrorDetail, locale: Locale): string {
+  const place = namePlace(detail.path, detail.in ?? "body", locale);
   const where = [detail.platform, place].filter((part) => part !== undefined).join(", ");
-  const more = details.length === 1 ? "" : MORE[locale](details.length - 1);
-  return `${where === "" ? "" : `${where}: `}${detail.message}${more}`;
+  return `${where === "" ? "" : `${where}: `}${detail.message}`;
+}
+
+/** Returns the text of the catalogue that explains a violation more precisely than the text of its code. */
+function specialOf({ code, variant, status }: RequestViolation, error: string): string | undefined {
+  return [`${code}.${variant}`, `${error}.${status}`].find(hasMessage);
 }
 
 function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale): ErrorDetail {
   const numbers = numbersOf(violation);
   // A violation code without a message, such as the name of a scope, gets the message of the error code.
-  const explained = hasMessage(violation.code) ? violation.code : error;
+  const explained =
+    specialOf(violation, error) ?? (hasMessage(violation.code) ? violation.code : error);
   const { code, allowed = [] } = violation;
   const hasPath = violation.path !== undefined && violation.path.length <= MAX_PATH_LENGTH;
   const known = defined({
@@ -172,47 +193,4 @@ function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale)
     resetsAt: toTime(violation.resetsAt),
   });
   return { code, message: messageFor(locale, explained, paramsOf(violation, locale)), ...known };
-}
-
-/** Names allowed values as a choice: the only one, or one of several. */
-function toChoice(allowed: readonly string[], locale: Locale): string | undefined {
-  const values = allowed.join(", ");
-  if (allowed.length < 2) return allowed[0];
-  return locale === "en" ? `one of ${values}` : `${values} 중 하나`;
-}
-
-/** Returns the values that messages about a violation may contain. */
-function paramsOf(violation: RequestViolation, locale: Locale) {
-  const { expected, found, status, reason, postId, allowed = [] } = violation;
-  return {
-    ...numbersOf(violation),
-    expected,
-    found,
-    status,
-    reason,
-    postId,
-    allowed: allowed.length === 0 ? undefined : allowed.join(", "),
-    choice: toChoice(allowed, locale),
-    resetsAt: toTime(violation.resetsAt),
-  };
-}
-
-function numbersOf(violation: Violation) {
-  return {
-    limit: violation.limit,
-    actual: violation.actual,
-    used: toNumber(violation.used),
-    reserved: toNumber(violation.reserved),
-    requested: toNumber(violation.requested),
-  };
-}
-
-function toNumber(value: bigint | undefined): number | undefined {
-  return value === undefined ? undefined : Number(value);
-}
-
-function toTime(time: Violation["resetsAt"]): string | undefined {
-  if (time === undefined) return undefined;
-  const milliseconds = Number(time.seconds ?? 0n) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
-  return new Date(milliseconds).toISOString();
 }

@@ -9,6 +9,7 @@ export interface ExpectedSchema {
   readonly enum?: readonly unknown[];
   readonly items?: ExpectedSchema;
   readonly description?: string;
+  readonly examples?: readonly unknown[];
   readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, ExpectedSchema>>;
 }
@@ -19,6 +20,10 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ["uuid", "a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001"],
   ["uri", "a URL, such as https://example.com/picture.jpg"],
 ]);
+/** What a text of a format is, without an example. */
+const FORMAT_NAMES: ReadonlyMap<string, string> = new Map(
+  [...FORMATS].map(([format, text]) => [format, text.replace(/, such as .*/, "")]),
+);
 const TYPES: ReadonlyMap<string, string> = new Map([
   ["string", "a string"],
   ["integer", "an integer"],
@@ -47,7 +52,7 @@ export function describeExpected(schema: ExpectedSchema | undefined): string | u
   const { format, items } = schema;
   if ("const" in schema) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return `one of ${schema.enum.map(String).join(", ")}`;
-  if (format !== undefined && FORMATS.has(format)) return FORMATS.get(format);
+  if (format !== undefined && FORMATS.has(format)) return describeText(format, schema);
   const types = [schema.type ?? []].flat().map((type) => describeType(type, schema));
   if (types.length === 0) return undefined;
   const item = types.includes("a list") ? describeField(items) : undefined;
@@ -56,12 +61,26 @@ export function describeExpected(schema: ExpectedSchema | undefined): string | u
     .join(" or ");
 }
 
+/** Says what a text of a format looks like, with the example of its schema if it has one. */
+function describeText(format: string, { examples = [] }: ExpectedSchema): string | undefined {
+  const [example] = examples;
+  if (typeof example !== "string") return FORMATS.get(format);
+  return `${FORMAT_NAMES.get(format)}, such as ${example}`;
+}
+
+/** Names a required field of an object and, if it is a number or a choice, what it accepts. */
+function nameRequired(name: string, schema: ExpectedSchema | undefined): string {
+  const isShort = schema?.type === "integer" || schema?.type === "number";
+  return isShort ? `${name} (${describeExpected(schema)})` : name;
+}
+
 function describeType(type: string, schema: ExpectedSchema): string {
   const name = TYPES.get(type) ?? type;
   if (type === "integer" || type === "number") return `${name}${describeRange(schema)}`;
   if (type !== "object") return name;
   const { required = [], properties, description } = schema;
-  if (required.length > 0) return `${name} with ${required.join(" and ")}`;
+  if (required.length > 0)
+    return `${name} with ${required.map((each) => nameRequired(each, properties?.[each])).join(" and ")}`;
   return properties === undefined && description !== undefined
     ? `${name}: ${toPhrase(description)}`
     : name;
@@ -106,7 +125,11 @@ export function typeOf(value: unknown): string {
 
 /** Returns a short value of the client as JSON; undefined for a long one, for lists and for objects. */
 export function quoteFound(value: unknown): string | undefined {
-  if (typeof value === "object" || value === undefined) return undefined;
+  return typeof value === "object" || value === undefined ? undefined : quoteShort(value);
+}
+
+/** Returns a short value of the client as JSON; undefined for a long one. */
+export function quoteShort(value: unknown): string | undefined {
   const text = JSON.stringify(value);
   return text.length > MAX_FOUND_LENGTH ? undefined : text;
 }

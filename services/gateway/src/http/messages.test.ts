@@ -1,13 +1,16 @@
 import { expect, test } from "vitest";
 import type { DetailEntry } from "#src/http/catalogue/entry.ts";
 import { ERRORS } from "#src/http/catalogue/errors.ts";
+import { SPECIAL_TEXTS } from "#src/http/catalogue/special-texts.ts";
 import { DETAIL_CODES, DETAILS, ERROR_CODES } from "#src/http/error-codes.ts";
 import { chooseLocale, messageFor } from "#src/http/messages.ts";
 
 const CODES = [...ERROR_CODES, ...DETAIL_CODES];
+const SPECIAL = Object.keys(SPECIAL_TEXTS);
 const ENTRIES: readonly (readonly [string, DetailEntry])[] = [
   ...Object.entries(ERRORS),
   ...Object.entries(DETAILS),
+  ...Object.entries(SPECIAL_TEXTS),
 ];
 
 const placeholders = (texts: readonly string[]) =>
@@ -31,7 +34,7 @@ test("an error message never contains a placeholder, with or without parameters"
   const texts = { expected: "e", found: "f", allowed: "a", status: "s", reason: "r", postId: "p" };
   const all = { ...numbers, ...texts };
   for (const locale of ["en", "ko"] as const) {
-    for (const code of CODES) {
+    for (const code of [...CODES, ...SPECIAL]) {
       for (const params of [{}, { limit: 1 }, all]) {
         expect(messageFor(locale, code, params), code).not.toMatch(/[[\]{}]|undefined/);
       }

@@ -1,13 +1,14 @@
 import type { Locale } from "@postrider/rest/locale";
 import type { DetailEntry } from "#src/http/catalogue/entry.ts";
 import { ERRORS } from "#src/http/catalogue/errors.ts";
+import { SPECIAL_TEXTS } from "#src/http/catalogue/special-texts.ts";
 import { DETAILS } from "#src/http/error-codes.ts";
 
 /** Parameters of an error message, see `DetailEntry`. */
 export type MessageParams = Readonly<Record<string, string | number | undefined>>;
 
 const ENTRIES: ReadonlyMap<string, DetailEntry> = new Map(
-  Object.entries({ ...ERRORS, ...DETAILS }),
+  Object.entries({ ...ERRORS, ...DETAILS, ...SPECIAL_TEXTS }),
 );
 
 /**

@@ -14,6 +14,10 @@ export type RequestViolation = Violation & {
   readonly found?: string;
   readonly minimum?: number;
   readonly maximum?: number;
+  /** Which text of the catalogue explains the fault, if there is a more precise one than that of the code. */
+  readonly variant?: string;
+  /** The fields that are meant by an unknown one. */
+  readonly instead?: readonly string[];
 };
 
 /** The part of a query's JSON schema that error details report: the allowed values of each parameter. */
@@ -35,7 +39,7 @@ export interface QuerySchema {
 const HEADERS: ReadonlyMap<string, readonly [name: string, expected: string]> = new Map([
   [
     "x-workspace-id",
-    ["X-Workspace-Id", "a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001"],
+    ["X-Workspace-Id", "the id of a workspace of the key, which is a UUID in lower case"],
   ],
   [
     "idempotency-key",
@@ -95,7 +99,17 @@ export function toSchemaViolations(
     faults.set(`${fault.code} ${fault.path}`, fault);
     if (faults.size === MAX_FAULTS) break;
   }
-  return [...faults.values()];
+  return dropRenamed([...faults.values()]);
+}
+
+/** Drops the faults about missing fields that were sent under another name, because they follow from the name. */
+function dropRenamed(faults: readonly RequestViolation[]): RequestViolation[] {
+  const renamed = new Set(
+    faults.flatMap(({ path = "", instead = [] }) =>
+      instead.map((field) => `${path.slice(0, path.lastIndexOf("/"))}/${field}`),
+    ),
+  );
+  return faults.filter(({ code, path = "" }) => code !== "required" || !renamed.has(path));
 }
 
 /** Returns the faults of query parameters, each with the values that the schema allows. */

@@ -4,7 +4,7 @@ const MAX_LENGTH = 80;
 const MAX_DISTANCE = 4;
 
 /** Returns how many characters have to be added, removed or replaced to make one text out of another. */
-function distance(a: string, b: string): number {
+export function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [index, character] of Array.from(a).entries()) {
     const next = [index + 1];

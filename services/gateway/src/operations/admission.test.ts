@@ -400,7 +400,11 @@ test.each([true, false])(
 
 test("a request with a valid API key that selects no workspace counts towards the limit of its remote address", async () => {
   const key = accounts.addKey({ workspaceIds: [WORKSPACE, OTHER_WORKSPACE] });
-  expect(await admitted(key)).toEqual({ kind: "workspace_required", limit: addressLimit(119) });
+  expect(await admitted(key)).toEqual({
+    kind: "workspace_required",
+    limit: addressLimit(119),
+    workspaceIds: [WORKSPACE, OTHER_WORKSPACE],
+  });
   for (let count = 2; count <= 120; count += 1)
     expect(admit(key, randomId())).toMatchObject({ kind: "workspace_forbidden" });
   expect(admit(key, randomId())).toMatchObject({ kind: "rate_limited", workspaceId: undefined });

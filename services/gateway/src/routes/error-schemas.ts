@@ -38,7 +38,9 @@ const ErrorDetail = named(
       actual: number("What was sent, in `unit`."),
       unit: text("Unit of `limit` and `actual`."),
       expected: text("What would be accepted, as a phrase or an example."),
-      found: text("What was sent, as JSON, or the type of a longer value."),
+      found: text(
+        "What was sent: as JSON, a header or method as it was sent, or the type of a longer value.",
+      ),
       minimum: number("The smallest number that is accepted."),
       maximum: number("The largest number that is accepted."),
       allowed: Type.Optional(Type.Array(Type.String(), { description: "The accepted values." })),

@@ -23,7 +23,11 @@ export const IdParams = Type.Object({ id: Type.String({ format: "uuid" }) });
 
 /** A page parameter whose cursor may contain a cursor of a platform, which is longer than one of ours. */
 export const CURSOR = Type.Optional(
-  Type.String({ minLength: 1, maxLength: 4000, description: "nextCursor of the previous page." }),
+  Type.String({
+    minLength: 1,
+    maxLength: 4000,
+    description: "nextCursor of the previous page; leave it out for the first page.",
+  }),
 );
 
 /** Omits a route from the API description. */

@@ -130,7 +130,7 @@ function toViolation(
     platform: account.platform,
     ...(limit === undefined ? {} : { limit }),
     ...(actual === undefined ? {} : { actual }),
-    ...(fits === undefined ? {} : { allowed: [fits] }),
+    ...(fits === undefined ? {} : { allowed: [fits].flat() }),
   };
 }
 

@@ -74,8 +74,8 @@ export interface TargetViolation {
   readonly limit?: number;
   readonly actual?: number;
   readonly index?: number;
-  /** What the platform would take instead, in symbols that need no translation. */
-  readonly fits?: string;
+  /** What the platform would take instead, in symbols that need no translation, or the values that it would take. */
+  readonly fits?: string | readonly string[];
 }
 
 /**

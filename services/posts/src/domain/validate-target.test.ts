@@ -170,7 +170,7 @@ test("a title is accepted for photos on TikTok and for videos on Facebook, and r
 
 test("a post for TikTok without a privacy setting is refused", () => {
   expect(check("tiktok", { privacy: undefined })).toEqual([
-    { code: "privacy_required", field: "privacy" },
+    { code: "privacy_required", field: "privacy", fits: ["public", "unlisted", "private"] },
   ]);
 });
 
@@ -185,7 +185,9 @@ test.each<[PlatformId, string[]]>([
 ])("a post for %s can only have the privacy settings %j", (platform, taken) => {
   for (const privacy of ["public", "unlisted", "private"]) {
     expect(check(platform, { privacy }), privacy).toEqual(
-      taken.includes(privacy) ? [] : [{ code: "privacy_unsupported", field: "privacy" }],
+      taken.includes(privacy)
+        ? []
+        : [{ code: "privacy_unsupported", field: "privacy", fits: taken }],
     );
   }
 });

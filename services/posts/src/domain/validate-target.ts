@@ -143,11 +143,16 @@ function forbiddenCharacters(
   return found ? [{ code: "forbidden_characters", field }] : [];
 }
 
+/** The values of privacy that a post can have. Platforms have more, which settings of accounts choose. */
+const PRIVACIES: ReadonlySet<string> = new Set(["public", "unlisted", "private"]);
+
 function validatePrivacy({ privacy }: TargetInput, rules: PlatformRules): TargetViolation[] {
-  if (privacy === undefined) {
-    return rules.privacyNoDefault === true ? [{ code: "privacy_required", field: "privacy" }] : [];
-  }
-  return rules.privacy.includes(privacy) ? [] : [{ code: "privacy_unsupported", field: "privacy" }];
+  const refused = (code: "privacy_required" | "privacy_unsupported"): TargetViolation[] => [
+    { code, field: "privacy", fits: rules.privacy.filter((each) => PRIVACIES.has(each)) },
+  ];
+  if (privacy === undefined)
+    return rules.privacyNoDefault === true ? refused("privacy_required") : [];
+  return rules.privacy.includes(privacy) ? [] : refused("privacy_unsupported");
 }
 
 /**

@@ -3,7 +3,7 @@ import type {
   RetryWebhookDeliveryRequest,
   RetryWebhookDeliveryResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
-import { conflict, notFound, wrongStatus } from "@postrider/shared/errors";
+import { notFound, wrongStatus } from "@postrider/shared/errors";
 import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
 import { wakeLanes } from "#src/webhooks/db/lanes.ts";
 import { lockSubscription } from "#src/webhooks/db/subscriptions.ts";
@@ -25,7 +25,8 @@ export async function retryWebhookDelivery(
     const locked =
       subscription === undefined ? undefined : await lockDelivery(tx, webhookId, deliveryId);
     if (subscription === undefined || locked === undefined) throw notFound();
-    if (locked.status !== "failed") throw conflict("delivery_not_failed");
+    if (locked.status !== "failed")
+      throw wrongStatus(locked.status, ["failed"], "delivery_not_failed");
     if (subscription.status !== "active") throw wrongStatus(subscription.status, ["active"]);
     await requeueDelivery(tx, deliveryId);
     await wakeLanes(tx, [webhookId]);

@@ -46,7 +46,7 @@ status.
 | \`path\`, \`in\` | JSON Pointer of the field of the body; with \`in\` the name of a \`query\` parameter or \`header\` |
 | \`accountId\`, \`platform\` | the target of the post that the detail is about |
 | \`expected\`, \`allowed\`, \`minimum\`, \`maximum\` | what would do |
-| \`found\` | a short value that was sent, as JSON, or the type of a longer one |
+| \`found\` | what was sent: as JSON, a header or method as it was sent, or the type of a longer value |
 | \`limit\`, \`actual\`, \`unit\` | the limit and what was sent, in the same unit |
 | \`status\`, \`reason\` | the status of the resource, or what another server answered |
 | \`postId\` | the other post |

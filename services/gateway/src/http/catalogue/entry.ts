@@ -19,8 +19,8 @@ export interface ErrorEntry extends DetailEntry {
   readonly status: number;
 }
 
-export function error(status: number, en: Texts, ko: Texts): ErrorEntry {
-  return { status, texts: { en, ko } };
+export function error(status: number, en: Texts, ko: Texts, unit?: string): ErrorEntry {
+  return { status, ...detail(en, ko, unit) };
 }
 
 export function detail(en: Texts, ko: Texts, unit?: string): DetailEntry {

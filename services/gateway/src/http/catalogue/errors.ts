@@ -10,21 +10,24 @@ export const ERRORS = {
   ),
   workspace_required: error(
     400,
-    ["This API key belongs to several workspaces.", "Name one in the X-Workspace-Id header."],
+    [
+      "This API key belongs to several workspaces.",
+      "Send in the header X-Workspace-Id the id of the one that you mean: {choice|a UUID, which the operator can tell you}.",
+    ],
     [
       "이 API 키는 여러 워크스페이스에 속해 있습니다.",
-      "X-Workspace-Id 헤더로 하나를 지정해 주세요.",
+      "사용할 워크스페이스의 id를 X-Workspace-Id 헤더로 보내 주세요: {choice|운영자가 알려 주는 UUID}.",
     ],
   ),
   invalid_cursor: error(
     400,
     [
       "The cursor does not belong to this list.",
-      "Start again without a cursor, or keep the filters it was made for.",
+      "Send the nextCursor of the previous page with the same filters, or start again without a cursor.",
     ],
     [
       "이 목록에서 쓸 수 없는 커서입니다.",
-      "커서 없이 다시 시작하거나 커서를 받을 때의 필터를 유지해 주세요.",
+      "이전 페이지의 nextCursor를 같은 필터와 함께 보내거나 커서 없이 다시 시작해 주세요.",
     ],
   ),
   unauthenticated: error(
@@ -47,11 +50,11 @@ export const ERRORS = {
     403,
     [
       "This API key does not belong to the workspace named in X-Workspace-Id.",
-      "Name one that it belongs to, or leave the header out if the key has only one.",
+      "Send the id of one that it belongs to: {choice|a UUID, which the operator can tell you}; or leave the header out if the key has only one.",
     ],
     [
       "이 API 키는 X-Workspace-Id로 지정한 워크스페이스에 속해 있지 않습니다.",
-      "속한 워크스페이스를 지정하고, 키의 워크스페이스가 하나뿐이면 헤더를 빼 주세요.",
+      "속한 워크스페이스의 id({choice|운영자가 알려 주는 UUID})를 보내고, 키의 워크스페이스가 하나뿐이면 헤더를 빼 주세요.",
     ],
   ),
   verification_required: error(
@@ -79,19 +82,26 @@ export const ERRORS = {
   method_not_allowed: error(
     405,
     [
-      "This path supports only {allowed|the methods in the Allow header}.",
-      "Use one of them, or another path.",
+      "This path does not support {found|this method}.",
+      "Use {expected|another path or method; GET /api/v1/openapi.json and the page /docs list them}.",
     ],
     [
-      "이 경로에서는 {allowed|Allow 헤더에 있는 메서드}만 지원합니다.",
-      "지원하는 메서드나 다른 경로를 사용해 주세요.",
+      "이 경로에서는 {found|이 메서드}(을)를 지원하지 않습니다.",
+      "{expected|GET /api/v1/openapi.json과 /docs 페이지에 있는 다른 경로나 메서드}(을)를 사용해 주세요.",
     ],
   ),
   ...STATE_ERRORS,
   payload_too_large: error(
     413,
-    ["The request is too large[: {actual} bytes, at most {limit} are allowed].", "Send less."],
-    ["요청이 너무 큽니다[({actual}바이트, 최대 {limit}바이트)].", "크기를 줄여 주세요."],
+    [
+      "The request is too large[: {actual} bytes][ (at most {limit} bytes are allowed)].",
+      "Shorten the texts, and send files with POST /media/presign instead of in JSON.",
+    ],
+    [
+      "요청이 너무 큽니다[: {actual}바이트][(최대 {limit}바이트)].",
+      "텍스트를 줄이고, 파일은 JSON이 아니라 POST /media/presign으로 보내 주세요.",
+    ],
+    "bytes",
   ),
   unsupported_media_type: error(
     415,
@@ -143,13 +153,22 @@ export const ERRORS = {
   ),
   address_not_allowed: error(
     422,
-    ["The URL leads to an address that is not public.", "Use a public address."],
-    ["URL이 공개되지 않은 주소를 가리킵니다.", "공개 주소를 사용해 주세요."],
+    [
+      "The URL leads to an address that is not public.",
+      "Use a public address; a file of your own can be uploaded with POST /media/presign.",
+    ],
+    [
+      "URL이 공개되지 않은 주소를 가리킵니다.",
+      "공개 주소를 사용해 주세요. 가지고 있는 파일은 POST /media/presign으로 올릴 수 있습니다.",
+    ],
   ),
   rate_limited: error(
     429,
-    ["Too many requests.", "Wait as long as Retry-After says and try again."],
-    ["요청이 너무 많습니다.", "Retry-After만큼 기다린 뒤 다시 시도해 주세요."],
+    [
+      "Too many requests.",
+      "Wait as long as the header Retry-After says[, {wait} s,] and try again.",
+    ],
+    ["요청이 너무 많습니다.", "Retry-After 헤더만큼[({wait}초)] 기다린 뒤 다시 시도해 주세요."],
   ),
   internal: error(
     500,

@@ -22,12 +22,18 @@ export const POST_DETAILS = {
     "mentions",
   ),
   media_required: detail(
-    ["This platform does not accept a post without media.", "Add an image or a video to mediaIds."],
-    ["이 플랫폼에는 미디어가 필요합니다.", "이미지나 동영상을 추가해 주세요."],
+    [
+      "This platform does not accept a post without media.",
+      "Add to mediaIds the id of an image or video that POST /media/presign or /media/from-url returned.",
+    ],
+    [
+      "이 플랫폼에는 미디어가 필요합니다.",
+      "POST /media/presign이나 /media/from-url 응답에 있는 이미지나 동영상의 id를 mediaIds에 추가해 주세요.",
+    ],
   ),
   too_few_media: detail(
-    ["There are too few media[: {actual}, at least {limit} are needed].", "Add some."],
-    ["미디어가 너무 적습니다[({actual}개, 최소 {limit}개)].", "더 추가해 주세요."],
+    ["There are too few media[: {actual}, the minimum is {limit}].", "Add more to mediaIds."],
+    ["미디어가 너무 적습니다[({actual}개, 최소 {limit}개)].", "mediaIds에 더 추가해 주세요."],
     "media",
   ),
   too_many_media: detail(
@@ -92,7 +98,7 @@ export const POST_DETAILS = {
   ),
   title_required: detail(
     ["This platform needs a title.", "Set title in the options of the platform or account."],
-    ["이 플랫폼에는 제목이 필요합니다.", "옵션에서 설정해 주세요."],
+    ["이 플랫폼에는 제목이 필요합니다.", "플랫폼이나 계정 옵션의 title을 설정해 주세요."],
   ),
   title_too_long: detail(
     ["The title is too long[: it counts {actual}, at most {limit} is allowed].", "Shorten it."],
@@ -106,9 +112,12 @@ export const POST_DETAILS = {
   privacy_required: detail(
     [
       "This platform needs a choice of privacy.",
-      "Set privacy in the options of the platform or account; GET /platforms lists the choices.",
+      "Set privacy in the options of the platform or account to {choice|one that GET /platforms lists}.",
     ],
-    ["이 플랫폼에서는 공개 범위를 골라야 합니다.", "옵션에서 설정해 주세요."],
+    [
+      "이 플랫폼에서는 공개 범위를 골라야 합니다.",
+      "플랫폼이나 계정 옵션의 privacy를 {choice|GET /platforms에 있는 값}(으)로 설정해 주세요.",
+    ],
   ),
   markup_invalid: detail(
     [
@@ -131,8 +140,14 @@ export const POST_DETAILS = {
     ],
   ),
   privacy_unsupported: detail(
-    ["This platform does not offer this privacy.", "Choose another or omit it."],
-    ["이 플랫폼에 없는 공개 범위입니다.", "다른 값을 고르거나 빼 주세요."],
+    [
+      "This platform does not offer this privacy.",
+      "Choose {choice|one that GET /platforms lists}, or leave it out.",
+    ],
+    [
+      "이 플랫폼에 없는 공개 범위입니다.",
+      "{choice|GET /platforms에 있는 값}(을)를 고르거나 빼 주세요.",
+    ],
   ),
   tags_unsupported: detail(
     ["This platform has no field for tags.", "Remove them, or write hashtags into the text."],
@@ -156,7 +171,7 @@ export const POST_DETAILS = {
   ),
   unknown_account: detail(
     ["This workspace has no such connected account.", "Take the id from GET /accounts."],
-    ["이 워크스페이스에 연결된 계정이 아닙니다.", "id를 확인해 주세요."],
+    ["이 워크스페이스에 연결된 계정이 아닙니다.", "GET /accounts에 있는 id를 보내 주세요."],
   ),
   platform_unavailable: detail(
     ["This platform is not available here.", "The operator has not set it up."],
@@ -167,11 +182,14 @@ export const POST_DETAILS = {
       "This workspace has no such media.",
       "Take the id from the answer to POST /media/presign or /media/from-url.",
     ],
-    ["이 워크스페이스에 없는 미디어입니다.", "id를 확인해 주세요."],
+    [
+      "이 워크스페이스에 없는 미디어입니다.",
+      "POST /media/presign이나 /media/from-url 응답에 있는 id를 보내 주세요.",
+    ],
   ),
   media_not_ready: detail(
     ["The media is not ready yet.", "Complete its upload first: POST /media/ID/complete."],
-    ["아직 준비되지 않은 미디어입니다.", "먼저 업로드를 완료해 주세요."],
+    ["아직 준비되지 않은 미디어입니다.", "먼저 POST /media/ID/complete로 업로드를 완료해 주세요."],
   ),
   media_type_mismatch: detail(
     ["The type of the file differs from the declared one.", "Declare its real type."],

@@ -3,8 +3,8 @@ import { detail } from "./entry.ts";
 /** What is wrong with the form of a request, by the code in `error.details[].code`. */
 export const REQUEST_DETAILS = {
   required: detail(
-    ["This field is missing.", "Add it[ with {expected}]."],
-    ["필요한 항목이 없습니다.", "추가해 주세요[({expected})]."],
+    ["This {noun|field} is missing.", "Add it[ with {expected}]."],
+    ["필요한 {noun|항목}이 없습니다.", "추가해 주세요[({expected})]."],
   ),
   type: detail(
     [
@@ -25,18 +25,27 @@ export const REQUEST_DETAILS = {
   ),
   additional_property: detail(
     [
-      "This field does not exist here.",
+      "There is no {noun|field} with this name here.",
       "Remove it[; the fields are {allowed}][ and send {expected}].",
     ],
-    ["여기에 없는 항목입니다.", "삭제해 주세요[(가능한 항목: {allowed})][({expected})]."],
+    [
+      "이런 이름의 {noun|항목}이 여기에는 없습니다.",
+      "삭제해 주세요[(가능한 항목: {allowed})][({expected})].",
+    ],
   ),
   unique: detail(
     ["This item occurs more than once.", "Remove the duplicates."],
     ["같은 항목이 두 번 이상 있습니다.", "중복을 빼 주세요."],
   ),
   min_items: detail(
-    ["There are too few items[: {actual}, at least {limit} are needed].", "Add some."],
-    ["항목이 너무 적습니다[({actual}개, 최소 {limit}개)].", "추가해 주세요."],
+    [
+      "There are too few items[: {actual}, the minimum is {limit}].",
+      "Add at least {limit|one}[: {expected}].",
+    ],
+    [
+      "항목이 너무 적습니다[({actual}개, 최소 {limit}개)].",
+      "{limit|1}개 이상 추가해 주세요[({expected})].",
+    ],
     "items",
   ),
   max_items: detail(
@@ -92,9 +101,12 @@ export const REQUEST_DETAILS = {
   not_allowed: detail(
     [
       "This value is not one of those that are allowed[: {found}].",
-      "Send {choice|one of those that the API description names}.",
+      "Send {choice|one of those that the API description names}[: {expected}].",
     ],
-    ["허용된 값이 아닙니다[({found})].", "{choice|API 설명에 있는 값 중 하나}(을)를 보내 주세요."],
+    [
+      "허용된 값이 아닙니다[({found})].",
+      "{choice|API 설명에 있는 값 중 하나}(을)를 보내 주세요[({expected})].",
+    ],
   ),
   invalid: detail(
     ["This value is not valid[: {found}].", "Send {expected|what the API description names}."],
@@ -149,10 +161,13 @@ export const REQUEST_DETAILS = {
   ),
   invalid_header: detail(
     [
-      "This header is malformed.",
-      "Send {expected|what the API description names, or leave the header out}.",
+      "This header is malformed[: {found}].",
+      "Send {expected|what the API description names, or leave the header out}[: {choice}].",
     ],
-    ["헤더의 형식이 올바르지 않습니다.", "{expected|API 설명에 있는 형태}(으)로 보내 주세요."],
+    [
+      "헤더의 형식이 올바르지 않습니다[({found})].",
+      "{expected|API 설명에 있는 형태}(으)로 보내 주세요[: {choice}].",
+    ],
   ),
   too_many_headers: detail(
     ["The request has too many headers[ (at most {limit})].", "Send fewer."],
@@ -198,8 +213,14 @@ export const REQUEST_DETAILS = {
     ["이 작업에는 본문이 필요 없습니다.", "본문 없이 또는 빈 객체를 보내 주세요."],
   ),
   encoding_unsupported: detail(
-    ["The body is encoded[ with {found}].", "Send it without the header Content-Encoding."],
-    ["본문이 인코딩되어 있습니다[({found})].", "Content-Encoding 헤더 없이 보내 주세요."],
+    [
+      "The body is compressed or encoded.",
+      "Send it uncompressed, as plain JSON, and leave the header Content-Encoding out.",
+    ],
+    [
+      "본문이 압축되었거나 인코딩되어 있습니다.",
+      "압축하지 않은 JSON으로, Content-Encoding 헤더 없이 보내 주세요.",
+    ],
   ),
   invalid_etag: detail(
     [

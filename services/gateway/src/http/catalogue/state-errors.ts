@@ -47,7 +47,7 @@ export const STATE_ERRORS = {
     ],
     [
       "최근 24시간 안에 같은 내용을 이 계정으로 보냈습니다.",
-      "내용을 바꾸거나, 그대로 보내려면 force를 설정해 주세요.",
+      "내용을 바꾸거나, 그대로 보내려면 force: true를 보내 주세요.",
     ],
   ),
   no_queue_slot: error(
@@ -81,9 +81,9 @@ export const STATE_ERRORS = {
     409,
     [
       "Only a failed delivery can be sent again.",
-      "Wait until this one has failed, or read its attempts.",
+      "Read it, and send this only once its status is failed.",
     ],
-    ["실패한 전송만 다시 보낼 수 있습니다.", "실패할 때까지 기다리거나 시도 내역을 확인해 주세요."],
+    ["실패한 전송만 다시 보낼 수 있습니다.", "다시 조회해 상태가 failed일 때만 보내 주세요."],
   ),
   invalid_transition: error(
     409,

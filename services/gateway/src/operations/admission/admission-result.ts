@@ -16,9 +16,19 @@ export type AdmissionResult =
   /** The API key is missing, malformed, unknown, expired or revoked. */
   | { readonly kind: "unauthenticated"; readonly limit: RateLimitState }
   /** The API key belongs to several workspaces and the request names none. */
-  | { readonly kind: "workspace_required"; readonly limit: RateLimitState }
+  | {
+      readonly kind: "workspace_required";
+      readonly limit: RateLimitState;
+      /** Ids of the workspaces of this API key. */
+      readonly workspaceIds: readonly string[];
+    }
   /** The API key does not belong to the workspace that the request names. */
-  | { readonly kind: "workspace_forbidden"; readonly limit: RateLimitState }
+  | {
+      readonly kind: "workspace_forbidden";
+      readonly limit: RateLimitState;
+      /** Ids of the workspaces of this API key. */
+      readonly workspaceIds: readonly string[];
+    }
   /**
    * A rate limit is used up: the limit of the workspace or, without a workspace, the limit on failed authentications of
    * the remote address.

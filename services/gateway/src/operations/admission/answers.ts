@@ -13,6 +13,14 @@ const UNAVAILABLE: AdmissionResult = { kind: "unavailable", retryAfterSeconds: 1
 
 type Workspace = NonNullable<KeyRecord["workspace"]>;
 
+/** A refusal that counts towards the rate limit of the remote address. */
+type Refusal =
+  | { readonly kind: "unauthenticated" }
+  | {
+      readonly kind: "workspace_required" | "workspace_forbidden";
+      readonly workspaceIds: readonly string[];
+    };
+
 export interface Answers {
   /** Refuses a request without a valid API key, and counts the request towards the limit of its remote address. */
   refuse(address: string, now: number): AdmissionResult;
@@ -58,20 +66,16 @@ export function createAnswers(addresses: AddressLimits): Answers {
    * Counts a refused request towards the rate limit of its remote address, and returns the refusal with the state of
    * this limit.
    */
-  function charge(
-    kind: "unauthenticated" | "workspace_required" | "workspace_forbidden",
-    address: string,
-    now: number,
-  ): AdmissionResult {
+  function charge(refusal: Refusal, address: string, now: number): AdmissionResult {
     const isWithinLimit = addresses.take(address, now);
     const limit = addresses.stateOf(address, now);
-    if (isWithinLimit) return { kind, limit };
+    if (isWithinLimit) return { ...refusal, limit };
     const retryAfterSeconds = addresses.retryAfterSeconds(address, now);
     return { kind: "rate_limited", workspaceId: undefined, retryAfterSeconds, limit };
   }
 
   function refuse(address: string, now: number): AdmissionResult {
-    return charge("unauthenticated", address, now);
+    return charge({ kind: "unauthenticated" }, address, now);
   }
 
   /**
@@ -80,7 +84,8 @@ export function createAnswers(addresses: AddressLimits): Answers {
    */
   function withoutWorkspace(record: KeyRecord, address: string, now: number): AdmissionResult {
     const isNamed = record.source.workspaceId !== undefined;
-    return charge(isNamed ? "workspace_forbidden" : "workspace_required", address, now);
+    const kind = isNamed ? "workspace_forbidden" : "workspace_required";
+    return charge({ kind, workspaceIds: record.workspaceIds }, address, now);
   }
 
   return {

@@ -24,8 +24,7 @@ const OUTAGE_MS = 2_000;
 /** Time after which granted API requests that were not used are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
 /**
- * Time after the last query to the accounts service at which a workspace has its whole rate limit again. The gateway
- * then no longer deducts requests that it admitted during an outage.
+ * Time after the last query at which a workspace has its whole rate limit again, and requests during an outage are no longer deducted.
  */
 const BUDGET_IDLE_MS = 60_000;
 
@@ -33,6 +32,8 @@ const BUDGET_IDLE_MS = 60_000;
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
+  /** Without `workspace`: ids of the workspaces that the API key may use, as far as they are known. */
+  readonly workspaceIds: readonly string[];
   /**
    * The workspace of the request; undefined when the request has to name a workspace, or when the API key does not
    * belong to the named one.
@@ -153,10 +154,11 @@ function toRecord(
   workspace: StoredWorkspace | undefined,
   source: AdmissionSource,
 ): KeyRecord {
-  const { keyId, scopes, freshUntil, usableUntil } = stored;
+  const { keyId, scopes, workspaceIds, freshUntil, usableUntil } = stored;
   return {
     keyId,
     scopes,
+    workspaceIds: workspace === undefined ? [...workspaceIds] : [],
     workspace,
     source,
     freshUntil: Math.min(freshUntil, workspace?.freshUntil ?? Infinity),

@@ -1,6 +1,6 @@
 import { enumeration, Id, Instant, nullable, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { PAGE } from "#src/routes/automations/page.ts";
+import { PAGE, RuleId } from "#src/routes/automations/page.ts";
 import { Comment, COMMENT_EXAMPLE } from "#src/routes/comments/schemas.ts";
 import { MAX_PLATFORM_ID_LENGTH } from "#src/routes/request.ts";
 import { CURSOR } from "#src/routes/schemas.ts";
@@ -8,7 +8,8 @@ import { CURSOR } from "#src/routes/schemas.ts";
 const MediaId = Type.String({
   minLength: 1,
   maxLength: MAX_PLATFORM_ID_LENGTH,
-  description: "The platform's id of the media.",
+  description:
+    "The platform's id of one media, such as externalId of a target that GET /posts/ID returns.",
 });
 const Reason = nullable(
   enumeration(
@@ -110,7 +111,7 @@ export const BackfillList = Type.Object(
 );
 
 export const CreateBackfill = Type.Object(
-  { ruleId: Id, mediaId: MediaId },
+  { ruleId: RuleId, mediaId: MediaId },
   {
     $id: "CreateBackfill",
     additionalProperties: false,
@@ -120,7 +121,11 @@ export const CreateBackfill = Type.Object(
 
 export const UpdateBackfill = Type.Object(
   {
-    action: enumeration("BackfillAction", ["prepare_next_page", "pause", "resume"]),
+    action: enumeration(
+      "BackfillAction",
+      ["prepare_next_page", "pause", "resume"],
+      "No action ends a job; a paused one does nothing until it is resumed.",
+    ),
   },
   { $id: "UpdateBackfill", additionalProperties: false, examples: [{ action: "pause" }] },
 );
@@ -128,7 +133,7 @@ export const UpdateBackfill = Type.Object(
 export const PageQuery = Type.Object(PAGE, { additionalProperties: false });
 
 export const PreviewBackfillQuery = Type.Object(
-  { ruleId: Id, mediaId: MediaId, cursor: CURSOR },
+  { ruleId: RuleId, mediaId: MediaId, cursor: CURSOR },
   { additionalProperties: false },
 );
 

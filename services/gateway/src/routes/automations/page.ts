@@ -1,3 +1,4 @@
+import { Id } from "@postrider/rest/schemas";
 import { Type } from "typebox";
 import { CURSOR } from "#src/routes/schemas.ts";
 
@@ -8,3 +9,9 @@ export const PAGE = {
   ),
   cursor: CURSOR,
 };
+
+/** The id of a rule, in a request. */
+export const RuleId = Type.String({
+  ...Id,
+  description: "The id of a rule that GET /automations/partner-dm-rules lists.",
+});

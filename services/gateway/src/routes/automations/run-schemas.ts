@@ -1,7 +1,7 @@
 import { AutomationRun, RunStatus } from "@postrider/rest/automations/schemas";
-import { Id, nullable, ref } from "@postrider/rest/schemas";
+import { nullable, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
-import { PAGE } from "#src/routes/automations/page.ts";
+import { PAGE, RuleId } from "#src/routes/automations/page.ts";
 
 export const AutomationRunList = Type.Object(
   { runs: Type.Array(ref(AutomationRun)), nextCursor: nullable(Type.String()) },
@@ -9,6 +9,6 @@ export const AutomationRunList = Type.Object(
 );
 
 export const ListAutomationRunsQuery = Type.Object(
-  { ...PAGE, ruleId: Type.Optional(Id), status: Type.Optional(RunStatus) },
+  { ...PAGE, ruleId: Type.Optional(RuleId), status: Type.Optional(RunStatus) },
   { additionalProperties: false },
 );

@@ -10,6 +10,22 @@ import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
+/** Maximum number of workspaces that an error answer lists. */
+const MAX_WORKSPACES = 20;
+
+/** Returns the ids of the workspaces of the API key of a request, as far as the result of its admission tells. */
+function workspacesOf(result: AdmissionResult): readonly string[] {
+  if ("workspaceIds" in result) return result.workspaceIds.slice(0, MAX_WORKSPACES);
+  return "workspaceId" in result && result.workspaceId !== undefined ? [result.workspaceId] : [];
+}
+
+/** Returns the fault of a request that names no workspace of its API key, with those that it can name. */
+function workspaceFaults(result: AdmissionResult & { readonly workspaceIds: readonly string[] }) {
+  const allowed = [...workspacesOf(result)];
+  if (allowed.length === 0) return [];
+  return [{ ...headerFault(result.kind, "X-Workspace-Id"), allowed }];
+}
+
 /**
  * Returns the error if the request is not admitted. For an admitted request, sets the caller of the request and returns
  * undefined.
@@ -24,9 +40,9 @@ function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceErr
     case "unauthenticated":
       return new ServiceError("unauthenticated", "unauthenticated");
     case "workspace_required":
-      return new ServiceError("invalid", "workspace_required");
+      return new ServiceError("invalid", "workspace_required", workspaceFaults(result));
     case "workspace_forbidden":
-      return new ServiceError("forbidden", "workspace_forbidden");
+      return new ServiceError("forbidden", "workspace_forbidden", workspaceFaults(result));
     case "rate_limited":
       return new ServiceError("conflict", "rate_limited", [], {
         retryAfterMs: result.retryAfterSeconds * 1000,
@@ -43,8 +59,13 @@ function refusalOf(request: FastifyRequest, result: AdmissionResult): ServiceErr
 function workspaceHeader(request: FastifyRequest): string | undefined | ServiceError {
   const value = request.headers["x-workspace-id"];
   if (value === undefined) return undefined;
-  if (typeof value === "string" && isId(value)) return value;
-  return invalidRequest([headerFault("invalid_header", "X-Workspace-Id")]);
+  return typeof value === "string" && isId(value) ? value : malformedWorkspace([]);
+}
+
+/** Returns the error for a header that is not the id of a workspace, with the workspaces that the API key has. */
+function malformedWorkspace(allowed: readonly string[]): ServiceError {
+  const advice = { variant: "workspace", allowed: [...allowed] };
+  return invalidRequest([{ ...headerFault("invalid_header", "X-Workspace-Id"), ...advice }]);
 }
 
 /**
@@ -87,7 +108,7 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
       if ("limit" in result) setRateLimit(reply, result.limit);
       const isMalformed = workspaceId instanceof ServiceError && isKeyKnown(result);
       const refusal = refusalOf(request, result);
-      done(isMalformed ? workspaceId : refusal);
+      done(isMalformed ? malformedWorkspace(workspacesOf(result)) : refusal);
     };
     const named = workspaceId instanceof ServiceError ? undefined : workspaceId;
     const result = deps.admission.admit({ key, workspaceId: named, address: request.ip });

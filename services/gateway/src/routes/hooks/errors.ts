@@ -16,20 +16,31 @@ import {
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { MAX_BODY_BYTES } from "#src/routes/hooks/body-rules.ts";
 
+/** Returns after how many seconds the client may try again; undefined if waiting does not help. */
+function waitOf({ retryAfterMs }: ServiceError, status: number): number | undefined {
+  const waits = retryAfterMs !== undefined || status === 429 || status === 503;
+  return waits ? Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)) : undefined;
+}
+
 function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: number): void {
   if (status === 401) reply.header("www-authenticate", "Bearer");
-  const waits = error.retryAfterMs !== undefined || status === 429 || status === 503;
-  if (waits)
-    reply.header("retry-after", Math.max(1, Math.ceil((error.retryAfterMs ?? 1000) / 1000)));
+  const wait = waitOf(error, status);
+  if (wait !== undefined) reply.header("retry-after", wait);
 }
+
+/** Maximum length, in characters, of an example body in an error message. */
+const MAX_EXAMPLE_LENGTH = 200;
 
 /** Returns the fault of a request without a body, if its operation needs one. */
 function toMissingBody(faults: readonly SchemaError[]): RequestViolation[] {
   const [fault] = faults;
   if (fault === undefined) return [];
-  const { required = [] } = (fault.parentSchema ?? {}) as ExpectedSchema;
+  const { required = [], examples = [] } = (fault.parentSchema ?? {}) as ExpectedSchema;
   const fields = required.length === 0 ? "" : ` with ${required.join(" and ")}`;
-  return [{ code: "body_required", path: "", expected: `a JSON object${fields}` }];
+  const example = JSON.stringify(examples[0]) ?? "";
+  const isShort = example !== "" && example.length <= MAX_EXAMPLE_LENGTH;
+  const shown = isShort ? `, such as ${example}` : "";
+  return [{ code: "body_required", path: "", expected: `a JSON object${fields}${shown}` }];
 }
 
 /** Returns the schema faults of all parts of a request, because fastify itself stops at the first part with a fault. */
@@ -64,12 +75,24 @@ function fromFastify(error: FastifyError): ServiceError | undefined {
   return isClientFault ? invalidRequest() : undefined;
 }
 
+/** Matches an ETag of ours without its quotes. */
+const UNQUOTED_TAG = /^[1-9]\d{0,17}(?:\.[\w-]{11})?$/;
+
 /** Says what is wrong with an `If-Match` that could match nothing, because it is not an ETag. */
 function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   const header = request.headers["if-match"];
   if (header === undefined || !isMalformedIfMatch(header)) return [];
-  const found = quoteFound(header);
-  return [{ ...headerFault("invalid_etag", "If-Match"), expected: '"3"', ...defined({ found }) }];
+  // A header is shown as it was sent, because the quotes of JSON would look like those that are missing.
+  const found = quoteFound(header) === undefined ? undefined : header;
+  const isUnquoted = UNQUOTED_TAG.test(header);
+  const advice = { expected: isUnquoted ? `"${header}"` : '"3"', ...defined({ found }) };
+  return [
+    {
+      ...headerFault("invalid_etag", "If-Match"),
+      ...advice,
+      ...(isUnquoted && { variant: "unquoted" }),
+    },
+  ];
 }
 
 /** Returns the violations of a failed request, with those that only the request itself shows. */
@@ -128,7 +151,9 @@ export function addErrorAnswers(
     const { reason, kind } = answer;
     const violations = listViolations(error, answer, request);
     const part = partOf(request);
-    const body = toErrorBody({ reason, kind, violations, locale: request.locale, part });
+    const { locale } = request;
+    const wait = waitOf(answer, status);
+    const body = toErrorBody({ reason, kind, violations, locale, part, wait });
     request.errorCode = body.error.code;
     return reply
       .status(status)

@@ -1,14 +1,10 @@
 import { ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { defined } from "#src/http/defined.ts";
+import { findSimilarOperation, type KnownPath } from "#src/http/method-advice.ts";
 import { findSimilarPath } from "#src/http/similar-path.ts";
 import { API_PATH } from "#src/routes/api-paths.ts";
 import { checkPermission } from "#src/routes/hooks/admission.ts";
-
-interface KnownPath {
-  readonly pattern: RegExp;
-  readonly methods: Set<string>;
-}
 
 function toPattern(url: string): RegExp {
   const parts = url
@@ -35,9 +31,9 @@ function unknownPath(path: string, known: ReadonlyMap<string, KnownPath>): Servi
  * other path with 404.
  */
 export function addKnownPaths(app: FastifyInstance): void {
-  const known = new Map<string, KnownPath>();
+  const known = new Map<string, KnownPath & { readonly methods: Set<string> }>();
   app.addHook("onRoute", ({ url, method }) => {
-    const path = known.get(url) ?? { pattern: toPattern(url), methods: new Set<string>() };
+    const path = known.get(url) ?? { url, pattern: toPattern(url), methods: new Set<string>() };
     for (const name of Array.isArray(method) ? method : [method]) path.methods.add(name);
     known.set(url, path);
   });
@@ -51,8 +47,10 @@ export function addKnownPaths(app: FastifyInstance): void {
     if (methods === undefined) return unknownPath(path, known);
     const allowed = [...methods].toSorted();
     reply.header("allow", allowed.join(", "));
+    const expected = findSimilarOperation(request.method, path, [...known.values()]);
+    const advice = defined({ found: request.method, expected });
     return new ServiceError("invalid", "method_not_allowed", [
-      { code: "method_not_allowed", allowed },
+      { code: "method_not_allowed", ...advice, allowed },
     ]);
   };
   // The path and the permissions are checked before the body of the request is read, because a body that is too large

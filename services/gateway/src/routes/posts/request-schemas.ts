@@ -41,7 +41,11 @@ export const CreatePost = Type.Object(
       Type.Boolean({ description: "Publish it even if the same content was published recently." }),
     ),
   },
-  { $id: "CreatePost", additionalProperties: false },
+  {
+    $id: "CreatePost",
+    additionalProperties: false,
+    examples: [{ content: "Hello", accountIds: ["01936a5e-7d2b-7000-8000-000000000001"] }],
+  },
 );
 
 export const ValidatePost = Type.Object(POST, {
@@ -76,7 +80,8 @@ export const PublishPost = Type.Unsafe<{ readonly force: true } | null>({
     force: {
       type: "boolean",
       const: true,
-      description: "Publish it even if the same content was published recently.",
+      description:
+        "Publish it even if the same content was published recently; otherwise send no body.",
     },
   },
   required: ["force"],
@@ -116,7 +121,7 @@ export const ListPostsQuery = Type.Object(
       Type.String({
         minLength: 1,
         maxLength: 1000,
-        description: "nextCursor of the previous page.",
+        description: "nextCursor of the previous page; leave it out for the first page.",
       }),
     ),
     status: Type.Optional(PostStatus),

@@ -30,7 +30,8 @@ export const PostOptions = named(
     type: "object",
     maxProperties: 100,
     additionalProperties: ref(PostOption),
-    description: "Overrides per platform id or account id; those of the account take precedence.",
+    description:
+      'Overrides per platform id or account id, such as {"x":{"content":"Short"}}; those of the account take precedence.',
   }),
 );
 

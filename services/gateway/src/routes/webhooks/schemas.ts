@@ -10,6 +10,7 @@ const Url = Type.String({
   format: "uri",
   pattern: HTTP_URL,
   maxLength: MAX_URL_LENGTH,
+  examples: ["https://example.com/hook"],
   description: "http or https, at a public address, on any port.",
 });
 const Description = Type.String({ maxLength: 500 });
@@ -160,7 +161,11 @@ const PAGE = {
     Type.Integer({ minimum: 1, maximum: 100, description: "1 to 100, default 20." }),
   ),
   cursor: Type.Optional(
-    Type.String({ minLength: 1, maxLength: 1000, description: "nextCursor of the previous page." }),
+    Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: "nextCursor of the previous page; leave it out for the first page.",
+    }),
   ),
 };
 

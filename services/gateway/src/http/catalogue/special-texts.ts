@@ -1,0 +1,106 @@
+import { detail } from "./entry.ts";
+
+/** What may be said about a webhook delivery that is still being attempted. */
+const UNFINISHED = detail(
+  [
+    "This delivery has not failed: it is attempted by itself until it succeeds or fails.",
+    "Wait, and send this only once its status is failed.",
+  ],
+  [
+    "아직 실패하지 않은 전송이며, 성공하거나 실패할 때까지 자동으로 시도됩니다.",
+    "기다렸다가 상태가 failed일 때만 보내 주세요.",
+  ],
+);
+
+/**
+ * More precise texts for some cases of a code: `code.variant` for a variant of a detail, `error.status` for an error because of the
+ * status of a resource. The codes stay the same.
+ */
+export const SPECIAL_TEXTS = {
+  "additional_property.renamed": detail(
+    [
+      "There is no {noun|field} with this name here.",
+      "Send this instead: {expected|one that the API description names}.",
+    ],
+    [
+      "이런 이름의 {noun|항목}이 여기에는 없습니다.",
+      "대신 {expected|API 설명에 있는 항목}(을)를 보내 주세요.",
+    ],
+  ),
+  "additional_property.each": detail(
+    [
+      "There is no {noun|field} with this name here.",
+      "Send one request for each item, with {expected|the field that the API description names}.",
+    ],
+    [
+      "이런 이름의 {noun|항목}이 여기에는 없습니다.",
+      "항목마다 한 번씩 {expected|API 설명에 있는 항목}(으)로 요청을 보내 주세요.",
+    ],
+  ),
+  "additional_property.wrapper": detail(
+    [
+      "There is no {noun|field} with this name here.",
+      "Send what is in it at the top level[: {expected}].",
+    ],
+    [
+      "이런 이름의 {noun|항목}이 여기에는 없습니다.",
+      "그 안의 값을 최상위에 보내 주세요[({expected})].",
+    ],
+  ),
+  "format.no_such_day": detail(
+    ["This date does not exist[: {found}].", "Send {expected|a date that exists}."],
+    ["존재하지 않는 날짜입니다[({found})].", "존재하는 날짜를 보내 주세요[({expected})]."],
+  ),
+  "invalid_header.workspace": detail(
+    [
+      "This is not the id of a workspace.",
+      "Send {expected|a UUID}[: {choice}]; or leave the header out if the key has only one.",
+    ],
+    [
+      "워크스페이스의 id가 아닙니다.",
+      "{expected|UUID}(을)를 보내고[: {choice}], 키의 워크스페이스가 하나뿐이면 헤더를 빼 주세요.",
+    ],
+  ),
+  "invalid_transition.published": detail(
+    [
+      "The post is already published.",
+      "To publish it again, create a new post with POST /posts. Send this only while the status is {choice|another one}.",
+    ],
+    [
+      "이미 게시된 게시물입니다.",
+      "다시 게시하려면 POST /posts로 새 게시물을 만들어 주세요. 이 작업은 상태가 {choice|다를} 때만 가능합니다.",
+    ],
+  ),
+  "delivery_not_failed.pending": UNFINISHED,
+  "delivery_not_failed.delivering": UNFINISHED,
+  "delivery_not_failed.succeeded": detail(
+    [
+      "This delivery succeeded, so there is nothing to retry.",
+      "Send this only for a delivery whose status is failed; GET /webhooks/ID/deliveries?status=failed lists them.",
+    ],
+    [
+      "이미 성공한 전송이라 다시 보낼 것이 없습니다.",
+      "상태가 failed인 전송에만 사용해 주세요. GET /webhooks/ID/deliveries?status=failed로 조회할 수 있습니다.",
+    ],
+  ),
+  "delivery_not_failed.cancelled": detail(
+    [
+      "This delivery was cancelled, so it cannot be sent again.",
+      "Send this only for a delivery whose status is failed; GET /webhooks/ID/deliveries?status=failed lists them.",
+    ],
+    [
+      "취소된 전송이라 다시 보낼 수 없습니다.",
+      "상태가 failed인 전송에만 사용해 주세요. GET /webhooks/ID/deliveries?status=failed로 조회할 수 있습니다.",
+    ],
+  ),
+  "invalid_etag.unquoted": detail(
+    [
+      "This is not an ETag, because it has no double quotes[: {found}].",
+      "Send {expected|the ETag}, quotes included, as the header ETag of the answer shows it.",
+    ],
+    [
+      "큰따옴표가 없어 ETag가 아닙니다[({found})].",
+      "응답의 ETag 헤더에 있는 그대로 따옴표까지 {expected|ETag}(을)를 보내 주세요.",
+    ],
+  ),
+};

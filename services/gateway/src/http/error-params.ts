@@ -1,0 +1,70 @@
+import type { Locale } from "@postrider/rest/locale";
+import type { Violation } from "@postrider/shared/errors";
+import type { RequestViolation } from "#src/http/schema-faults.ts";
+
+/** What messages call a value of the type that a detail names. */
+const FOUND_TYPES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
+  en: new Map([
+    ["array", "a list"],
+    ["object", "an object"],
+    ["string", "a string"],
+    ["number", "a number"],
+  ]),
+  ko: new Map([
+    ["array", "목록"],
+    ["object", "객체"],
+    ["string", "문자열"],
+    ["number", "숫자"],
+  ]),
+};
+/** What messages call a named value of a part of the request. */
+const NOUNS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
+  en: { query: "parameter", header: "header" },
+  ko: { query: "매개변수", header: "헤더" },
+};
+
+/** Names allowed values as a choice: the only one, or one of several. */
+function toChoice(allowed: readonly string[], locale: Locale): string | undefined {
+  const values = allowed.join(", ");
+  if (allowed.length < 2) return allowed[0];
+  return locale === "en" ? `one of ${values}` : `${values} 중 하나`;
+}
+
+/** Returns the values that messages about a violation may contain. */
+export function paramsOf(violation: RequestViolation, locale: Locale) {
+  const { expected, found = "", status, reason, postId, allowed = [] } = violation;
+  return {
+    ...numbersOf(violation),
+    expected,
+    found: FOUND_TYPES[locale].get(found) ?? violation.found,
+    noun: NOUNS[locale][violation.in ?? ""],
+    status,
+    reason,
+    postId,
+    allowed: allowed.length === 0 ? undefined : allowed.join(", "),
+    choice: toChoice(allowed, locale),
+    resetsAt: toTime(violation.resetsAt),
+  };
+}
+
+/** Returns the numbers of a violation. */
+export function numbersOf(violation: Violation) {
+  return {
+    limit: violation.limit,
+    actual: violation.actual,
+    used: toNumber(violation.used),
+    reserved: toNumber(violation.reserved),
+    requested: toNumber(violation.requested),
+  };
+}
+
+function toNumber(value: bigint | undefined): number | undefined {
+  return value === undefined ? undefined : Number(value);
+}
+
+/** Returns a time of a violation as RFC 3339. */
+export function toTime(time: Violation["resetsAt"]): string | undefined {
+  if (time === undefined) return undefined;
+  const milliseconds = Number(time.seconds ?? 0n) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,91 @@
+import { distance } from "#src/http/similar-path.ts";
+
+/** Fields of ours, each with the names that other interfaces use for it. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  content: ["text", "body", "message", "caption"],
+  message: ["text", "body", "content"],
+  text: ["message", "content", "body"],
+  accountIds: ["account", "channel", "profile", "platform", "target", "network"],
+  accountId: ["account", "channel", "profile"],
+  mediaIds: ["media", "image", "photo", "picture", "video", "attachment", "mediaurl", "file"],
+  isDraft: ["draft", "status", "state"],
+  status: [
+    "enabled",
+    "active",
+    "isactive",
+    "isenabled",
+    "ispaused",
+    "isdisabled",
+    "paused",
+    "disabled",
+    "state",
+  ],
+  scheduledAt: ["schedule", "scheduledtime", "scheduletime", "publishat", "date", "time", "at"],
+  queueSlot: ["queue", "slot", "usequeue"],
+  options: ["override", "platformoption", "setting"],
+  cursor: ["page", "offset", "after", "pagetoken", "skip"],
+  limit: ["pagesize", "perpage", "count", "size", "first"],
+  from: ["since", "start", "startdate", "after"],
+  to: ["until", "end", "enddate", "before"],
+  startsOn: ["start", "startdate", "from"],
+  endsOn: ["end", "enddate", "to", "until"],
+  url: ["link", "href", "uri", "endpoint", "callback", "callbackurl", "webhookurl", "mediaurl"],
+  events: ["event", "eventtype", "type", "topic"],
+  contentType: ["type", "mimetype", "mime", "filetype"],
+  fileName: ["name", "file"],
+  bytes: ["size", "filesize", "length", "contentlength"],
+  weekdays: ["day", "daysofweek", "dayofweek"],
+  times: ["hour"],
+  timezone: ["tz", "zone"],
+  altText: ["alt", "description", "caption"],
+  action: ["status", "state", "command"],
+  type: ["action"],
+};
+
+/** Maximum length, in characters, of a name that is compared with the fields. */
+const MAX_LENGTH = 40;
+/** Minimum length, in characters, of a name in which a typing error is recognised. */
+const MIN_TYPED_LENGTH = 5;
+const MAX_TYPING_ERRORS = 2;
+
+/** Returns a name in lower case, without separators and in the singular. */
+function normalize(name: string): string {
+  return name
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "")
+    .replace(/s$/, "");
+}
+
+/** Names of switches that are true while something is paused. */
+const OFF_SWITCHES: ReadonlySet<string> = new Set(["paused", "disabled", "ispaused", "isdisabled"]);
+
+/** The other names of each field, as `normalize` returns them. */
+const ALIASES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
+  Object.entries(NAMES).map(([field, names]) => [field, new Set(names.map(normalize))]),
+);
+
+/**
+ * Returns the value of a switch as a status: `true` for `enabled` means `active`. Undefined if the field that is meant is not such a
+ * status.
+ */
+export function toStatus(
+  name: string,
+  value: unknown,
+  choices: readonly unknown[] = [],
+): string | undefined {
+  const isSwitch =
+    typeof value === "boolean" && choices.includes("active") && choices.includes("paused");
+  if (!isSwitch) return undefined;
+  return value === OFF_SWITCHES.has(normalize(name)) ? "paused" : "active";
+}
+
+/** Returns the field that is meant by a name that does not exist; undefined if that is not clear. */
+export function findIntendedField(name: string, fields: readonly string[]): string | undefined {
+  if (name.length > MAX_LENGTH) return undefined;
+  const plain = normalize(name);
+  const same = fields.find((field) => normalize(field) === plain);
+  if (same !== undefined) return same;
+  const meant = fields.find((field) => ALIASES.get(field)?.has(plain));
+  if (meant !== undefined || name.length < MIN_TYPED_LENGTH) return meant;
+  return fields.find((field) => distance(name, field) <= MAX_TYPING_ERRORS);
+}

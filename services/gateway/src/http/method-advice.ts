@@ -1,0 +1,58 @@
+/** A path of the API with the methods that it supports. */
+export interface KnownPath {
+  /** The path as routes write it, with `:id` for an id. */
+  readonly url: string;
+  readonly pattern: RegExp;
+  readonly methods: ReadonlySet<string>;
+}
+
+/** The methods that do something similar, the best first. DELETE is proposed only to clients that sent DELETE. */
+const SIMILAR: Readonly<Partial<Record<string, readonly string[]>>> = {
+  GET: ["POST"],
+  HEAD: ["GET"],
+  PUT: ["PATCH", "POST", "GET"],
+  PATCH: ["PUT", "POST", "GET"],
+  POST: ["PATCH", "PUT", "GET"],
+  DELETE: ["GET"],
+};
+/** The methods for which a resource is looked for in the list that the path names. */
+const OF_RESOURCES: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
+
+/** Returns the paths above a path, the nearest first. */
+function parentsOf(path: string): string[] {
+  const parts = path.split("/");
+  return parts.map((_, index) => parts.slice(0, -index).join("/")).slice(1, -1);
+}
+
+/** Returns the methods of a path below the path, which names a resource of the list. */
+function methodsOfResource(
+  path: string,
+  known: readonly KnownPath[],
+): ReadonlySet<string> | undefined {
+  return known.find(({ url, pattern }) => /\/:\w+$/.test(url) && pattern.test(`${path}/id`))
+    ?.methods;
+}
+
+/**
+ * Returns the operation that a client probably means that sent a method to a path that does not support it, for example
+ * `PATCH /api/v1/posts/17`; undefined if none is similar.
+ */
+export function findSimilarOperation(
+  method: string,
+  path: string,
+  known: readonly KnownPath[],
+): string | undefined {
+  const methodsOf = (each: string) => known.find(({ pattern }) => pattern.test(each))?.methods;
+  const own = methodsOf(path);
+  if (OF_RESOURCES.has(method)) {
+    const wanted = method === "PUT" ? ["PUT", "PATCH"] : [method];
+    const found = wanted.find((each) => methodsOfResource(path, known)?.has(each));
+    if (found !== undefined) return `${found} ${path}/{id}`;
+  }
+  if (method === "GET" || method === "HEAD") {
+    const parent = parentsOf(path).find((each) => methodsOf(each)?.has("GET"));
+    if (parent !== undefined) return `GET ${parent}`;
+  }
+  const similar = SIMILAR[method]?.find((each) => own?.has(each));
+  return similar === undefined ? undefined : `${similar} ${path}`;
+}
