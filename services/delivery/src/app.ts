@@ -47,7 +47,7 @@ import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 
-/** How webhooks read what engagement owns; the two parts do not import each other. */
+/** The data of engagement that webhooks read; the two parts do not import each other. */
 const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
 /** The parts of the service that this process works for, once they have started. */
@@ -148,7 +148,7 @@ function createAllRoutes(
   };
 }
 
-/** What this process tells about the installation to `postrider doctor`. */
+/** What this process reports about the installation to `postrider doctor`. */
 function createDiagnostics(
   { media, platforms }: Config,
   sql: Sql,
@@ -165,13 +165,13 @@ function createDiagnostics(
   };
 }
 
-/** The keys with which cursors of lists are signed. */
+/** The keys that sign the cursors of lists. */
 function readCursorKeys({ identity }: Config): CursorKeys {
   const [first, ...others] = identity.keys.map(({ text }) => text);
   return deriveCursorKeys("delivery", [first ?? "", ...others]);
 }
 
-/** The handlers of all consumers, once each, for events that failed, were parked and are delivered again. */
+/** The handlers of all consumers, each once, for events that failed, were set aside (parked) and are delivered again. */
 function listHandlers(engagement: EngagementRpc): readonly EventHandler[] {
   const webhooks = Object.values(webhookHandlers).flat();
   return [...new Set([...postsHandlers, ...webhooks, ...engagement.handlers])];

@@ -14,7 +14,7 @@ import {
 } from "@postrider/shared/process/service";
 import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
-/** What a process of the service can work for. */
+/** The parts of the service that a process can run. */
 export const ROLES = ["all", "publishing", "webhooks", "engagement"] as const;
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));

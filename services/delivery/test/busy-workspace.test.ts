@@ -7,7 +7,7 @@ import { openDatabase, readTask, request, startWorker, World } from "./fixture.t
 /** Number of targets of one workspace that may be in work on one platform. */
 const PER_PLATFORM = 32;
 
-test("a workspace whose targets wait on all platforms leaves places in a process for another workspace", async () => {
+test("a process with many targets of one workspace still publishes the targets of another workspace", async () => {
   await using database = await openDatabase();
   const world = new World();
   const workspaceId = newId();

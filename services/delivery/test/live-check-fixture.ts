@@ -55,7 +55,7 @@ function settingsOf(platform: PlatformId) {
   };
 }
 
-/** Parts of live checks that a test replaces. */
+/** Dependencies of live checks that a test replaces. */
 type Replaced = Partial<
   Pick<LiveCheckDeps, "guard" | "patienceMs"> & Pick<LiveCheckContext, "openPermalink">
 >;
@@ -119,7 +119,7 @@ export async function open(platform: PlatformId, { openPermalink, ...replaced }:
     findFile,
   });
   const doctor = createTestPeer((router) => router.service(DoctorService, service));
-  /** Makes another process of the delivery service, to which the account and the database belong as well. */
+  /** Creates another process of the delivery service for the same account and database. */
   const startOther = (): LiveChecks => {
     const other = new LiveChecks(deps);
     opened.push(other);

@@ -7,7 +7,7 @@ import { database, open, platformOf, whenEnded, type Opened } from "./live-check
 
 beforeEach(() => database.migrationSql`delete from live_checks`);
 
-/** A step that does not end before the test lets it. */
+/** A step that ends only when the test allows it. */
 class Pause {
   readonly #reached = Promise.withResolvers<void>();
   readonly #end = Promise.withResolvers<void>();
@@ -23,7 +23,7 @@ class Pause {
   }
 }
 
-/** Starts a live check whose process hangs after it has published, and opens the permalink of the post. */
+/** Starts a live check whose process hangs after it has published, while it opens the permalink of the post. */
 async function startHanging(platform: "bluesky" | "telegram") {
   const pause = new Pause();
   const opened = await open(platform, {
@@ -37,7 +37,7 @@ async function startHanging(platform: "bluesky" | "telegram") {
   return { opened, id, pause };
 }
 
-/** Ends the leases of all live checks, as after the end of the process that made them, and lets another process look. */
+/** Ends the leases of all live checks, as if the process that made them had ended, and lets another process look for them. */
 async function takeOver(other: LiveChecks): Promise<void> {
   await database.sql`update live_checks set lease_until = now() - interval '1 second'`;
   await other.pass();
@@ -52,7 +52,7 @@ function namesOf(state: {
 }
 
 test.each(["bluesky", "telegram"] as const)(
-  "another process deletes the post of a live check on %s whose process ended, and says where it was interrupted",
+  "another process deletes the post of a live check on %s whose process ended, and reports the interrupted step",
   async (platform) => {
     const { opened, id, pause } = await startHanging(platform);
     const before = (await opened.client.getLiveCheck({ id })).steps.length;
@@ -69,7 +69,7 @@ test.each(["bluesky", "telegram"] as const)(
   },
 );
 
-test("a process that goes on with a live check which another one has ended adds no step and leaves no post", async () => {
+test("a process that continues a live check which another process has ended adds no step and leaves no post", async () => {
   const { opened, id, pause } = await startHanging("bluesky");
   await takeOver(opened.startOther());
   const ended = await whenEnded(opened, id);
@@ -92,14 +92,14 @@ test("a process keeps its live checks by renewing their leases", async () => {
   expect(await visible("bluesky")).toEqual([]);
 });
 
-test("a live check that was taken over before its publishing call never publishes", async () => {
+test("a live check that another process took over before the publishing call never publishes", async () => {
   const pause = new Pause();
   const { sql } = database;
   const guard = createPublishingGuard({ sql, logger, deploymentId: DEPLOYMENT });
   let asked = 0;
   const opened = await open("x", {
     guard: {
-      // The guard is asked at the start of the check and again before the publishing call.
+      // The test delays the second question whether the data may publish, which comes right before the publishing call.
       isOwn: async () => {
         asked += 1;
         if (asked === 2) await pause.wait();
@@ -119,7 +119,7 @@ test("a live check that was taken over before its publishing call never publishe
   expect(await platformOf("x").listRequests()).toEqual([]);
 });
 
-/** Removes what the database knows of the post of a live check, as if the process had ended during the publishing call. */
+/** Removes what the database stores about the post of a live check, as if the process had ended during the publishing call. */
 async function forgetPost(id: string): Promise<void> {
   await database.migrationSql`
     update live_checks
@@ -127,7 +127,7 @@ async function forgetPost(id: string): Promise<void> {
     where id = ${id}`;
 }
 
-test("another process finds a post by its content and deletes it when the process ended during the publishing call", async () => {
+test("a live check whose process ended during the publishing call has its post found by content and deleted by another process", async () => {
   const { opened, id, pause } = await startHanging("bluesky");
   await forgetPost(id);
   await takeOver(opened.startOther());
@@ -142,7 +142,7 @@ test("another process finds a post by its content and deletes it when the proces
   pause.end();
 });
 
-test("an interrupted live check names the text of a post that cannot be searched for", async () => {
+test("an interrupted live check reports the text of its post if the platform cannot be searched for it", async () => {
   const { opened, id, pause } = await startHanging("telegram");
   await forgetPost(id);
   await takeOver(opened.startOther());
@@ -157,7 +157,7 @@ test("an interrupted live check names the text of a post that cannot be searched
   pause.end();
 });
 
-test("an interrupted live check of an account that was disconnected names the post that is left", async () => {
+test("an interrupted live check of a disconnected account reports the post that stays on the platform", async () => {
   const { opened, id, pause } = await startHanging("bluesky");
   opened.credential.accountStatus = "disconnected";
   await takeOver(opened.startOther());
@@ -169,7 +169,7 @@ test("an interrupted live check of an account that was disconnected names the po
   pause.end();
 });
 
-test("a stopping process leaves the search for a lost post of a live check to the next one", async () => {
+test("a stopping process leaves the search for the lost post of a live check to the next process", async () => {
   const opened = await open("bluesky", { patienceMs: 60_000 });
   await platformOf("bluesky").addFault("publish", "drop_after_commit");
   await platformOf("bluesky").addFault("GET /*", "status", { status: 503, times: 100 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { DEPLOYMENT } from "./fixture.ts";
 import { check, database, open, platformOf } from "./live-check-fixture.ts";
 
-/** The steps of a live check that do not end with `ok` on each platform. */
+/** The steps of a live check that do not end with `ok`, by platform. */
 const EXPECTED = {
   instagram: [],
   x: [],
@@ -20,13 +20,13 @@ const EXPECTED = {
 } satisfies Record<PlatformId, readonly string[]>;
 
 describe.each(PLATFORM_IDS)("the live check of an account of %s", (platform) => {
-  test(`an operator's live check of ${platform} publishes at most one post and says what is left of it`, async () => {
+  test(`an operator's live check of ${platform} publishes at most one post and reports what it could not delete`, async () => {
     const state = await check(await open(platform));
     const steps = state.steps.map(({ name, status }) => `${name}: ${status}`);
 
     expect(steps.filter((step) => !step.endsWith(": ok"))).toEqual(EXPECTED[platform]);
     expect(steps[0]).toBe("prepare: ok");
-    // TikTok never returns the id of a private video, so the last step names the text to look for.
+    // TikTok never returns the id of a private video, so the last step reports the text to search for.
     const isNamed = state.steps.at(-1)?.found.includes(state.text);
     expect(isNamed).toBe(platform === "tiktok");
     expect(state.externalId).toBeUndefined();
@@ -35,7 +35,7 @@ describe.each(PLATFORM_IDS)("the live check of an account of %s", (platform) => 
   });
 });
 
-test("a live check whose post cannot be deleted names the post that is left", async () => {
+test("a live check reports its post if it cannot delete it", async () => {
   const opened = await open("bluesky");
   await platformOf("bluesky").addFault("delete", "status", { status: 403, times: 5 });
   const state = await check(opened);
@@ -86,7 +86,7 @@ test("a live check is refused while the data belongs to another deployment", asy
   }
 });
 
-test("a live check deletes its post although the process stops", async () => {
+test("a live check deletes its post even if the process stops", async () => {
   const opening = Promise.withResolvers<void>();
   const { client, ref, liveChecks } = await open("bluesky", {
     openPermalink: async (_permalink, signal) => {
@@ -108,7 +108,7 @@ test("a live check deletes its post although the process stops", async () => {
   expect(await platformOf("bluesky").visible()).toEqual([]);
 });
 
-test("the check of an account says what is granted and what its platform allows, and unknown accounts are not found", async () => {
+test("the check of an account reports granted permissions and what the platform allows; unknown accounts are not found", async () => {
   const { client, ref } = await open("x");
   const { findings } = await client.diagnoseAccount(ref);
   expect(findings).toMatchObject([

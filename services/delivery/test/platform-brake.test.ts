@@ -312,7 +312,7 @@ test("publishing to a platform is not held back when the servers of the owners o
   expect(await sql`select 1 from platform_brakes where unknowns_in_row > 0`).toEqual([]);
 });
 
-test("while servers of account owners do not answer, publishing calls to the platform itself are still made side by side", async () => {
+test("while account owners' own servers do not answer, publishing calls to the platform itself are still made concurrently", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

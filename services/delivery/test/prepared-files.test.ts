@@ -17,17 +17,17 @@ type Prepare = PublishingDeps["media"]["prepare"];
 
 const RENDERED = new TestMedia("rendered", "image/jpeg", Buffer.from("rendered"));
 
-/** A media service whose calls `prepare` answers; the original files are those of the world. */
+/** A media service that answers preparation calls with `prepare`; the original files are those of the fake media service. */
 function mediaWith(prepare: Prepare): PublishingDeps["media"] {
   return { describe: () => pngMedia(1), prepare };
 }
 
-/** A PNG that TikTok does not take, in a size that TikTok takes. */
+/** A PNG file, a format that TikTok does not accept, in a size that TikTok accepts. */
 function createTarget(world: World) {
   return world.addTarget({ platform: "tiktok", media: [pngMedia(1)] });
 }
 
-test("a target is published with the file that its platform takes, and searched for with the same file", async () => {
+test("a target is published with the converted file that its platform accepts, and searched for with the same file", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = createTarget(world);
@@ -69,7 +69,7 @@ test("a target is published with the file that its platform takes, and searched 
   expect(renditions).toEqual([rendition, rendition]);
 });
 
-test("a refused rendition fails the target with the sentence of the media service, without a call to the platform", async () => {
+test("a target fails with the media service's error message, without a platform call, if its file cannot be converted", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = createTarget(world);
@@ -91,7 +91,7 @@ test("a refused rendition fails the target with the sentence of the media servic
   expect(world.calls).toEqual([]);
 });
 
-test("a target whose file cannot be prepared in time is tried again as media_fetch_failed, and other targets do not wait", async () => {
+test("a target whose file is not prepared in time is retried with the code media_fetch_failed, and others do not wait", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = createTarget(world);
@@ -118,7 +118,7 @@ test("a target whose file cannot be prepared in time is tried again as media_fet
   ]);
 });
 
-test("a media service that does not answer makes targets wait without an attempt", async () => {
+test("targets wait without using an attempt while the media service does not answer", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = createTarget(world);

@@ -136,7 +136,7 @@ class Stage implements AsyncDisposable {
     return ((await answer.json()) as { accessJwt: string }).accessJwt;
   }
 
-  /** Returns the only process of the stage that runs; starts one if none does. */
+  /** Returns the only running process of the stage; starts one if none runs. */
   running(): ChildProcess {
     const [child] = this.#live();
     return child ?? this.start();
@@ -234,8 +234,8 @@ const free: Stage[] = [];
 afterAll(() => Promise.all(free.map((stage) => stage[Symbol.asyncDispose]())));
 
 /**
- * Runs a test on a stage that no other test uses meanwhile, so that tests run concurrently. The next test continues with the
- * process that this one leaves, which saves a start: a test has targets of its own, and leaves at most one process.
+ * Runs a test on a stage that no other test uses meanwhile, so that tests run concurrently. The next test on the stage reuses
+ * the process that this one leaves, which saves a start: a test has targets of its own, and leaves at most one process.
  */
 async function onStage(use: (stage: Stage) => Promise<void>): Promise<void> {
   const stage = free.pop() ?? (await Stage.open());
@@ -398,7 +398,7 @@ test.concurrent("a platform's answer that arrived while the delivery process was
     await stage.keepOnly(other);
   }));
 
-test.concurrent("the metrics of a post are stored once although a delivery process is killed between the platform's answer and the record", async () => {
+test.concurrent("the metrics of a post are stored once even if a delivery process is killed before it stores the platform's answer", async () => {
   await using stage = await Stage.open();
   const target = await stage.addTarget("x");
   const first = stage.start("all");

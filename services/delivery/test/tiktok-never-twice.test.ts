@@ -29,7 +29,7 @@ const SHORT = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.003 };
 
 const platform = await startTestPlatform("tiktok");
 const server = await startMediaServer();
-/** Divides also small videos, so that the tests send few bytes. */
+/** Splits even small videos into parts, so that the tests send few bytes. */
 const chunkSizes = { wholeBytes: 0, chunkBytes: [5 * MIB] };
 const tiktok = createTiktokPublishingConnector({ baseUrl: platform.url, chunkSizes });
 beforeEach(() => platform.control("POST", "settings", { tiktokWholeVideoBytes: 0 }));

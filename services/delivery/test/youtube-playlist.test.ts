@@ -30,7 +30,7 @@ async function createPublication(): Promise<Publication> {
   return { ...made, title: "Listed" };
 }
 
-/** Publishes a video whose channel's settings name a playlist, and does what remains afterwards. */
+/** Publishes a video of a channel whose settings name a playlist, and runs the job that completes published targets. */
 async function publishInto(publication: Publication, playlistId: string) {
   const world = new World();
   const given = { platform: "youtube", media: publication.media } as const;
@@ -58,7 +58,7 @@ async function listVideos({ accessToken }: Publication, playlistId: string) {
   return items.map(({ contentDetails }) => contentDetails.videoId);
 }
 
-test("a YouTube video is published once and then added to the playlist of its channel's settings once, although a call fails", async () => {
+test("a YouTube video is published once and then added to the playlist of its channel's settings once, even if a call fails", async () => {
   const publication = await createPublication();
   const playlistId = publication.externalId.replace(/^UC/, "PL");
   await platform.addFault("other", "drop_after_commit");
@@ -68,7 +68,7 @@ test("a YouTube video is published once and then added to the playlist of its ch
   expect(await platform.visible()).toHaveLength(1);
 });
 
-test("a YouTube video whose playlist does not exist stays published, and its target says why it is in no playlist", async () => {
+test("a YouTube video whose playlist does not exist stays published, and its target reports why it was not added", async () => {
   const published = await publishInto(await createPublication(), "PL1");
   expect(published).toMatchObject({ status: "published", errorCode: "content_rejected" });
   expect(published.update).toMatchObject({

@@ -1,7 +1,7 @@
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
 
-/** SQL expression: the id of the table `deployment`, which differs in a restored copy of the data. */
+/** SQL expression: the object id (oid) of the table `deployment`, which differs in a restored copy of the data. */
 export function currentTable(sql: ISql) {
   return sql`'deployment'::regclass::oid::bigint`;
 }
@@ -15,8 +15,8 @@ export function currentTimeline(sql: ISql) {
 }
 
 /**
- * SQL condition: the table `deployment` (alias `d`) is still in the Postgres cluster, database, table and timeline that
- * it records. If it is not, the data was copied or restored from a backup.
+ * SQL condition: the table `deployment` (alias `d`) is still in the Postgres cluster, database, table and timeline that its row
+ * names. Otherwise the data was copied or restored from a backup.
  */
 export function isInPlace(sql: ISql) {
   return sql`

@@ -1,13 +1,13 @@
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
-/** Settings that decide when work is tried again after temporary failures. */
+/** Settings that decide when a task is tried again after a temporary failure. */
 export interface RetryWaits {
   /** Waits in milliseconds before the first, second … retry; a failure after the last retry is final. */
   readonly retryMs: readonly number[];
 }
 
 const JITTER = 0.2;
-/** How long an account waits after a rate limit in milliseconds, if the platform does not say how long to wait. */
+/** How long an account waits in milliseconds after a rate limit for which the platform names no wait. */
 export const DEFAULT_LIMIT_MS = 60_000;
 
 /**
@@ -35,7 +35,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<TargetErrorCode>([
   "internal_error",
 ]);
 
-/** Whether what failed with this error code can succeed when the user requests it again without another change. */
+/** Whether the user can request the same thing again with success after this error code, without changing anything else. */
 export function isRetryable(code: string): boolean {
   return RETRYABLE.has(code);
 }

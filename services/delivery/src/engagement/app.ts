@@ -38,10 +38,10 @@ import { createCommentRoutes } from "#src/engagement/rpc/comment-service.ts";
 import type { CommentRpcDeps } from "#src/engagement/rpc/dependencies.ts";
 import { createEngagementRoutes } from "#src/engagement/rpc/routes.ts";
 
-/** Connections to Postgres that engagement has for itself, so that it never delays publishing. */
+/** Connections to Postgres that only engagement uses, so that it never delays publishing. */
 const POOL_SIZE = 6;
 
-/** Deadline in milliseconds of reading comments from a platform for a caller. */
+/** How long in milliseconds a caller's request for comments may wait for the platform. */
 const READ_TIMEOUT_MS = 10_000;
 
 interface EngagementOptions {
@@ -49,7 +49,7 @@ interface EngagementOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly accounts: Peer };
-  /** Says whether this process may act on its data; a copy of the data must not send anything. */
+  /** Says whether this process may act on its data; a process on a copy of the data must not send anything. */
   readonly guard: DeploymentGuard;
   /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
@@ -57,18 +57,18 @@ interface EngagementOptions {
 
 /** The consumers and the jobs for comments, automations and metrics. */
 export interface Engagement extends AsyncDisposable {
-  /** Makes this process look for actions on comments, and for private replies, that are due. */
+  /** Makes this process claim due actions on comments, private replies included, now. */
   nudgeActions(): void;
-  /** Makes this process look for accounts that are due to be polled for new comments. */
+  /** Makes this process poll due accounts for new comments now. */
   nudgePolls(): void;
   /**
-   * Readiness check that fails when this process has not looked for actions on comments, or for accounts to poll, for over 10 s,
-   * although it still runs.
+   * Readiness check that fails when a process that should run has not looked for actions on comments, or for accounts to poll,
+   * for over 10 s.
    */
   readonly check: Check;
 }
 
-/** Starts the work on comments, automations and metrics. Disposing of it waits for the open platform calls. */
+/** Starts the work on comments, automations and metrics. Disposing of the result waits for open platform calls. */
 export async function startEngagement(options: EngagementOptions): Promise<Engagement> {
   const sql = openPool(options.config);
   const deps = createEngagementDeps({ ...options, sql });
@@ -126,7 +126,7 @@ async function startConsumers(
   );
 }
 
-/** Returns what the jobs and the RPCs of engagement need. */
+/** Returns the dependencies of the jobs and the RPCs of engagement. */
 export function createEngagementDeps(
   options: Pick<EngagementOptions, "config" | "logger" | "peers" | "guard" | "onEvents"> & {
     readonly sql: Sql;
@@ -151,14 +151,14 @@ export function createEngagementDeps(
   };
 }
 
-/** The RPCs of engagement, which every process serves, whatever part of the service it works for. */
+/** The RPCs of engagement, which every delivery process serves, whatever else it runs. */
 export interface EngagementRpc extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
-  /** The handlers of the consumers, for events that failed, were parked and are delivered again. */
+  /** The handlers of the consumers, for events that failed, were set aside (parked) and are delivered again. */
   readonly handlers: readonly EventHandler[];
 }
 
-/** Creates the RPCs of engagement. Disposing of them ends what callers no longer wait for, and records it. */
+/** Creates the RPCs of engagement. Disposing of them aborts platform calls without a waiting caller, and records the results. */
 export function createEngagementRpc(
   deps: EngagementDeps,
   more: Pick<AutomationRpcDeps, "cursorKeys" | "nudgePolls"> & Pick<CommentRpcDeps, "nudgeActions">,

@@ -11,7 +11,7 @@ const MAX_LIMIT = 100;
 /** These lists are ordered by id only, so all their cursors contain this constant time. */
 const NO_TIME = new Date(0);
 
-/** The page that a request for a list asks for. */
+/** The page of a list that a request asks for. */
 interface RequestedPage {
   readonly limit: number;
   /** Id of the last item of the previous page; undefined for the first page. */

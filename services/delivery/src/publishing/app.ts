@@ -117,13 +117,13 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   };
 }
 
-/** Maximum time in milliseconds for which a step of a live check waits for the platform. */
+/** Maximum time in milliseconds that a step of a live check waits for the platform. */
 const PATIENCE_MS = 120_000;
 
-/** The RPCs that check accounts, and the live checks that they started. */
+/** The RPCs that check accounts, and the live checks that these RPCs started. */
 export interface Doctor extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
-  /** Starts to look for live checks whose process ended; called when the database is ready. */
+  /** Starts to look for live checks whose process ended before them; called when the database is ready. */
   start(): void;
 }
 
@@ -150,7 +150,7 @@ export function createDoctor(
     leaseMs,
     visibleCallMs,
     patienceMs: PATIENCE_MS,
-    // A simulated platform is reached without https, and its permalinks lead to the real one.
+    // A simulated platform is reached without https, and its permalinks point to the real platform.
     findOpener: (platform) =>
       config.platforms[platform].baseUrl.startsWith("https:") ? openPermalink : undefined,
   });
@@ -171,7 +171,7 @@ export function createDoctor(
   };
 }
 
-/** Opens the address of a post like a reader without an account. */
+/** Requests the address of a post like a reader who is not logged in. */
 async function openPermalink(permalink: string, signal: AbortSignal): Promise<number> {
   const answer = await fetch(permalink, { signal });
   await answer.body?.cancel();

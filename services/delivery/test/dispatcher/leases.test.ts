@@ -184,7 +184,7 @@ test("a released webhook subscription without deliveries is not leased again, an
   expect(await wake()).toBeGreaterThan(5_000);
 });
 
-test("a webhook subscription that cannot be sent to is not leased again before its pause ends, although a user has retried a delivery", async () => {
+test("a webhook subscription whose secret cannot be decrypted is not leased again before its pause ends, even after a retry by a user", async () => {
   const { sql } = database;
   await sleepLanes();
   const subscription = await insertSubscription(sql, { url: "http://127.0.0.1:1/" });

@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Inserts actions whose time has come an hour ago, for new accounts or for one account. */
+/** Inserts actions that became due an hour ago, for new accounts or for one account. */
 async function insertActions(
   sql: Sql,
   rows: {
@@ -63,7 +63,7 @@ async function insertActions(
     from unnest(${accountIds}::uuid[]) as account_id`;
 }
 
-/** Returns the number of rows of the actions' tables that the transaction has read so far. */
+/** Returns the number of rows of the tables for actions that the transaction has read so far. */
 async function rowsRead(tx: TransactionSql): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count
@@ -72,7 +72,7 @@ async function rowsRead(tx: TransactionSql): Promise<number> {
   return row?.count ?? 0;
 }
 
-test("a claim, its poll, its search for losses and a mark read few rows, however many actions have ended or wait", async () => {
+test("claiming an action, finding lost calls and recording that a call begins read few rows, however many actions ended or wait", async () => {
   const { sql } = database;
   const other = await request(sql, world.addAccount());
 
@@ -81,7 +81,7 @@ test("a claim, its poll, its search for losses and a mark read few rows, however
     expect(await listLostCalls(tx, 100)).toEqual([]);
     await doubtActions(tx, 1_000, true);
     const { actions } = await claimActions(tx, LIMITS);
-    // The account with the backlog gets its places, and the other account is not delayed.
+    // The account with the backlog gets its maximum number of actions in work, and the other account is not delayed.
     expect(actions.filter(({ accountId }) => accountId === busy.id)).toHaveLength(4);
     expect(actions.map(({ id }) => id)).toContain(other);
     const [first] = actions;
@@ -92,7 +92,7 @@ test("a claim, its poll, its search for losses and a mark read few rows, however
   expect(read).toBeLessThan(200);
 });
 
-test("the backlog of an account whose places are taken is not read", async () => {
+test("a claim does not read the backlog of an account that has its maximum number of actions in work", async () => {
   const { sql } = database;
   const read = await sql.begin(async (tx) => {
     await tx`update comment_action_queues set wake_at = now() where account_id = ${busy.id}`;
@@ -105,7 +105,7 @@ test("the backlog of an account whose places are taken is not read", async () =>
   expect(read).toBeLessThan(60);
 });
 
-test("counting the open actions reads only these, however many actions have ended", async () => {
+test("counting the open actions reads only open actions, however many actions have ended", async () => {
   const { sql } = database;
   const read = await sql.begin(async (tx) => {
     const counts = await countActions(tx);
@@ -117,7 +117,7 @@ test("counting the open actions reads only these, however many actions have ende
   expect(read).toBeLessThan(WAITING + 1_000);
 });
 
-test("of many requests to hide or show one comment only the last one waits, so that claims have one to look at", async () => {
+test("of many requests to hide or show one comment only the last one waits, so that a claim reads only one", async () => {
   const { sql } = database;
   const clicked = world.addAccount();
   for (let count = 0; count < 50; count += 1)

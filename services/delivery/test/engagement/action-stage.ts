@@ -26,7 +26,7 @@ export type MatrixType = "reply" | "hide" | "private_reply";
 export interface ActionKind {
   readonly platform: PlatformId;
   readonly type: MatrixType;
-  /** Name of the call in the rules of the simulator. */
+  /** Name of the platform call in the fault rules of the simulator. */
   readonly operation: string;
 }
 
@@ -45,7 +45,7 @@ export const ACTION_KINDS: readonly ActionKind[] = [
   { platform: "bluesky", type: "hide", operation: "hide" },
 ];
 
-/** An action on a comment of an account of its own. */
+/** An action on a comment of an account that only this action uses. */
 export interface ActionRound {
   readonly kind: ActionKind;
   readonly fault: string;
@@ -83,7 +83,7 @@ export class ActionStage implements AsyncDisposable {
     await this.#posts[Symbol.asyncDispose]();
   }
 
-  /** Publishes a post per round, and lets a reader comment on each. */
+  /** Publishes a post per given action, and lets a reader comment on each post. */
   async addRounds(
     cells: readonly { readonly kind: ActionKind; readonly fault: string }[],
   ): Promise<readonly ActionRound[]> {
@@ -155,7 +155,7 @@ export class ActionStage implements AsyncDisposable {
       });
   }
 
-  /** Stores the action of a round. */
+  /** Stores the action of the given round (one action on one comment). */
   async request(sql: Sql, round: ActionRound): Promise<void> {
     const { account, mediaId, commentId, text, kind } = round;
     const ids = { mediaId, commentId };
@@ -170,7 +170,7 @@ export class ActionStage implements AsyncDisposable {
     round.id = id ?? "";
   }
 
-  /** Counts the replies, private replies and hidings of a round that took effect on the platform. */
+  /** Counts how often the action of a round (reply, private reply or hiding) took effect on the platform. */
   async countEffects({ kind, account, mediaId, commentId, text }: ActionRound): Promise<number> {
     const { platform } = kind;
     const query = `platform=${platform}&account=${account.externalId}`;
@@ -195,7 +195,7 @@ export class ActionStage implements AsyncDisposable {
     const { externalId, username, token: accessToken } = account;
     const access = { externalId, username, accessToken, attributes: {} };
     const signal = AbortSignal.timeout(10_000);
-    // YouTube does not return a hidden comment by its id.
+    // YouTube does not return a hidden comment when it is requested by its id.
     const query = { mediaId, limit: 50, after: undefined };
     const page = await connector?.listComments(access, query, signal);
     if (page?.kind !== "page") throw new Error(`the comments were not read: ${page?.kind}`);
@@ -217,7 +217,7 @@ export class ActionStage implements AsyncDisposable {
     return items.filter(({ snippet }) => snippet.textOriginal === text).length;
   }
 
-  /** Waits until the platforms have finished everything that they do with a delay. */
+  /** Waits until all calls that the simulated platforms delay have taken effect. */
   async untilArrived(): Promise<void> {
     for (;;) {
       const log = await this.stage.control<{ outcome: string }[]>("GET", "requests");
@@ -287,7 +287,7 @@ interface Waits {
   readonly isLimit?: boolean;
 }
 
-/** Shortens the waits that a platform requests in the answers to one of the connector's calls. */
+/** Shortens the waits before a repeated request that a platform names in its answers to one call of the connector. */
 function shortened<T extends object>(connector: T, name: keyof T): T {
   const call = connector[name] as (...args: unknown[]) => Promise<Waits>;
   const short = async (...args: unknown[]): Promise<Waits> => {

@@ -42,7 +42,7 @@ async function readEvents() {
   }));
 }
 
-test("a reply, a hiding and a showing are carried out, and each end is an event of the account", async () => {
+test("actions that reply to, hide and show comments are carried out, and each appends an event of its account when it ends", async () => {
   const account = world.addAccount();
   await using _worker = startActionWorker(database, world);
   const reply = await request(sql(), account);
@@ -63,7 +63,7 @@ test("a reply, a hiding and a showing are carried out, and each end is an event 
   expect(events[0]?.event).toMatchObject({ workspaceId: account.workspaceId, version: 3n });
 });
 
-test("a request to show a comment waits for the open call that hides it, and not for the retries of that call", async () => {
+test("an action that shows a comment waits for the open call that hides it, but not for retries of that call", async () => {
   const account = world.addAccount();
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
   world.reactions = [
@@ -90,7 +90,7 @@ test("a request to show a comment waits for the open call that hides it, and not
   expect(events.map(({ event }) => event.actionId)).toEqual([hide, unhide]);
 });
 
-test("a request to show a comment replaces one that hides it and waits for a retry, after the time of the earlier call", async () => {
+test("an action that shows a comment replaces a hiding that waits for a retry, and is sent when no earlier call can arrive", async () => {
   const account = world.addAccount();
   world.reactions = [() => NO_ANSWER];
   const hide = await request(sql(), account, { type: "hide" });
@@ -118,7 +118,7 @@ test("a request to show a comment replaces one that hides it and waits for a ret
   expect(later?.calledAt.getTime()).toBeGreaterThanOrEqual(call?.callUntil.getTime() ?? Infinity);
 });
 
-test("two requests about one comment that wait together are carried out in the order of the database's time", async () => {
+test("two waiting actions on one comment are carried out in the order of the database's time of their requests", async () => {
   const account = world.addAccount();
   const hide = await request(sql(), account, { type: "hide", commentId: "comment-2" });
   const unhide = await request(sql(), account, { type: "unhide" });
@@ -133,7 +133,7 @@ test("two requests about one comment that wait together are carried out in the o
   expect(world.calls.map(({ kind }) => kind)).toEqual(["unhide", "hide"]);
 });
 
-test("the time since the last look for actions grows while every look fails, and starts again after one that does not", async () => {
+test("the time since the last check for due actions grows while every check fails, and is reset by a successful check", async () => {
   let isDown = true;
   let asked = 0;
   const wrapSql = (pool: Sql) =>
@@ -154,7 +154,7 @@ test("the time since the last look for actions grows while every look fails, and
   await eventually(() => worker.claims.claimAgeMs() < performance.now() - startedAt);
 });
 
-test("a reply whose answer was lost is found on the platform and not sent again", async () => {
+test("a reply whose call was not answered is found on the platform and not sent again", async () => {
   const account = world.addAccount();
   world.reactions = [
     (make) => {
@@ -171,7 +171,7 @@ test("a reply whose answer was lost is found on the platform and not sent again"
   expect(world.visible).toHaveLength(1);
 });
 
-test("a reply that the platform publishes at the end of its call's time is found, because no process searches before that", async () => {
+test("a reply that the platform publishes just before the call's deadline is found, because no search starts earlier", async () => {
   const account = world.addAccount();
   world.reactions = [
     (make) => {
@@ -203,7 +203,7 @@ test("a second call with an unknown outcome whose reply is absent ends as outcom
   expect(world.calls).toHaveLength(2);
 });
 
-test("two replies with the same text to one comment wait for each other, and neither adopts the other's reply", async () => {
+test("two replies with the same text to one comment are sent one after the other, and each gets the id of its own reply", async () => {
   const account = world.addAccount();
   const lost = (make: () => string) => {
     make();
@@ -224,7 +224,7 @@ test("two replies with the same text to one comment wait for each other, and nei
   expect(world.calls).toHaveLength(2);
 });
 
-test("an access token that the platform refuses is renewed once, under a second mark", async () => {
+test("an access token that the platform refuses is renewed once, and the beginning of the second call is recorded", async () => {
   const account = world.addAccount();
   world.reactions = [() => ({ kind: "token_refused", message: "expired" })];
   await request(sql(), account);
@@ -250,7 +250,7 @@ test("an account whose renewed access token is refused too has to be reconnected
 });
 
 test.each(["disconnected", "reconnect_required"])(
-  "an action of an account that is %s meanwhile fails without a call",
+  "an action whose account is %s after the request fails without a platform call",
   async (status) => {
     const account = world.addAccount({ status });
     await request(sql(), account);
@@ -264,7 +264,7 @@ test.each(["disconnected", "reconnect_required"])(
   },
 );
 
-test("a reply whose account is disconnected before its lost call is searched for has an unknown outcome", async () => {
+test("a reply ends with an unknown outcome when its account is disconnected before the search for its unanswered call", async () => {
   const account = world.addAccount();
   world.reactions = [
     () => {
@@ -291,7 +291,7 @@ test("hiding a comment that does not exist any more fails as content_rejected", 
   expect(action).toMatchObject({ status: "failed", errorCode: "content_rejected" });
 });
 
-test("a rate limit holds all actions of its account, costs no retry, and holds no other account", async () => {
+test("a rate limit delays all actions of its account, does not count as a retry, and delays no other account", async () => {
   const account = world.addAccount();
   const other = world.addAccount();
   const limit = {
@@ -343,13 +343,13 @@ test.each(["platform", "account", "workspace"] as const)(
 
     expect(world.calls).toHaveLength(1);
     await sql()`delete from pauses`;
-    // A paused account is looked at every 10 s, and now it is time.
+    // A paused account is checked every 10 s; the test makes the next check due now.
     await sql()`update comment_action_queues set wake_at = now()`;
     await untilStatus(sql(), waiting, "succeeded");
   },
 );
 
-test("a worker whose data belongs to another deployment sends nothing", async () => {
+test("a worker sends nothing while its data belongs to another deployment", async () => {
   const account = world.addAccount();
   await request(sql(), account);
   await using _foreign = startActionWorker(database, world, { deploymentId: "copy" });
@@ -361,7 +361,7 @@ test("a worker whose data belongs to another deployment sends nothing", async ()
       return pool;
     },
   });
-  // Several polls of the workers.
+  // The time of several polls of the workers.
   const isQueued = async () =>
     (await readActions(sql())).every(({ status }) => status === "queued");
   const until = Date.now() + 1_200;
@@ -374,7 +374,7 @@ test("a worker whose data belongs to another deployment sends nothing", async ()
   expect(world.calls).toEqual([]);
 });
 
-test("two private replies to one comment are stored once, also at the same time", async () => {
+test("of several private replies to one comment only one is stored, also when they are requested at the same time", async () => {
   const account = world.addAccount();
   const stored = await Promise.all(
     Array.from({ length: 6 }, () => requestPrivateReply(sql(), account)),
@@ -406,7 +406,7 @@ test("a private reply that the platform refuses as a duplicate succeeded if an e
   expect(world.ended.map(({ result }) => result.kind)).toEqual(["sent", "failed"]);
 });
 
-test("with sending blocked, a private reply ends without a call", async () => {
+test("a private reply ends without a platform call while sending is blocked", async () => {
   const account = world.addAccount();
   await requestPrivateReply(sql(), account);
   await using _worker = startActionWorker(database, world, {
@@ -420,7 +420,7 @@ test("with sending blocked, a private reply ends without a call", async () => {
   expect(world.ended).toMatchObject([{ result: { kind: "failed", code: "sending_blocked" } }]);
 });
 
-test("a private reply is not sent after its time", async () => {
+test("a private reply is not sent after its latest send time", async () => {
   const account = world.addAccount();
   await requestPrivateReply(sql(), account, { sendBefore: new Date(Date.now() - 1) });
   await using _worker = startActionWorker(database, world);

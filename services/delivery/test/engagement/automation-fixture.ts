@@ -30,7 +30,7 @@ const DAY_MS = 86_400_000;
 type Read = Extract<CommentPage, unknown>;
 type Failed = Exclude<Awaited<ReturnType<CommentsConnector["listComments"]>>, Read>;
 
-/** A platform in memory whose media have comments. */
+/** An in-memory platform whose media have comments. */
 export class CommentedPlatform {
   /** Comments by media, newest first. */
   readonly media = new Map<string, PlatformComment[]>();
@@ -38,11 +38,11 @@ export class CommentedPlatform {
   readonly accounts = new Map<string, { workspaceId: string; platform: string; status: string }>();
   /** The calls that reached the platform, by their names and media. */
   readonly calls: string[] = [];
-  /** Private replies that were sent. The fixture has no dispatcher, so that there must be none. */
+  /** Private replies that the platform received. The fixture has no dispatcher, so there must be none. */
   readonly sent: string[] = [];
   pageSize = 50;
   mediaPageSize = 50;
-  /** Called before a page of comments is read; its result is the answer, if there is one. */
+  /** Called before a page of comments is read; a returned value replaces the answer. */
   beforePage: (mediaId: string, after: string | undefined) => Promise<Failed | undefined> =
     async () => await Promise.resolve(undefined);
   beforeList: () => Failed | undefined = () => undefined;
@@ -92,7 +92,7 @@ export class CommentedPlatform {
       if (failed !== undefined) return failed;
       const comments = this.media.get(mediaId);
       if (comments === undefined) return { kind: "missing" };
-      // Like those of the platforms, the cursor is a place between two comments, which newer comments do not move.
+      // Like those of real platforms, the cursor is a position between two comments, which newer comments do not move.
       const from = after === undefined ? 0 : comments.findIndex(({ id }) => id === after) + 1;
       const size = Math.min(limit, this.pageSize);
       const page = comments.slice(from, from + size);
@@ -162,14 +162,14 @@ export class CommentedPlatform {
   };
 }
 
-/** Automations on a database of their own, without the jobs. Tests poll accounts themselves. */
+/** The automations part of the delivery service on a database of its own, without the jobs. Tests start polls themselves. */
 export interface Automations extends AsyncDisposable {
   readonly sql: Sql;
   readonly database: TestDatabase;
   readonly platform: CommentedPlatform;
   readonly rpc: Client<typeof AutomationService>;
   readonly deps: AutomationDeps;
-  /** Polls every account with an active rule once, due or not, and returns how many were polled. */
+  /** Polls every account with an active rule once, whether due or not, and returns how many were polled. */
   poll(): Promise<number>;
 }
 
@@ -274,7 +274,7 @@ export async function createActiveRule(
   return { workspaceId, accountId, mediaId, ruleId };
 }
 
-/** Returns the runs of a workspace, oldest first, as `comment status reason`. */
+/** Returns the runs of automation rules in a workspace, oldest first, as `comment status reason`. */
 export async function listRunTexts(
   { rpc }: Pick<Automations, "rpc">,
   workspaceId: string,

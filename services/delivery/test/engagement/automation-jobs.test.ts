@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => automations[Symbol.asyncDispose]());
 
-test("an account whose platform does not answer delays no other account", async () => {
+test("a poll of an account whose platform does not answer delays no other account", async () => {
   const { platform, deps } = automations;
   const hung = await createActiveRule(automations);
   platform.comment(hung.mediaId, "link");
@@ -43,7 +43,7 @@ test("an account whose platform does not answer delays no other account", async 
   });
 });
 
-test("two processes answer comments once, and skip the runs of a paused rule", async () => {
+test("two processes answer each comment once, and skip the waiting runs of a paused rule", async () => {
   const { platform, deps, rpc, sql } = automations;
   const { workspaceId, ruleId, mediaId } = await createActiveRule(automations);
   await using _first = startPollComments(deps);
@@ -63,7 +63,7 @@ test("two processes answer comments once, and skip the runs of a paused rule", a
   expect(replies).toEqual({ count: 30 });
 });
 
-test("a copy of the data polls no account and does not change when sending was enabled", async () => {
+test("a process on a copy of the data polls no account and does not change the time at which sending was enabled", async () => {
   const { platform, deps, sql } = automations;
   await createActiveRule(automations);
   await sql`delete from automation_sending`;
@@ -79,7 +79,7 @@ test("a copy of the data polls no account and does not change when sending was e
   expect(await sql`select 1 from automation_sending`).toEqual([]);
 });
 
-test("the time since the last look for accounts to poll grows while every look fails, and starts again after one that does not", async () => {
+test("the time since the last check for accounts to poll grows while every check fails, and is reset by a successful check", async () => {
   const { deps } = automations;
   let isDown = true;
   let asked = 0;
@@ -99,7 +99,7 @@ test("the time since the last look for accounts to poll grows while every look f
   await eventually(() => polls.claimAgeMs() < performance.now() - startedAt);
 });
 
-test("the metrics show what waits and what fails", async () => {
+test("the metrics of automations show waiting private replies, accounts due to be polled and failing accounts", async () => {
   const { platform, deps, sql } = automations;
   const { mediaId } = await createActiveRule(automations);
   platform.comment(mediaId, "link");

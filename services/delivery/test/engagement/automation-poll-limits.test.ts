@@ -35,7 +35,7 @@ async function claim() {
   return claimed;
 }
 
-/** Seconds until the account of a workspace is polled next. */
+/** Returns the seconds until the account of a workspace is polled next. */
 async function readWaitSeconds(workspaceId: string): Promise<number> {
   const [row] = await automations.sql<{ seconds: number }[]>`
     select round(extract(epoch from poll_at - now()))::int as seconds
@@ -44,7 +44,7 @@ async function readWaitSeconds(workspaceId: string): Promise<number> {
   return row?.seconds ?? Number.NaN;
 }
 
-/** Allows polls a burst of `burst` calls, and 10 times as many in an hour. */
+/** Sets the call budget of polls to `burst` calls at once, and 10 times as many in an hour. */
 function allow(burst: number, pollBudget = { unitsPerPage: 1 }): void {
   const budget = { scope: "account", calls: burst * 10, windowMs: HOUR_MS, ...pollBudget } as const;
   Object.assign(automations.platform.privateReplies, { pollBudget: budget });
@@ -53,7 +53,7 @@ function allow(burst: number, pollBudget = { unitsPerPage: 1 }): void {
 const takeCallNames = () => automations.platform.calls.splice(0);
 
 describe("the call budget of an account", () => {
-  test("ends a poll when it is used up, and the account waits until it may make another call", async () => {
+  test("ends a poll when the budget is used up, and the account waits until it may make another call", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     platform.pageSize = 1;
@@ -81,7 +81,7 @@ describe("the call budget of an account", () => {
     expect(takeCallNames()).toEqual(["media newest"]);
   });
 
-  test("leaves the older media for a later poll when only the reserve for comments is left", async () => {
+  test("leaves the older media for a later poll when only the units reserved for comments are left", async () => {
     const { platform } = automations;
     platform.mediaPageSize = 1;
     platform.addMedia();
@@ -94,7 +94,7 @@ describe("the call budget of an account", () => {
     expect(takeCallNames()).toEqual(["media newest"]);
   });
 
-  test("counts each post that a rule names, and reads those that are not among the newest in turn", async () => {
+  test("is charged one unit per post that a rule names, and polls read the older of these posts in turn", async () => {
     const { platform } = automations;
     platform.mediaPageSize = 1;
     const [a = "", b = "", c = "", newest = ""] = [1, 2, 3, 4].map(() => platform.addMedia());
@@ -140,7 +140,7 @@ test("the activation of a rule does not end the wait for a limit of the platform
   expect(await readWaitSeconds(workspaceId)).toBe(3600);
 });
 
-test("a limit of the platform for an action stops the polls of its account, and one for a poll stops the actions", async () => {
+test("a platform's limit that an action meets stops the polls of its account, and a limit that a poll meets stops the actions", async () => {
   const { platform, sql } = automations;
   const { workspaceId, accountId } = await createActiveRule(automations);
   const account = { id: accountId, workspaceId, platform: "instagram" } as const;
@@ -176,7 +176,7 @@ test("a limit of the platform for an action stops the polls of its account, and 
   expect(later.actions).toHaveLength(1);
 });
 
-test("an account that is connected again while a poll of it runs is polled again at once", async () => {
+test("an account that is connected again during a poll is polled again at once", async () => {
   const { platform, sql, deps } = automations;
   const { workspaceId, accountId } = await createActiveRule(automations);
   const account = await claim();
@@ -189,7 +189,7 @@ test("an account that is connected again while a poll of it runs is polled again
   expect(await readWaitSeconds(workspaceId)).toBeLessThanOrEqual(0);
 });
 
-test("an account is polled again at once when a rule was activated while a poll of it ran", async () => {
+test("an account is polled again at once when a rule was activated during a poll", async () => {
   const { platform, rpc, deps } = automations;
   const { workspaceId, accountId } = await createActiveRule(automations);
   const { rule } = await rpc.createAutomationRule({
@@ -237,7 +237,7 @@ describe("one bad item does not keep the rest of an account from being read:", (
     expect(await readWaitSeconds(workspaceId)).toBe(60);
   });
 
-  test("a comment that is twice on a page gets one run", async () => {
+  test("a comment that is twice on a page of the platform is answered once", async () => {
     const { platform } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     const comment = platform.comment(mediaId, "link");
@@ -246,7 +246,7 @@ describe("one bad item does not keep the rest of an account from being read:", (
     expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} prepared`]);
   });
 
-  test("media whose comments cannot be stored do not keep the comments on the others from being stored", async () => {
+  test("comments on one piece of media that cannot be stored do not prevent those on other media from being stored", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     platform.comment(platform.addMedia(), "link", { createdAt: new Date(Number.NaN) });
@@ -258,7 +258,7 @@ describe("one bad item does not keep the rest of an account from being read:", (
     ]);
   });
 
-  test("media that fail wait longer each time, and the account does not", async () => {
+  test("media whose comments cannot be read wait longer each time, but the polls of the account do not", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     platform.comment(mediaId, "link");
@@ -271,7 +271,7 @@ describe("one bad item does not keep the rest of an account from being read:", (
     expect(media).toEqual({ failures: 1, lastError: "platform_unavailable" });
   });
 
-  test("a permission that is missing for one piece of media concerns only this one", async () => {
+  test("a permission that is missing for one piece of media does not stop the reads of other media", async () => {
     const { platform } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     const second = platform.addMedia();

@@ -20,12 +20,12 @@ async function listAnswered(workspaceId: string): Promise<readonly string[]> {
   return texts.map((text) => text.replace(" prepared", "")).toSorted();
 }
 
-/** Returns the calls since the last question. */
+/** Returns the platform calls since this function was last called. */
 function takeCalls(): readonly string[] {
   return automations.platform.calls.splice(0);
 }
 
-/** Seconds until the account of a workspace is polled next. */
+/** Returns the seconds until the account of a workspace is polled next. */
 async function readWaitSeconds(workspaceId: string): Promise<number> {
   const [row] = await automations.sql<{ seconds: number }[]>`
     select round(extract(epoch from poll_at - now()))::int as seconds
@@ -46,7 +46,7 @@ async function claim() {
   });
 }
 
-test("only media whose number of comments has changed are read again", async () => {
+test("a poll reads again only the comments on media whose number of comments has changed", async () => {
   const { platform } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const quiet = platform.addMedia();
@@ -63,7 +63,7 @@ test("only media whose number of comments has changed are read again", async () 
   expect(await listAnswered(workspaceId)).toHaveLength(2);
 });
 
-test("a read ends at what is known, and does not go back before the activation", async () => {
+test("a read of comments ends at the known ones, and does not go back before the activation of the rule", async () => {
   const { platform } = automations;
   platform.pageSize = 10;
   const { workspaceId, mediaId } = await createActiveRule(automations);
@@ -94,7 +94,7 @@ test("comments that arrive while pages are read are neither lost nor answered tw
   expect(replies).toEqual({ count: 25 });
 });
 
-test("a backlog is read over several polls, each with at most 20 pages, and new comments come after it", async () => {
+test("a backlog of comments is read in several polls of at most 20 pages each, and newer comments are read after it", async () => {
   const { platform } = automations;
   platform.pageSize = 2;
   const { workspaceId, mediaId } = await createActiveRule(automations);
@@ -107,7 +107,7 @@ test("a backlog is read over several polls, each with at most 20 pages, and new 
   expect(await listAnswered(workspaceId)).toEqual(made.toSorted());
 });
 
-test("a deleted comment that hides a new one from the number delays it only", async () => {
+test("a new comment is answered later, but not lost, if a deleted comment keeps the number of comments unchanged", async () => {
   const { platform, sql } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   platform.comment(mediaId, "nice");
@@ -121,7 +121,7 @@ test("a deleted comment that hides a new one from the number delays it only", as
   expect(await listAnswered(workspaceId)).toEqual([comment.id]);
 });
 
-test("older media are looked at in turn", async () => {
+test("each poll compares the comment counts of the next part of the older media", async () => {
   const { platform } = automations;
   platform.mediaPageSize = 2;
   const media = Array.from({ length: 7 }, () => platform.addMedia());
@@ -147,7 +147,7 @@ test("older media are looked at in turn", async () => {
   ]);
 });
 
-test("two processes never poll an account at the same time, and one whose lease has ended stores nothing", async () => {
+test("two processes never poll an account at the same time, and a process whose lease has ended stores nothing", async () => {
   const { platform, deps, sql } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const comment = platform.comment(mediaId, "link");
@@ -170,7 +170,7 @@ test("two processes never poll an account at the same time, and one whose lease 
   expect(account).toEqual({ fence: 2, failures: 0 });
 });
 
-test("a process that crashes between two pages loses no comment and answers none twice", async () => {
+test("a process that crashes between two pages of comments loses no comment and answers none twice", async () => {
   const { platform, deps, sql } = automations;
   platform.pageSize = 2;
   const { workspaceId, mediaId } = await createActiveRule(automations);
@@ -193,7 +193,7 @@ test("a process that crashes between two pages loses no comment and answers none
   expect(await listAnswered(workspaceId)).toEqual(made.toSorted());
 });
 
-test("after failures the wait doubles up to 30 minutes, and a success ends it", async () => {
+test("after failed polls an account waits twice as long each time, up to 30 minutes, until a poll succeeds", async () => {
   const { platform } = automations;
   const { workspaceId } = await createActiveRule(automations);
   const waits: number[] = [];
@@ -208,7 +208,7 @@ test("after failures the wait doubles up to 30 minutes, and a success ends it", 
   expect(await readWaitSeconds(workspaceId)).toBe(60);
 });
 
-test("a limit of the platform holds the account for as long as the platform says, and no other account", async () => {
+test("a limit of the platform delays polls of the account for as long as the platform says, and of no other account", async () => {
   const { platform } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const other = await createActiveRule(automations);
@@ -225,7 +225,7 @@ test("a limit of the platform holds the account for as long as the platform says
   expect(waits.toSorted((a, b) => a - b)).toEqual([60, 3_600]);
 });
 
-test("media whose comments cannot be read do not keep the others of the account from being read", async () => {
+test("media whose comments cannot be read do not prevent the reads of other media of the account", async () => {
   const { platform } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const second = platform.addMedia();
@@ -238,7 +238,7 @@ test("media whose comments cannot be read do not keep the others of the account 
   expect(await readWaitSeconds(workspaceId)).toBe(60);
 });
 
-test("an account that must be connected again is looked at every 5 minutes without a call to its platform", async () => {
+test("an account that must be connected again is checked every 5 minutes without a call to its platform", async () => {
   const { platform } = automations;
   const { workspaceId, accountId } = await createActiveRule(automations);
   platform.accounts.set(accountId, {
@@ -251,7 +251,7 @@ test("an account that must be connected again is looked at every 5 minutes witho
   expect(await readWaitSeconds(workspaceId)).toBe(300);
 });
 
-test("an account is polled while it has an active rule, at once after each activation", async () => {
+test("an account is polled only while it has an active rule, and at once after each activation", async () => {
   const { rpc, sql } = automations;
   const { workspaceId, ruleId } = await createActiveRule(automations);
   expect(await claim()).toHaveLength(1);
@@ -266,7 +266,7 @@ test("an account is polled while it has an active rule, at once after each activ
   expect(await claim()).toHaveLength(1);
 });
 
-test("a rule that is activated while the poll of a paused account ends is polled", async () => {
+test("an account whose rule is activated while a poll ends is polled again", async () => {
   const { platform, rpc, sql, deps } = automations;
   const { workspaceId, ruleId, mediaId } = await createActiveRule(automations);
   platform.comment(mediaId, "link");

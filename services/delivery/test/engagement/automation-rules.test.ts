@@ -36,7 +36,7 @@ test("a new rule is a draft with the fields of the request", async () => {
   expect(rules).toEqual([rule]);
 });
 
-describe("a rule gets the statuses that its status allows:", () => {
+describe("an automation rule accepts only the changes that its status allows:", () => {
   test.each([
     [["active"], "active"],
     [["active", "paused"], "paused"],
@@ -52,7 +52,7 @@ describe("a rule gets the statuses that its status allows:", () => {
     [["active", "draft"], "invalid_transition"],
     [["revoked", "active"], "invalid_transition"],
     [["revoked", "paused"], "invalid_transition"],
-  ])("after the changes %j it is %s", async (statuses, expected) => {
+  ])("the changes %j end with %s", async (statuses, expected) => {
     const { workspaceId, ruleId } = await createRule();
     let last = "";
     for (const status of statuses) {
@@ -67,7 +67,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error && "reason" in error ? String(error.reason) : String(error);
 }
 
-test("fields can be changed until a rule is revoked", async () => {
+test("the fields of a rule can be changed until the rule is revoked", async () => {
   const { workspaceId, ruleId } = await createRule({ media: { ids: ["m1"] } });
   const update = (change: object) =>
     automations.rpc.updateAutomationRule({ workspaceId, ruleId, ...change });
@@ -110,20 +110,20 @@ test.each([
   ["101 media", { media: { ids: Array.from({ length: 101 }, (_, i) => `m${i}`) } }, "/mediaIds"],
   ["a media id of 513 characters", { media: { ids: ["m".repeat(513)] } }, "/mediaIds"],
   ["media twice", { media: { ids: ["m", "m"] } }, "/mediaIds"],
-])("a rule with %s is refused", async (_, given, path) => {
+])("a request to create a rule with %s is refused", async (_, given, path) => {
   await expect(createRule(given)).rejects.toMatchObject({
     reason: "invalid_request",
     violations: [expect.objectContaining({ path })],
   });
 });
 
-test("a message of 1,000 bytes and 50 keywords are accepted", async () => {
+test("a rule with a message of 1,000 bytes and 50 keywords is accepted", async () => {
   const keywords = Array.from({ length: 50 }, (_, index) => `keyword ${index}`);
   const { rule } = await createRule({ message: "é".repeat(500), keywords });
   expect(rule.keywords).toEqual(keywords);
 });
 
-test("a rule accepts the longest texts that the REST API accepts, counted in characters", async () => {
+test("CreateAutomationRule accepts the longest texts that the REST API accepts, counted in characters", async () => {
   const longest = {
     name: "🎣".repeat(200),
     keywords: ["🎣".repeat(100)],
@@ -134,7 +134,7 @@ test("a rule accepts the longest texts that the REST API accepts, counted in cha
   expect(rule).toMatchObject(longest);
 });
 
-test("a rule needs a connected account of its workspace on a platform with private replies", async () => {
+test("a rule can be created only for a connected account of the workspace on a platform with private replies", async () => {
   const { rpc, platform } = automations;
   const workspaceId = newId();
   const create = (accountId: string) =>
@@ -163,7 +163,7 @@ test("a rule needs a connected account of its workspace on a platform with priva
   });
 });
 
-test("a repeated request with an idempotency key creates one rule", async () => {
+test("repeated requests with the same idempotency key create one rule", async () => {
   const { rpc, platform } = automations;
   const workspaceId = newId();
   const accountId = platform.connectAccount(workspaceId);
@@ -222,7 +222,7 @@ test("rules and runs of other workspaces cannot be read or changed", async () =>
   });
 });
 
-test("the pages of rules are complete, and their cursors belong to one workspace", async () => {
+test("the pages of the list of rules contain every rule, and a cursor is valid in one workspace only", async () => {
   const { rpc } = automations;
   const { workspaceId, accountId, rule } = await createRule();
   const second = await rpc.createAutomationRule(newRule(workspaceId, accountId));
@@ -240,7 +240,7 @@ test("the pages of rules are complete, and their cursors belong to one workspace
   });
 });
 
-test("changes of rules are in the audit log without their texts", async () => {
+test("the audit log contains changes of rules without their keywords and messages", async () => {
   const { rpc, sql } = automations;
   const { workspaceId, ruleId } = await createRule();
   await rpc.updateAutomationRule({ workspaceId, ruleId, status: "active", message: "secret" });

@@ -33,7 +33,7 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-test("a page of many runs of automations reads few database pages, also with filters that few or no runs match", async () => {
+test("listing a page of runs of automation rules reads few database pages, even with filters that few or no runs match", async () => {
   const { sql } = automations;
   for (const ruleId of [undefined, often, rare])
     for (const status of [undefined, "sent", "failed", "prepared", "skipped"] as const) {

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => automations[Symbol.asyncDispose]());
 
-/** Returns the comments with a private reply that waits or has ended, in order. */
+/** Returns the ids of comments with a private reply that waits or has ended, in order. */
 async function listReplies({ sql }: Automations): Promise<readonly string[]> {
   const rows = await sql<{ commentId: string; status: string }[]>`
     select comment_id, status
@@ -39,7 +39,7 @@ async function countEvents({ sql }: Automations): Promise<number> {
 }
 
 describe("with sending enabled,", () => {
-  test("comments with a keyword get one private reply, and no other comment gets a run", async () => {
+  test("each comment with a keyword gets one private reply, and comments without one are ignored", async () => {
     const { platform } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     platform.comment(mediaId, "link before", { createdAt: new Date(Date.now() - DAY_MS) });
@@ -65,7 +65,7 @@ describe("with sending enabled,", () => {
     expect(await countEvents(automations)).toBe(1);
   });
 
-  test("of two rules the older one answers, and the run of the other is skipped", async () => {
+  test("of two rules that match a comment the older one answers, and the other one skips it", async () => {
     const { platform } = automations;
     const { workspaceId, accountId, mediaId, ruleId } = await createActiveRule(automations);
     const other = await createActiveRule(automations, { workspaceId, accountId });
@@ -97,7 +97,7 @@ describe("with sending enabled,", () => {
     expect(await listReplies(automations)).toEqual([`${comment.id} queued`]);
   });
 
-  test("a comment that is found after 7 days is skipped", async () => {
+  test("a comment that a poll finds more than 7 days after it was written is skipped", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     await sql`update automation_rules set activated_at = now() - interval '30 days'`;
@@ -116,7 +116,7 @@ describe("with sending enabled,", () => {
     expect(reply).toEqual({ commentId: young.id, sendBefore });
   });
 
-  test("comments from before the enabling end as prepared, also after an interruption", async () => {
+  test("comments from before sending was last enabled are prepared and not answered", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     await sql`update automation_rules set activated_at = now() - interval '1 hour'`;
@@ -133,7 +133,7 @@ describe("with sending enabled,", () => {
     expect(await listReplies(automations)).toEqual([`${after.id} queued`]);
   });
 
-  test("a process with sending enabled sends nothing once another process has blocked it", async () => {
+  test("a process with sending enabled sends nothing once another process has blocked sending", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     await storeSending(sql, false);
@@ -146,7 +146,7 @@ describe("with sending enabled,", () => {
     expect(await listReplies(automations)).toEqual([]);
   });
 
-  test("a rule that is paused while its comments are read skips them", async () => {
+  test("a rule that is paused while a poll reads comments skips these comments", async () => {
     const { platform, rpc } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     const comment = platform.comment(mediaId, "link");
@@ -175,7 +175,7 @@ describe("with sending enabled,", () => {
     expect(platform.calls).toEqual([`media ${second}`, `comments ${second}`]);
   });
 
-  test("texts that Postgres cannot store do not stop the poll", async () => {
+  test("comments with texts that Postgres cannot store do not stop the poll", async () => {
     const { platform } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     platform.comment(mediaId, "link \0", { authorUsername: "a\0\u{D800}b" });
@@ -186,7 +186,7 @@ describe("with sending enabled,", () => {
   });
 });
 
-test("with sending blocked, the runs of both rules end as prepared, and there is no private reply", async () => {
+test("with sending blocked, the runs of all matching rules end as prepared, and no private reply is stored", async () => {
   await using blocked = await startAutomations({ isSendingEnabled: false });
   const { platform } = blocked;
   const { workspaceId, accountId, mediaId } = await createActiveRule(blocked);
@@ -201,7 +201,7 @@ test("with sending blocked, the runs of both rules end as prepared, and there is
 });
 
 describe("when a rule is paused,", () => {
-  /** Makes many runs of the rule wait, as copies of one that a poll has made. */
+  /** Makes many runs of the rule wait: copies of one run that a poll has created. */
   async function makeWaiting({ sql }: Automations, count: number): Promise<void> {
     await sql`
       insert into automation_runs (id, workspace_id, account_id, rule_id, comment_id, media_id, status)
@@ -218,7 +218,7 @@ describe("when a rule is paused,", () => {
       where r.comment_id like 'copy-%'`;
   }
 
-  test("all its waiting runs are skipped with an event each, in pages", async () => {
+  test("all waiting runs of the rule are skipped page by page, with an event each", async () => {
     const { platform, rpc, deps } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     platform.comment(mediaId, "link");
@@ -244,7 +244,7 @@ describe("when a rule is paused,", () => {
     expect(rule).toEqual({ skipBefore: null });
   });
 
-  test("a new activation does not bring its waiting runs back", async () => {
+  test("a new activation of the rule does not resume its waiting runs", async () => {
     const { platform, rpc, deps } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     const before = platform.comment(mediaId, "link");
@@ -260,7 +260,7 @@ describe("when a rule is paused,", () => {
     );
   });
 
-  test("a private reply that may have been sent keeps its run until its outcome is known", async () => {
+  test("the run of a private reply that may have been sent stays open until the outcome is known", async () => {
     const { platform, rpc, deps, sql } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     const comment = platform.comment(mediaId, "link");
@@ -282,7 +282,7 @@ describe("when a rule is paused,", () => {
     expect(await sql`select skip_before from automation_rules`).toEqual([{ skipBefore: null }]);
   });
 
-  test("and rules whose runs have an unknown outcome do not delay those of a rule that was stopped later", async () => {
+  test("its waiting runs are skipped even if many rules stopped earlier have runs with an unknown outcome", async () => {
     const { platform, rpc, deps, sql } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     const comment = platform.comment(mediaId, "link");
@@ -306,7 +306,7 @@ describe("when a rule is paused,", () => {
   });
 });
 
-test("the end of a private reply ends its run once, and a late success is believed", async () => {
+test("the end of a private reply ends the rule's run once, and a success that is reported later makes the run sent", async () => {
   const { platform, sql } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const comment = platform.comment(mediaId, "link");
@@ -335,7 +335,7 @@ test("the end of a private reply ends its run once, and a late success is believ
   expect(await listAutomationRuns(sql, [ref])).toMatchObject([{ status: "sent", version: 3n }]);
 });
 
-test("the run of a private reply that the platform refuses as too late is too old, not refused", async () => {
+test("the run of a rule whose private reply the platform refuses as too late ends with the reason too_old", async () => {
   const { platform, sql } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const comment = platform.comment(mediaId, "link");
@@ -349,7 +349,7 @@ test("the run of a private reply that the platform refuses as too late is too ol
   expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} skipped too_old`]);
 });
 
-test("the list of runs is filtered by rule and status, and its pages are complete", async () => {
+test("the list of runs can be filtered by rule and status, and its pages contain every run", async () => {
   const { platform, rpc } = automations;
   const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
   for (let count = 0; count < 5; count++) platform.comment(mediaId, "link");

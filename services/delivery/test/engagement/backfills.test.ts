@@ -55,7 +55,7 @@ async function expectNothingSent(): Promise<void> {
   expect(platform.sent).toEqual([]);
 }
 
-test("a preview shows what the rule would do, newest first, and stores nothing", async () => {
+test("a preview shows what a rule would do with past comments, newest first, and stores nothing", async () => {
   const { rpc, platform, sql } = automations;
   platform.pageSize = 3;
   platform.comment(mediaId, "link", { createdAt: new Date(Date.now() - 8 * DAY_MS) });
@@ -86,7 +86,7 @@ test("a preview shows what the rule would do, newest first, and stores nothing",
   await expectNothingSent();
 });
 
-test("a job prepares a page per request, with results in order and counts that add up", async () => {
+test("a job prepares one page of past comments per request, with results in order and counts that equal their number", async () => {
   automations.platform.pageSize = 4;
   const ids = writePast(["link", "nice", "link spam", "link", "x", "link", "link", "y", "link"]);
   const created = await create();
@@ -117,7 +117,7 @@ test("a job prepares a page per request, with results in order and counts that a
   await expectNothingSent();
 });
 
-test("a job can be created for media with an id of 512 characters", async () => {
+test("a job that prepares past comments can be created for media with an id of 512 characters", async () => {
   mediaId = "m".repeat(512);
   automations.platform.media.set(mediaId, []);
   writePast(["link"]);
@@ -125,7 +125,7 @@ test("a job can be created for media with an id of 512 characters", async () => 
   expect(backfill).toMatchObject({ mediaId, counts: { prepared: 1n } });
 });
 
-test("a job of an active rule sends nothing, and its comments become no runs", async () => {
+test("a job that prepares past comments of an active rule sends nothing and creates no runs", async () => {
   const { platform } = automations;
   const active = await createActiveRule(automations, { workspaceId });
   writePast(["link", "link"]);
@@ -140,7 +140,7 @@ test("a job of an active rule sends nothing, and its comments become no runs", a
   await expectNothingSent();
 });
 
-describe("a job changes its status as asked:", () => {
+describe("a job that prepares past comments has the status that requests set:", () => {
   test.each([
     [["pause"], "paused"],
     [["pause", "resume"], "ready"],
@@ -151,7 +151,7 @@ describe("a job changes its status as asked:", () => {
     [["prepare_next_page", "pause"], "invalid_transition"],
     [["prepare_next_page", "resume"], "invalid_transition"],
     [["stop"], "invalid_request"],
-  ])("after %j it is %s", async (actions, expected) => {
+  ])("the requests %j end with %s", async (actions, expected) => {
     automations.platform.pageSize = 1;
     writePast(["link", "link"]);
     const backfillId = (await create()).backfill?.id ?? "";
@@ -169,7 +169,7 @@ function toReason(error: unknown): string {
   return error instanceof Error && "reason" in error ? String(error.reason) : String(error);
 }
 
-test("two requests for the next page at once prepare it once", async () => {
+test("two simultaneous requests for the next page of a job prepare the page once", async () => {
   automations.platform.pageSize = 2;
   writePast(["link", "link", "link", "link", "link", "link"]);
   const backfillId = (await create()).backfill?.id ?? "";
@@ -184,7 +184,7 @@ test("two requests for the next page at once prepare it once", async () => {
   expect((await get(backfillId)).backfill?.counts?.scanned).toBe(4n);
 });
 
-test("a page whose process crashed can be prepared again, and the late process stores nothing twice", async () => {
+test("a page that a process did not prepare in time can be prepared again, and the slow process stores nothing twice", async () => {
   const { platform, sql } = automations;
   platform.pageSize = 2;
   writePast(["link", "link", "link", "link"]);
@@ -203,7 +203,7 @@ test("a page whose process crashed can be prepared again, and the late process s
   expect((await get(backfillId)).results).toHaveLength(4);
 });
 
-test("a job that is paused while a page is prepared keeps the page and stays paused", async () => {
+test("a job that is paused while a page is prepared stores the page and stays paused", async () => {
   const { platform } = automations;
   platform.pageSize = 1;
   writePast(["link", "link", "link"]);
@@ -216,13 +216,13 @@ test("a job that is paused while a page is prepared keeps the page and stays pau
   expect(backfill).toMatchObject({ status: "paused", counts: { scanned: 2n } });
 });
 
-test("comments that are written between two pages change no result and appear in none twice", async () => {
+test("new comments between two pages of a job change no stored result, and no comment has two results", async () => {
   const { platform } = automations;
   platform.pageSize = 2;
   const ids = writePast(["link", "link", "link", "link", "link"]);
   const backfillId = (await create()).backfill?.id ?? "";
   platform.comment(mediaId, "link");
-  // The platform's cursor has lost its place: the next page begins with a comment that is among the results already.
+  // The platform's cursor has lost its position: the next page begins with a comment that already has a result.
   const comments = platform.media.get(mediaId) ?? [];
   const [moved] = comments.splice(1, 1);
   if (moved === undefined) throw new Error("the comment is missing");
@@ -240,28 +240,31 @@ function refused(code: "permission_missing" | "content_rejected") {
   return { kind: "refused", code, message: "" } as const;
 }
 
-describe("for a page of a job,", () => {
+describe("when a request prepares the next page of a job,", () => {
   test.each([
     ["an outage", "unavailable", "ready", platformUnavailable("down")],
     ["a limit", "unavailable", "ready", limitReached("rate_limited", "slow", 60_000)],
     ["a missing permission", "account_reconnect_required", "ready", refused("permission_missing")],
-    ["deleted media", "failed", "failed", { kind: "missing" } as const],
+    ["an answer that the media is deleted", "failed", "failed", { kind: "missing" } as const],
     ["a definite refusal", "failed", "failed", refused("content_rejected")],
-  ])("%s is answered with %s, and the job is %s", async (_, answer, status, failure) => {
-    const { platform } = automations;
-    platform.pageSize = 1;
-    writePast(["link", "link"]);
-    const backfillId = (await create()).backfill?.id ?? "";
-    platform.beforePage = () => Promise.resolve(failure);
-    const answered = await update(backfillId, "prepare_next_page").then(
-      ({ backfill }) => backfill?.status,
-      toReason,
-    );
-    expect(answered).toBe(answer);
-    expect((await get(backfillId)).backfill?.status).toBe(status);
-  });
+  ])(
+    "%s of the platform is answered with %s, and the job is %s",
+    async (_, answer, status, failure) => {
+      const { platform } = automations;
+      platform.pageSize = 1;
+      writePast(["link", "link"]);
+      const backfillId = (await create()).backfill?.id ?? "";
+      platform.beforePage = () => Promise.resolve(failure);
+      const answered = await update(backfillId, "prepare_next_page").then(
+        ({ backfill }) => backfill?.status,
+        toReason,
+      );
+      expect(answered).toBe(answer);
+      expect((await get(backfillId)).backfill?.status).toBe(status);
+    },
+  );
 
-  test("a failure at the first page creates no job", async () => {
+  test("no job is created when the platform fails at the first page", async () => {
     automations.platform.beforePage = () => Promise.resolve({ kind: "missing" });
     await expect(create()).rejects.toMatchObject({ reason: "not_found" });
     automations.platform.beforePage = () => Promise.resolve(platformUnavailable("down"));
@@ -271,7 +274,7 @@ describe("for a page of a job,", () => {
   });
 });
 
-test("a repeated request with an idempotency key creates one job and reads one page", async () => {
+test("repeated requests with the same idempotency key create one job and read one page", async () => {
   const { platform, rpc } = automations;
   writePast(["link"]);
   platform.calls.length = 0;
@@ -284,7 +287,7 @@ test("a repeated request with an idempotency key creates one job and reads one p
   expect(backfills).toHaveLength(1);
 });
 
-test("jobs of other workspaces cannot be read or changed", async () => {
+test("jobs that prepare past comments cannot be read or changed from other workspaces", async () => {
   writePast(["link"]);
   const backfillId = (await create()).backfill?.id ?? "";
   const foreign = { workspaceId: newId(), backfillId };
@@ -296,7 +299,7 @@ test("jobs of other workspaces cannot be read or changed", async () => {
   expect((await rpc.listBackfills({ workspaceId: foreign.workspaceId })).backfills).toEqual([]);
 });
 
-test("for any comments and any order of requests, the counts equal the results and add up", async () => {
+test("the counts of a job equal the numbers of its results, for any comments and any order of requests", async () => {
   const text = fc.constantFrom("link", "link spam", "nice", "spam", "LINKS", "링크 link");
   const action = fc.constantFrom("prepare_next_page", "pause", "resume", "comment", "delete");
   await fc.assert(

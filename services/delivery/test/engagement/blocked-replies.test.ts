@@ -26,7 +26,7 @@ beforeEach(async () => {
 
 const sql = () => database.sql;
 
-/** Blocks sending and enables it again, as two restarts of the operator do. */
+/** Blocks sending and enables it again, like two restarts with changed settings. */
 async function interruptSending(): Promise<void> {
   await storeSending(sql(), false);
   await storeSending(sql(), true);
@@ -45,7 +45,7 @@ test("a private reply from before sending was blocked is not sent after sending 
   expect(world.calls).toHaveLength(1);
 });
 
-test("waiting private replies end when sending is blocked, and stay when it is enabled", async () => {
+test("waiting private replies end while sending is blocked, and stay while sending is enabled", async () => {
   const guard = createPublishingGuard({ sql: sql(), logger, deploymentId: DEPLOYMENT });
   const deps = { sql: sql(), guard, onEvents: () => undefined };
   await requestPrivateReply(sql(), world.addAccount());

@@ -53,7 +53,7 @@ function client(
   return createTestPeer(routes).client(CommentService);
 }
 
-/** Returns what a refused call tells its caller. */
+/** Returns the error that a refused RPC returns to its caller. */
 async function refusalOf(call: Promise<unknown>) {
   const error: unknown = await call.then(
     () => undefined,
@@ -182,7 +182,7 @@ describe("ListComments", () => {
     });
   });
 
-  test("ListComments ends at its deadline and aborts the call of the platform", async () => {
+  test("ListComments ends at its deadline and aborts the call to the platform", async () => {
     const { promise: aborted, resolve } = Promise.withResolvers<void>();
     world.page = (signal) => {
       signal.addEventListener("abort", () => resolve());
@@ -297,7 +297,7 @@ describe("RequestCommentAction", () => {
     expect(refusal.details).toContainEqual({ code: "invalid", path });
   });
 
-  test("requests with one idempotency key store one action, also at the same time", async () => {
+  test("several requests with the same idempotency key store one action, even at the same time", async () => {
     const idempotency = { key: "k1", fingerprint: "f1" };
     const responses = await Promise.all(
       Array.from({ length: 5 }, () => client().requestCommentAction(reply({ idempotency }))),
@@ -313,14 +313,17 @@ describe("RequestCommentAction", () => {
   test.each([
     ["another body", { idempotency: { key: "k1", fingerprint: "f2" } }],
     ["another comment", { commentId: "comment-2" }],
-  ])("an idempotency key cannot be used for %s", async (_title, given) => {
-    const idempotency = { key: "k1", fingerprint: "f1" };
-    await client().requestCommentAction(reply({ idempotency }));
+  ])(
+    "an idempotency key that was used for one action cannot be used for %s",
+    async (_title, given) => {
+      const idempotency = { key: "k1", fingerprint: "f1" };
+      await client().requestCommentAction(reply({ idempotency }));
 
-    const refusal = await refusalOf(
-      client().requestCommentAction(reply({ idempotency, ...given })),
-    );
+      const refusal = await refusalOf(
+        client().requestCommentAction(reply({ idempotency, ...given })),
+      );
 
-    expect(refusal).toMatchObject({ kind: "unprocessable", reason: "idempotency_key_reused" });
-  });
+      expect(refusal).toMatchObject({ kind: "unprocessable", reason: "idempotency_key_reused" });
+    },
+  );
 });

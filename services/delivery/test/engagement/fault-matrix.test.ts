@@ -22,7 +22,7 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-/** Waits until all actions have ended, and checks that each took effect exactly as often as it says, and never twice. */
+/** Waits until all actions have ended, and checks that each succeeded and took effect exactly once. */
 async function expectOnce(sql: Sql, rounds: readonly ActionRound[]): Promise<void> {
   const actions = await untilAllEnded(sql, { timeoutMs: 120_000 });
   await stage.untilArrived();
@@ -42,13 +42,14 @@ const cellsOf = (faults: readonly string[], kinds: readonly ActionKind[] = ACTIO
   kinds.flatMap((kind) => faults.map((fault) => ({ kind, fault })));
 
 test(
-  "actions on comments take effect exactly once on every platform, whatever their calls and the platform's lists come to",
+  "actions on comments take effect exactly once on every platform, whatever faults their calls and the platform's lists have",
   LONG,
   async () => {
     const faults = FAULTS.filter(({ by, isDelay }) => by === "simulator" && isDelay !== true);
     await using database = await openDatabase(3);
     const rounds = await stage.addRounds(cellsOf(faults.map(({ name }) => name)));
-    // The lists of the platforms lag behind, but they contain the comments: people request actions on comments that they see.
+    // The simulated platforms' lists lag behind, but they contain the comments: users request actions on comments that they
+    // see.
     await stage.stage.control("POST", "clock", { advanceMs: 120_000 * SCALE });
     for (const [index, round] of rounds.entries()) {
       const fault = faults.find(({ name }) => name === round.fault);
@@ -66,7 +67,7 @@ test(
   },
 );
 
-/** Waits until another worker has made a call for the action on this comment, or has found its reply. */
+/** Waits until another worker has called the platform for the action on this comment, or has found its reply. */
 async function untilTakenOver(sql: Sql, commentId: string): Promise<void> {
   await eventually(
     async () => {
@@ -82,7 +83,7 @@ async function untilTakenOver(sql: Sql, commentId: string): Promise<void> {
 }
 
 test.each(["before", "after"] as const)(
-  "an action whose worker is delayed %s its call until another worker has taken over takes effect exactly once",
+  "an action takes effect exactly once if its worker is delayed %s its call until another worker has taken over",
   async (moment) => {
     await using database = await openDatabase(3);
     const rounds = await stage.addRounds(cellsOf([`delayed ${moment} the call`]));
@@ -122,7 +123,7 @@ test.each(["before", "after"] as const)(
   LONG.timeout,
 );
 
-/** Lets a suspended or killed process continue, and requests one more action of it. */
+/** Lets a suspended process continue or starts a killed one again, and requests one more action from it. */
 async function continueWith(process: DeliveryProcess, round: ActionRound): Promise<void> {
   await stage.request(process.database.sql, round);
   if (process.isDead) process.start();

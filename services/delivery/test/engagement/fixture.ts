@@ -67,7 +67,7 @@ export interface SentCall {
 }
 
 type Hidden = { readonly kind: "done" } | Missing | Failure | Unknown;
-/** How the scripted platform reacts to a call; `make` carries it out and returns the id of the reply. */
+/** How the scripted platform reacts to a call; `make` carries out the call and returns the id of the reply. */
 export type Reaction = (
   make: () => string,
   guard: SendGuard,
@@ -98,13 +98,13 @@ export const COMMENT: PlatformComment = {
 
 /**
  * In-memory accounts, and a scripted platform with comments. The platform carries out every call unless a test sets other
- * reactions, and a search finds the replies that it carried out.
+ * reactions, and a search finds the replies that the platform published.
  */
 export class CommentWorld {
   readonly accounts = new Map<string, TestAccount>();
   readonly reconnects: string[] = [];
   readonly calls: SentCall[] = [];
-  /** Replies and private replies that readers see. */
+  /** Replies and private replies that the scripted platform has published. */
   readonly visible: { readonly commentId: string; readonly id: string }[] = [];
   /** Reactions to the next calls, in order. */
   reactions: Reaction[] = [];
@@ -281,7 +281,7 @@ export interface ActionWorkerOptions {
   readonly wrapSql?: (sql: Sql) => Sql;
 }
 
-/** A worker in the test process that acts as a separate process. */
+/** A worker in the test process that stands for a separate process. */
 export interface ActionWorker extends AsyncDisposable {
   readonly claims: ActionClaims;
   /** Crashes the worker: from now on it writes nothing to the database. */
@@ -353,7 +353,7 @@ export async function request(
   return action.id;
 }
 
-/** Stores an active rule of the account, enables sending if it is not, and returns the id of the rule. */
+/** Stores an active rule of the account, enables sending if it is blocked, and returns the id of the rule. */
 export async function addRule(
   sql: Sql,
   { id, workspaceId, platform }: Pick<TestAccount, "id" | "workspaceId" | "platform">,

@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => automations[Symbol.asyncDispose]());
 
-/** Stores something of every kind in one workspace. */
+/** Stores one object of every kind of engagement in one workspace. */
 async function fill() {
   const { platform, rpc, sql } = automations;
   const own = await createActiveRule(automations);
@@ -35,7 +35,7 @@ async function fill() {
   return { ...own, commentId, backfillId: created.backfill?.id ?? "" };
 }
 
-test("queries with the ids of another workspace find nothing and change nothing", async () => {
+test("engagement queries with the id of a wrong workspace find nothing and change nothing", async () => {
   const { sql } = automations;
   const filled = await fill();
   const { accountId, mediaId, ruleId, commentId, backfillId } = filled;

@@ -35,7 +35,7 @@ const CLAIM = {
   endMs: 7 * 86_400_000,
 };
 
-test("a claim stops at the account with which it has enough targets, and leaves the others to the next claim", async () => {
+test("a claim of due metrics stops at the account that gives it enough targets, and leaves other accounts to the next claim", async () => {
   await stage.sql.begin(async (tx) => {
     const accounts = await claimDueTargets(tx, { ...CLAIM, enoughTargets: 11 });
     expect(accounts.map(({ targets }) => targets.length)).toEqual([5, 5, 5]);
@@ -48,7 +48,7 @@ test("a claim stops at the account with which it has enough targets, and leaves 
   });
 });
 
-test("a claim reads about as many rows as it returns, also while 100,000 targets are due", async () => {
+test("a claim of due metrics reads about as many rows as it returns, also while 100,000 targets are due", async () => {
   await stage.sql.begin(async (tx) => {
     const before = await readCounts(tx);
     const accounts = await claimDueTargets(tx, { ...CLAIM, enoughTargets: 1_000 });

@@ -38,7 +38,7 @@ export interface MetricsCall {
   readonly externalIds: readonly string[];
 }
 
-/** Counters of a post: `views`, and nothing else. */
+/** Metrics of a post that has only `views`. */
 export function viewsOnly(views: number): PostMetrics {
   return {
     views,
@@ -51,7 +51,7 @@ export function viewsOnly(views: number): PostMetrics {
   };
 }
 
-/** A platform that answers each post with as many views as it was asked, unless a test scripts other answers. */
+/** A platform that returns for each post as many views as the number of requests so far, unless a test scripts other answers. */
 export class ScriptedPlatform {
   readonly calls: MetricsCall[] = [];
   /** Reactions to the next calls, in order. */
@@ -88,13 +88,13 @@ export class ScriptedPlatform {
     this.reactions.push(() => failure);
   }
 
-  /** Answers the next call with this reading for each post. */
+  /** Answers the next call with this result for each post. */
   read(reading: MetricsReading): void {
     this.reactions.push(({ externalIds }) => new Map(externalIds.map((id) => [id, reading])));
   }
 }
 
-/** A platform of a test: a scripted or a simulated one. */
+/** A platform that a test uses: scripted or simulated. */
 interface TestedPlatform {
   readonly connector: MetricsConnector;
 }
@@ -124,7 +124,7 @@ export class MetricsStage implements AsyncDisposable {
     return new MetricsStage(await openDatabase(10), platforms);
   }
 
-  /** Returns what a process of the delivery service works with. */
+  /** Returns the dependencies of a process of the delivery service. */
   deps({
     deferMs = 300_000,
     sql = this.sql,
@@ -153,7 +153,7 @@ export class MetricsStage implements AsyncDisposable {
     };
   }
 
-  /** Starts a process that serves the RPC. */
+  /** Starts a process that serves the RPCs about metrics. */
   serve(options: ProcessOptions = {}) {
     const deps = this.deps(options);
     const byHand = this.#resources.use(new RefreshesByHand(deps));
@@ -170,12 +170,12 @@ export class MetricsStage implements AsyncDisposable {
     return { byHand, rpc, refresh };
   }
 
-  /** Creates a process that refreshes what is due, pass by pass. */
+  /** Creates a process that refreshes due metrics; the test starts each pass. */
   refresher(options: ProcessOptions = {}): MetricsRefresher {
     return new MetricsRefresher(this.deps(options));
   }
 
-  /** Publishes one post, on one new account per platform. Nothing tells engagement about it. */
+  /** Publishes one post, on one new account per platform. Engagement gets no event about it. */
   async publish(...platforms: PlatformId[]): Promise<readonly TestTarget[]> {
     const first = this.world.addTarget({ platform: platforms[0] ?? "x" });
     const { workspaceId, postId } = first;
@@ -207,7 +207,7 @@ export class MetricsStage implements AsyncDisposable {
     return targets;
   }
 
-  /** Does what the consumer does for published targets. */
+  /** Passes published targets to engagement as the consumer of their events does. */
   async schedule(targets: readonly TestTarget[]): Promise<void> {
     const targetIds = targets.map(({ targetId }) => targetId);
     const platforms = this.platforms.map(({ connector }) => connector.platform);
@@ -244,7 +244,7 @@ export class MetricsStage implements AsyncDisposable {
     return rows.map(({ views }) => views);
   }
 
-  /** Returns the ids of the targets whose new metrics were announced, in order. */
+  /** Returns the ids of the targets whose new metrics were reported by events, in order. */
   async announced(): Promise<readonly string[]> {
     const rows = await this.sql<{ targetId: string }[]>`
       select payload::jsonb ->> 'targetId' as target_id

@@ -39,7 +39,7 @@ async function record(sql: Sql, { low, high, workspaceId, accountId }: Pair): Pr
 
 test.each<[string, (sql: Sql, pair: Pair) => Promise<unknown>]>([
   [
-    "a claim of targets by hand",
+    "a claim of targets for a refresh by hand",
     (sql, { low, high, workspaceId, postId }) =>
       claimByHand(
         sql,
@@ -47,7 +47,7 @@ test.each<[string, (sql: Sql, pair: Pair) => Promise<unknown>]>([
         { deferMs: 1_000, leaseMs: 1_000 },
       ),
   ],
-  ["a record of answers", record],
+  ["a record of refreshed metrics", record],
   [
     "a deletion of metrics",
     (sql, { low, high }) => sql.begin((tx) => deleteTargetMetrics(tx, [high, low])),
@@ -58,7 +58,7 @@ test.each<[string, (sql: Sql, pair: Pair) => Promise<unknown>]>([
   const second = stage.world.addTarget({ ...first, targetId: crypto.randomUUID() });
   const [low, high] = [first, second].toSorted((a, b) => (a.targetId < b.targetId ? -1 : 1));
   if (low === undefined || high === undefined) throw new Error("no targets");
-  // The row with the higher id comes first in the table, so that a scan of the table reaches it first.
+  // The row with the higher id comes first in the table, so that a sequential scan reaches it first.
   for (const target of [high, low]) {
     await insertPublished(stage.sql, [{ target, externalId: target.targetId }]);
     await stage.schedule([target]);
@@ -81,14 +81,14 @@ test.each<[string, (sql: Sql, pair: Pair) => Promise<unknown>]>([
         and wait_event_type = 'Lock'`;
       return rows.length === 1;
     });
-    // While it waits for the lower id, it holds no lock on the higher one.
+    // While the statement waits for the row with the lower id, it holds no lock on the row with the higher one.
     expect(await lock(tx, high.targetId)).toBe(1);
   });
   await running;
   await pool.end({ timeout: 1 });
 });
 
-/** Locks the row of a target without waiting. Returns the number of rows. */
+/** Tries to lock the row of a target without waiting. Returns the number of locked rows. */
 async function lock(tx: TransactionSql, targetId: string): Promise<number> {
   const rows = await tx`
     select 1

@@ -56,7 +56,7 @@ async function insertDeletion(target: TestTarget): Promise<void> {
     values (${targetId}, 1, ${workspaceId}, ${postId}, ${accountId}, ${platform}, 'x', 'deleted', now())`;
 }
 
-test("a published target is due for the first time an hour after its publication, however often it is reported", async () => {
+test("the metrics of a target are first due an hour after its publication, however many events report the publication", async () => {
   const [target] = await stage.publish("x");
   if (target === undefined) throw new Error("no target");
   await consume(published(target, "publishing"));
@@ -79,7 +79,7 @@ test("targets on platforms without metrics get no row, and targets older than se
   expect((await stage.readRow(old))?.dueInMinutes).toBeNull();
 });
 
-test("the metrics of a deleted post are deleted with their history, and a late report does not bring them back", async () => {
+test("the metrics of a deleted post are deleted with their history, and a late event does not create them again", async () => {
   const [target] = await stage.publish("x");
   const [other] = await stage.publish("x");
   if (target === undefined || other === undefined) throw new Error("no targets");
@@ -96,7 +96,7 @@ test("the metrics of a deleted post are deleted with their history, and a late r
   expect(await stage.historyOf(other)).toEqual([2]);
 });
 
-test("the metrics and polls of a paused account resume at once when it is connected again, and a lease of its call stays", async () => {
+test("metrics and polls of a paused account resume at once when it is connected again, but the lease of an open call stays", async () => {
   const [paused] = await stage.publishDue(1);
   const [leased] = await stage.publishDue(1);
   if (paused === undefined || leased === undefined) throw new Error("no targets");
@@ -133,7 +133,7 @@ test("the metrics and polls of a paused account resume at once when it is connec
   expect(polls).toEqual([{ accountId: paused.accountId, failures: 0 }]);
 });
 
-test("an answer about a post that was deleted meanwhile is dropped", async () => {
+test("metrics that arrive for a post that has been deleted are dropped", async () => {
   const [target] = await stage.publish("x");
   if (target === undefined) throw new Error("no target");
   x.reactions.push(async (call) => {
@@ -151,7 +151,7 @@ const AGES = `
   select now() - step * interval '15 minutes' as at
   from generate_series(1, 4 * 24 * 500) as step`;
 
-test("the history of a target is thinned with age, stays bounded, and ends after 400 days", async () => {
+test("the metrics history of a target keeps fewer rows with age, stays bounded, and ends after 400 days", async () => {
   const [target] = await stage.publish("x");
   if (target === undefined) throw new Error("no target");
   await stage.schedule([target]);
@@ -177,11 +177,11 @@ test("the history of a target is thinned with age, stays bounded, and ends after
   expect(kept?.year).toBeGreaterThanOrEqual(10);
   expect(kept?.year).toBeLessThanOrEqual(12);
   expect(kept?.older).toBe(0);
-  // The next pass is a day later, and a target is not thinned before.
+  // The next pass is a day later, because a target is thinned at most once a day.
   expect(await thinHistories(stage.sql, 100)).toBe(0);
 });
 
-test("thinning twice keeps what thinning once has kept, and a target without history is left alone for good", async () => {
+test("thinning the metrics history twice keeps the same rows as once, and a target without history is not checked again", async () => {
   const [target] = await stage.publish("x");
   if (target === undefined) throw new Error("no target");
   await stage.serve().refresh([target]);
@@ -200,7 +200,7 @@ test("thinning twice keeps what thinning once has kept, and a target without his
   expect(row?.isForGood).toBe(true);
 });
 
-test("the gauges say how many targets are due per platform, since when, and how much of the budget is used", async () => {
+test("the Prometheus gauges show per platform how many targets are due, since when, and how much of the call budget is used", async () => {
   await stage.publishDue(3, "x");
   await stage.publishDue(2, "bluesky");
   await stage.sql`update target_metrics set due_at = now() - interval '10 minutes' where platform = 'x'`;

@@ -24,7 +24,7 @@ const settings = { baseUrl: platform.url, videoBaseUrl: platform.url };
 const bluesky = createBlueskyPublishingConnector(settings);
 const connector = createBlueskyMetricsConnector(settings);
 
-/** Publishes a post on the simulated Bluesky, and tells engagement about it. */
+/** Publishes a post on the simulated Bluesky, and passes its event to engagement. */
 async function publish(stage: MetricsStage): Promise<TestTarget> {
   const publication = await platform.createPublication([], "counted", (credentials) =>
     createSession(platform.url, credentials),
@@ -61,7 +61,7 @@ async function setLikes(stage: MetricsStage, target: TestTarget, likes: number):
   await platform.control("POST", "metrics", { platform: "bluesky", account, id, likes });
 }
 
-test("counters of a post on the simulated Bluesky arrive by schedule and by hand, and each has its row of history", async () => {
+test("metrics of a post on the simulated Bluesky are refreshed by schedule and by hand, each time with a row of history", async () => {
   await using stage = await MetricsStage.open({ connector });
   const target = await publish(stage);
   await setLikes(stage, target, 3);
@@ -91,7 +91,7 @@ test.each([
   ["answers 500", { mode: "status", status: 500 }, { failed: 1 }],
   ["breaks the connection", { mode: "drop_before" }, { failed: 1 }],
 ])(
-  "a refresh by hand while the simulated Bluesky %s is counted, and the next one succeeds",
+  "a refresh of metrics by hand while the simulated Bluesky %s is counted as unsuccessful, and the next one succeeds",
   async (_name, fault, counts) => {
     await using stage = await MetricsStage.open({ connector });
     const target = await publish(stage);
@@ -105,7 +105,7 @@ test.each([
   },
 );
 
-test("a refresh by hand of a post that was deleted on the simulated Bluesky is counted as notFound", async () => {
+test("a refresh of metrics by hand of a post that was deleted on the simulated Bluesky is counted as notFound", async () => {
   await using stage = await MetricsStage.open({ connector });
   const target = await publish(stage);
   const { externalId } = await readTask(stage.sql, target);

@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 const sql = () => database.sql;
 
-test("of two replies that a search cannot tell apart, only one has an open call at a time", async () => {
+test("of two replies to one comment that a search of the platform cannot tell apart, only one has an open call at a time", async () => {
   const account = world.addAccount();
   const { promise: first, resolve: finish } = Promise.withResolvers<void>();
   world.reactions = [
@@ -43,7 +43,7 @@ test("of two replies that a search cannot tell apart, only one has an open call 
   const ids = [await request(sql(), account), await request(sql(), account)];
   await using _one = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
   await using _two = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
-  // Both replies are claimed together, and one of them has to give way at its mark.
+  // Both replies are claimed together; only one of them can record that its call begins, and the other has to wait.
   await eventually(async () => {
     const [row] = await sql()<{ claims: number }[]>`
       select min(fence)::int as claims
@@ -64,7 +64,7 @@ test("of two replies that a search cannot tell apart, only one has an open call 
   expect(world.visible).toHaveLength(2);
 });
 
-test("a success that arrives after the action failed with an unknown outcome counts", async () => {
+test("an action that failed with an unknown outcome succeeds when the platform's success is reported later", async () => {
   const account = world.addAccount();
   const { promise: ended, resolve: answer } = Promise.withResolvers<void>();
   world.reactions = [
@@ -87,7 +87,7 @@ test("a success that arrives after the action failed with an unknown outcome cou
   expect(events).toHaveLength(2);
 });
 
-/** A connection pool that fails its transactions while the outage lasts. */
+/** A connection pool whose transactions fail while the simulated outage lasts. */
 function failing(pool: Sql, isOut: () => boolean): Sql {
   return new Proxy(pool, {
     get(target, name, receiver) {
@@ -98,7 +98,7 @@ function failing(pool: Sql, isOut: () => boolean): Sql {
   });
 }
 
-test("the outcome of a call is recorded when the database is available again", async () => {
+test("the outcome of a platform call is recorded once the database is available again", async () => {
   const account = world.addAccount();
   let isOut = false;
   world.reactions = [
@@ -120,7 +120,7 @@ test("the outcome of a call is recorded when the database is available again", a
   expect(world.calls).toHaveLength(1);
 });
 
-test("a platform's message that the database refuses does not keep an action from ending", async () => {
+test("an action ends even if the database refuses the platform's message", async () => {
   const account = world.addAccount();
   world.reactions = [
     () => ({ kind: "refused", code: "content_rejected", message: "bad \0 character" }),
@@ -133,7 +133,7 @@ test("a platform's message that the database refuses does not keep an action fro
   ]);
 });
 
-test("after a restore from a backup, a reply is searched for before it is sent, also one that may repeat a lost request", async () => {
+test("after a restore from a backup, the platform is searched for a reply before it is sent, even if it was requested shortly after the restore", async () => {
   const account = world.addAccount();
   const sent = await request(sql(), account, { commentId: "comment-1" });
   await markRestored(sql());
@@ -152,7 +152,7 @@ test("after a restore from a backup, a reply is searched for before it is sent, 
   expect(world.looks).toHaveLength(2);
 });
 
-test("after a restore from a backup, an earlier request to hide a comment is not carried out, because a later one may be lost", async () => {
+test("after a restore from a backup, an earlier request to hide a comment is not carried out, because a later request may be lost", async () => {
   const account = world.addAccount();
   const hide = await request(sql(), account, { type: "hide" });
   await markRestored(sql());
@@ -169,7 +169,7 @@ test("after a restore from a backup, an earlier request to hide a comment is not
   expect(events.map(({ action }) => action).toSorted()).toEqual([hide, unhide]);
 });
 
-test("a second success of an action that has succeeded is stored as a further reply, without a second event", async () => {
+test("the id of a second reply for an action that has succeeded is stored, without a second event", async () => {
   const account = world.addAccount();
   const { promise: ended, resolve: answer } = Promise.withResolvers<void>();
   world.reactions = [

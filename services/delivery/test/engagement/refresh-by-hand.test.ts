@@ -34,7 +34,7 @@ const countsOf = ({ eligible, ready, notFound, error, deferred, stale, failed }:
   failed,
 });
 
-test("a refresh by hand asks each platform once, stores the counters, announces them and returns them", async () => {
+test("a refresh of metrics by hand requests metrics from each platform once, stores them, publishes events about them and returns them", async () => {
   const targets = await stage.publish("x", "bluesky");
   const before = Date.now();
   const response = await stage.serve().refresh(targets);
@@ -63,14 +63,17 @@ test.each<[string, MetricsFailure | MetricsReading, object]>([
   ["a refusal", refused, { error: 1 }],
   ["a missing permission", noPermission, { error: 1 }],
   ["a server error", { kind: "failed", message: "500" }, { failed: 1 }],
-])("%s of the platform is counted, and stores nothing", async (_name, failure, counts) => {
-  const targets = await stage.publish("x");
-  x.fail(failure as MetricsFailure);
-  const response = await stage.serve().refresh(targets);
-  expect(countsOf(response)).toEqual({ ...NONE, eligible: 1, ...counts });
-  expect(response.targets).toEqual([]);
-  expect(await stage.announced()).toEqual([]);
-});
+])(
+  "a refresh of metrics by hand counts %s of the platform, and stores nothing",
+  async (_name, failure, counts) => {
+    const targets = await stage.publish("x");
+    x.fail(failure as MetricsFailure);
+    const response = await stage.serve().refresh(targets);
+    expect(countsOf(response)).toEqual({ ...NONE, eligible: 1, ...counts });
+    expect(response.targets).toEqual([]);
+    expect(await stage.announced()).toEqual([]);
+  },
+);
 
 test.each<[string, MetricsReading, object]>([
   ["is gone", { kind: "missing" }, { notFound: 1 }],
@@ -78,7 +81,7 @@ test.each<[string, MetricsReading, object]>([
   ["is refused", refused, { error: 1 }],
   ["has no answer", { kind: "no_answer", message: "" }, { deferred: 1 }],
   ["cannot be read", { kind: "failed", message: "" }, { failed: 1 }],
-])("a single post that %s is counted", async (_name, reading, counts) => {
+])("a refresh of metrics by hand counts a single post that %s", async (_name, reading, counts) => {
   const targets = await stage.publish("x");
   x.read(reading);
   expect(countsOf(await stage.serve().refresh(targets))).toEqual({
@@ -88,7 +91,7 @@ test.each<[string, MetricsReading, object]>([
   });
 });
 
-test("an answer without the post, with impossible counters, and an error of the connector are counted as failed", async () => {
+test("metrics without the post, metrics with impossible numbers, and errors of the connector are counted as failed", async () => {
   const serving = stage.serve();
   const targets = await stage.publish("x");
   x.reactions.push(() => new Map());
@@ -115,7 +118,7 @@ test("an access token that the platform refuses is renewed once, and refused twi
   expect(stage.world.reconnects.map(({ ref }) => ref?.accountId)).toEqual([twice[0]?.accountId]);
 });
 
-test("an account that must be reconnected is counted as error, without a call of the platform", async () => {
+test("a refresh of metrics by hand counts targets whose account must be reconnected as error, without a call to the platform", async () => {
   const [target] = await stage.publish("x");
   if (target === undefined) throw new Error("no target");
   stage.world.account(target).status = "reconnect_required";
@@ -127,7 +130,7 @@ test("an account that must be reconnected is counted as error, without a call of
   expect(x.calls).toEqual([]);
 });
 
-test("targets are counted as failed while the accounts service does not answer", async () => {
+test("a refresh of metrics by hand counts targets as failed while the accounts service does not answer", async () => {
   const targets = await stage.publish("x", "bluesky");
   const serving = stage.serve();
   stage.world.isUp.accounts = false;
@@ -136,7 +139,7 @@ test("targets are counted as failed while the accounts service does not answer",
   expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 2, ready: 2 });
 });
 
-test("a second refresh by hand within five minutes is deferred, and returns the stored counters", async () => {
+test("a second refresh of metrics by hand within five minutes is deferred, and returns the stored metrics", async () => {
   const targets = await stage.publish("x");
   const serving = stage.serve();
   await serving.refresh(targets);
@@ -149,7 +152,7 @@ test("a second refresh by hand within five minutes is deferred, and returns the 
   expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
 });
 
-test("a scheduled refresh does not defer the next refresh by hand", async () => {
+test("a scheduled refresh does not defer the next refresh of metrics by hand", async () => {
   const targets = await stage.publishDue(1);
   const refresher = stage.refresher();
   await refresher.pass();
@@ -162,7 +165,7 @@ test("a scheduled refresh does not defer the next refresh by hand", async () => 
   });
 });
 
-test("a refresh by hand that learns nothing about the post leaves the schedule as it is", async () => {
+test("a refresh of metrics by hand that fails leaves the schedule of the target unchanged", async () => {
   const targets = await stage.publish("x");
   await stage.schedule(targets);
   x.fail(refused);
@@ -170,7 +173,7 @@ test("a refresh by hand that learns nothing about the post leaves the schedule a
   expect(await stage.readRow(only(targets))).toMatchObject({ failureCount: 0, dueInMinutes: 60 });
 });
 
-test("a refresh by hand that the platform answered replaces the next scheduled one", async () => {
+test("a refresh of metrics by hand that the platform answered replaces the next scheduled refresh", async () => {
   const targets = await stage.publishDue(1);
   expect((await stage.readRow(only(targets)))?.dueInMinutes).toBe(0);
   await stage.serve().refresh(targets);
@@ -181,7 +184,7 @@ test("a refresh by hand that the platform answered replaces the next scheduled o
   expect(x.calls.length).toBe(1);
 });
 
-test("refreshes of the same post at once, in two processes, make one call", async () => {
+test("simultaneous refreshes by hand of the metrics of one post in two processes make one platform call", async () => {
   const targets = await stage.publish("x", "bluesky");
   const [first, second] = [stage.serve({ deferMs: 0 }), stage.serve({ deferMs: 0 })];
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -200,7 +203,7 @@ test("refreshes of the same post at once, in two processes, make one call", asyn
   expect([x.calls.length, bluesky.calls.length]).toEqual([1, 1]);
 });
 
-test("a platform that does not answer in time is counted as deferred, and its answer is stored later", async () => {
+test("a refresh of metrics by hand that takes too long is counted as deferred, and the platform's answer is stored later", async () => {
   const [slow, fast] = await stage.publish("x", "bluesky");
   if (slow === undefined || fast === undefined) throw new Error("no targets");
   const { promise, resolve } = Promise.withResolvers<void>();
@@ -217,12 +220,12 @@ test("a platform that does not answer in time is counted as deferred, and its an
   expect((await stage.announced()).toSorted()).toEqual([slow.targetId, fast.targetId].toSorted());
 });
 
-test("an answer that is older than the stored counters is counted as stale and changes nothing", async () => {
+test("metrics that are older than the stored ones are counted as stale and change nothing", async () => {
   const targets = await stage.publish("x");
   const target = only(targets);
   const serving = stage.serve();
   x.reactions.push(async (call) => {
-    // Another process asks later, but is answered first.
+    // Another process requests the metrics later, but is answered first.
     await stage.sql`
       update target_metrics
       set refreshed_at = now() + interval '1 second',
@@ -237,7 +240,7 @@ test("an answer that is older than the stored counters is counted as stale and c
   expect(await stage.announced()).toEqual([]);
 });
 
-test("after a rate limit the account is not asked again before the time that the platform named", async () => {
+test("after a rate limit no metrics are requested for the account before the time that the platform named", async () => {
   const targets = await stage.publish("x");
   const serving = stage.serve();
   x.fail(limited);
@@ -248,7 +251,7 @@ test("after a rate limit the account is not asked again before the time that the
   expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
 });
 
-test("a target without the platform's id is deferred until the id is known", async () => {
+test("a refresh of metrics by hand defers a target whose id the platform has not returned yet", async () => {
   const target = stage.world.addTarget();
   await insertPublished(stage.sql, [{ target, externalId: "" }]);
   const serving = stage.serve();
@@ -261,7 +264,7 @@ test("a target without the platform's id is deferred until the id is known", asy
   expect(countsOf(await serving.refresh([target]))).toEqual({ ...NONE, eligible: 1, ready: 1 });
 });
 
-test("targets of other workspaces or posts, unknown ones and those on platforms without metrics are left out of all counters", async () => {
+test("RefreshMetrics leaves targets of other workspaces or posts, unknown ones and those without metrics out of all counters", async () => {
   const [target] = await stage.publish("x");
   const [other] = await stage.publish("x");
   const [telegram] = await stage.publish("telegram");
@@ -277,7 +280,7 @@ test("targets of other workspaces or posts, unknown ones and those on platforms 
   expect(countsOf(await rpc.refreshMetrics(own))).toEqual({ ...NONE, eligible: 1, ready: 1 });
 });
 
-test("a post that was deleted from its platform is left out, even if no event has said so", async () => {
+test("a refresh of metrics by hand leaves out a post that was deleted from its platform, even if no event about that has arrived", async () => {
   const targets = await stage.publish("x");
   const { targetId, workspaceId, postId, accountId, platform } = only(targets);
   await stage.sql`
@@ -286,7 +289,7 @@ test("a post that was deleted from its platform is left out, even if no event ha
   expect(countsOf(await stage.serve().refresh(targets))).toEqual(NONE);
 });
 
-test("a refresh by hand whose process crashed before it stored the answer can be repeated when its lease has ended", async () => {
+test("a refresh of metrics by hand whose process crashed before it stored the answer can be repeated when its lease has ended", async () => {
   const targets = await stage.publish("x");
   const { workspaceId, postId, targetId } = only(targets);
   await stage.schedule(targets);
@@ -301,7 +304,7 @@ test("a refresh by hand whose process crashed before it stored the answer can be
   expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
 });
 
-test("a process that stops ends its open calls, and the target can be refreshed again at once", async () => {
+test("a process that stops aborts its refreshes of metrics by hand, and their targets can be refreshed again at once", async () => {
   const targets = await stage.publish("x");
   const stopping = stage.serve({ waitMs: 0 });
   x.reactions.push(
@@ -324,7 +327,7 @@ test.each([
   ["more than 100 targets", { targetIds: Array.from({ length: 101 }, () => newId()) }],
   ["a malformed target id", { targetIds: ["nonsense"] }],
   ["a malformed post id", { postId: "nonsense" }],
-])("a request with %s is refused", async (_name, change) => {
+])("RefreshMetrics refuses a request with %s", async (_name, change) => {
   const request = { workspaceId: newId(), postId: newId(), targetIds: [newId()], ...change };
   await expect(stage.serve().rpc.refreshMetrics(request)).rejects.toThrow("invalid_request");
 });

@@ -17,7 +17,7 @@ async function open(options: ConstructorParameters<typeof ScriptedPlatform>[1] =
   return x;
 }
 
-/** Makes one pass, waits for its calls, and records them. */
+/** Makes one pass of the refresher, waits for its calls, and records their results. */
 async function run(refresher: MetricsRefresher): Promise<void> {
   await refresher.pass();
   await refresher.end();
@@ -29,7 +29,7 @@ async function makeDue(): Promise<void> {
   await stage.sql`update metrics_accounts set due_at = now(), not_before = now()`;
 }
 
-test("due posts of an account are asked for in one call, and each gets its counters, history and next time", async () => {
+test("due metrics of an account's posts are read in one call and stored, each with a row of history and the next refresh", async () => {
   const x = await open();
   const targets = await stage.publishDue(3);
   await run(stage.refresher());
@@ -45,7 +45,7 @@ test("due posts of an account are asked for in one call, and each gets its count
   expect(x.calls.length).toBe(1);
 });
 
-test("posts of an account that do not fit into one call are asked for in further calls", async () => {
+test("the metrics of an account's posts that do not fit into one call are requested in further calls", async () => {
   const x = await open({ maxPosts: 2 });
   await stage.publishDue(5);
   const refresher = stage.refresher();
@@ -54,7 +54,7 @@ test("posts of an account that do not fit into one call are asked for in further
   expect(new Set(x.calls.flatMap(({ externalIds }) => externalIds)).size).toBe(5);
 });
 
-test("a post that is due within ten minutes is refreshed along with one that is due", async () => {
+test("the metrics of a post that is due within ten minutes are refreshed together with those of a due post", async () => {
   const x = await open();
   const [, soon, later] = await stage.publishDue(3);
   await stage.sql`update target_metrics set due_at = now() + interval '9 minutes' where target_id = ${soon?.targetId ?? ""}`;
@@ -63,7 +63,7 @@ test("a post that is due within ten minutes is refreshed along with one that is 
   expect(x.calls.map(({ externalIds }) => externalIds.length)).toEqual([2]);
 });
 
-test("two processes ask for each due post once", async () => {
+test("two processes together request the metrics of each due post once", async () => {
   const x = await open({ maxPosts: 2 });
   const all: TestTarget[] = [];
   for (let account = 0; account < 15; account += 1) all.push(...(await stage.publishDue(3)));
@@ -77,13 +77,13 @@ test("two processes ask for each due post once", async () => {
   expect(asked.toSorted()).toEqual(all.map(externalIdOf).toSorted());
 });
 
-test("posts that a crashed process had asked for are asked for again when its lease has ended", async () => {
+test("metrics that a crashed process had requested are requested again when its lease has ended", async () => {
   const x = await open();
   const [target] = await stage.publishDue(1);
   const crashed = stage.refresher();
   await crashed.pass();
   await eventually(() => x.calls.length === 1);
-  // The process is gone before it stores the answer.
+  // The process crashes before it stores the answer.
   const next = stage.refresher();
   await run(next);
   expect(x.calls.length).toBe(1);
@@ -93,7 +93,7 @@ test("posts that a crashed process had asked for are asked for again when its le
   expect(target && (await stage.readRow(target))?.views).toBe(2);
 });
 
-test("the answer of a process whose lease has ended replaces no newer counters", async () => {
+test("metrics from a process whose lease has ended do not replace newer ones", async () => {
   const x = await open();
   const [target] = await stage.publishDue(1);
   if (target === undefined) throw new Error("no target");
@@ -114,7 +114,7 @@ test("the answer of a process whose lease has ended replaces no newer counters",
   expect(await stage.historyOf(target)).toEqual([2]);
 });
 
-test("after a rate limit of an account only this account waits, and its posts stay due", async () => {
+test("after a rate limit of an account's metrics only this account waits, and its posts stay due", async () => {
   const x = await open();
   const [limited] = await stage.publishDue(1);
   x.fail({ kind: "limited", message: "slow down", retryAfterMs: 600_000 });
@@ -132,7 +132,7 @@ test("after a rate limit of an account only this account waits, and its posts st
   expect(x.calls.at(-1)?.externalIds).toEqual([limited && externalIdOf(limited)]);
 });
 
-test("after a rate limit of the app no account of the platform is asked, and refreshes by hand are deferred", async () => {
+test("after a rate limit of the whole app no metrics are requested from the platform, and refreshes by hand are deferred", async () => {
   const x = await open({ budget: { scope: "app", calls: 1_000, windowMs: 1_000 } });
   await stage.publishDue(1);
   x.fail({ kind: "limited", message: "slow down", retryAfterMs: 600_000 });
@@ -151,7 +151,7 @@ test("after a rate limit of the app no account of the platform is asked, and ref
   });
 });
 
-test("all processes together keep to the budget of an app, also when accounts wait", async () => {
+test("all processes together do not exceed an app's budget of calls for metrics, even when accounts wait", async () => {
   const x = await open({ budget: { scope: "app", ...HOUR } });
   for (let account = 0; account < 30; account += 1) await stage.publishDue(1);
   const processes = [stage.refresher(), stage.refresher(), stage.refresher()];
@@ -163,7 +163,7 @@ test("all processes together keep to the budget of an app, also when accounts wa
   expect(x.calls.length).toBe(2);
 });
 
-test("a budget that counts posts allows more calls with few posts, and never more posts", async () => {
+test("a call budget that counts posts allows more calls when each has few posts, but never more posts", async () => {
   const budget = { scope: "app", calls: 100, windowMs: 3_600_000, isPerPost: true } as const;
   const x = await open({ maxPosts: 5, budget });
   for (let account = 0; account < 5; account += 1) await stage.publishDue(1);
@@ -171,7 +171,8 @@ test("a budget that counts posts allows more calls with few posts, and never mor
   const processes = [stage.refresher(), stage.refresher()];
   const sizes = () => x.calls.map(({ externalIds }) => externalIds.length);
   for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));
-  // 10 posts may be asked for at once. A call is made while 5 of them are left, because it may need as many.
+  // The metrics of 10 posts may be requested at once. A call is made only while 5 of them are left, because it may need as
+  // many.
   expect(sizes()).toEqual([1, 1, 1, 1, 1, 5]);
   await stage.sql`update metrics_apps set budget_until = budget_until - interval '40 minutes'`;
   for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));
@@ -179,7 +180,7 @@ test("a budget that counts posts allows more calls with few posts, and never mor
   expect(sizes().slice(6)).toEqual([5, 5]);
 });
 
-test("an account with more due posts than its budget allows waits, and others do not", async () => {
+test("an account with more due posts than its call budget allows waits, and other accounts do not", async () => {
   const x = await open({ maxPosts: 1, budget: { scope: "account", ...HOUR } });
   const [first] = await stage.publishDue(3);
   await stage.publishDue(1);
@@ -193,7 +194,7 @@ test("an account with more due posts than its budget allows waits, and others do
   expect(row?.waitMinutes).toBe(6);
 });
 
-test("a call that was repeated with a renewed access token uses the budget twice", async () => {
+test("a call for metrics that is repeated with a renewed access token is charged to the call budget twice", async () => {
   const x = await open({ budget: { scope: "app", ...HOUR } });
   await stage.publishDue(1);
   x.fail({ kind: "token_refused", message: "expired" });
@@ -205,7 +206,7 @@ test("a call that was repeated with a renewed access token uses the budget twice
   expect(row?.usedMinutes).toBe(12);
 });
 
-test("further calls with which a connector reads posts singly use the budget too", async () => {
+test("further calls in which a connector reads the metrics of single posts are charged to the call budget too", async () => {
   const x = await open({ budget: { scope: "app", ...HOUR } });
   await stage.publishDue(1);
   x.reactions.push((call, _signal, onFurtherCall) => {
@@ -220,7 +221,7 @@ test("further calls with which a connector reads posts singly use the budget too
   expect(row?.usedMinutes).toBe(18);
 });
 
-test("accounts that must be reconnected, are disconnected or lack the permission get no further calls for hours", async () => {
+test("for accounts that must be reconnected, are disconnected or lack the permission, no metrics are requested for hours", async () => {
   const x = await open();
   const [reconnect] = await stage.publishDue(1);
   const [disconnected] = await stage.publishDue(1);
@@ -239,7 +240,7 @@ test("accounts that must be reconnected, are disconnected or lack the permission
   expect(rows.map(({ waitHours }) => waitHours)).toEqual([6, 6, 6]);
 });
 
-test("the posts of an account that lacks the permission are refreshed as soon as it is connected again", async () => {
+test("the metrics of an account that lacked the permission are refreshed as soon as it is connected again", async () => {
   const x = await open();
   const [target] = await stage.publishDue(1);
   if (target === undefined) throw new Error("no target");
@@ -251,7 +252,7 @@ test("the posts of an account that lacks the permission are refreshed as soon as
   expect((await stage.readRow(target))?.views).toBe(2);
 });
 
-test("a post for which the permission is missing does not keep the other posts of the account from being refreshed", async () => {
+test("the metrics of an account's other posts are refreshed when the permission is missing for one post", async () => {
   const x = await open();
   const [refused, other] = await stage.publishDue(2);
   if (refused === undefined || other === undefined) throw new Error("no targets");
@@ -266,7 +267,7 @@ test("a post for which the permission is missing does not keep the other posts o
   expect((await stage.readRow(other))?.views).toBe(2);
 });
 
-test("an account that is connected again while a call for it runs is not paused by the end of that call", async () => {
+test("an account that is connected again during a call for its metrics is not paused when that call is refused", async () => {
   const x = await open();
   const [target] = await stage.publishDue(1);
   if (target === undefined) throw new Error("no target");
@@ -279,7 +280,7 @@ test("an account that is connected again while a call for it runs is not paused 
   expect((await stage.readRow(target))?.views).toBe(2);
 });
 
-test("accounts wait a minute while the accounts service does not answer", async () => {
+test("refreshes of metrics wait a minute while the accounts service does not answer", async () => {
   const x = await open();
   const [target] = await stage.publishDue(1);
   stage.world.isUp.accounts = false;
@@ -292,7 +293,7 @@ test("accounts wait a minute while the accounts service does not answer", async 
   expect(target && (await stage.readRow(target))?.views).toBe(1);
 });
 
-test("a post that the platform says is missing twice leaves the schedule, and its stored counters stay", async () => {
+test("a post that the platform reports as missing twice is no longer refreshed, and its stored metrics stay", async () => {
   const x = await open();
   const [target] = await stage.publishDue(1);
   if (target === undefined) throw new Error("no target");
@@ -316,7 +317,7 @@ test.each<[string, Exclude<MetricsReading, { kind: "metrics" }>, number]>([
   ["no answer", { kind: "no_answer", message: "" }, 10],
   ["a refusal", { kind: "refused", code: "content_rejected", message: "no" }, 60],
 ])(
-  "after %s the post is tried again later, and the wait grows",
+  "after %s the metrics of a post are requested again later, with growing waits",
   async (_name, reading, minutes) => {
     const x = await open();
     const [target] = await stage.publishDue(1);
@@ -337,7 +338,7 @@ test.each<[string, Exclude<MetricsReading, { kind: "metrics" }>, number]>([
   },
 );
 
-test("posts that became older than seven days while they were due leave the schedule without a call", async () => {
+test("posts that became older than seven days while their metrics were due are no longer refreshed", async () => {
   const x = await open();
   const [old, young] = await stage.publishDue(2);
   if (old === undefined || young === undefined) throw new Error("no targets");
@@ -347,7 +348,7 @@ test("posts that became older than seven days while they were due leave the sche
   expect((await stage.readRow(old))?.dueInMinutes).toBeNull();
 });
 
-test("posts that are too old for a refresh take no place of others in a pass, and use no budget of their account", async () => {
+test("posts that are too old for a refresh of metrics do not delay others and use no call budget of their account", async () => {
   const x = await open({ maxPosts: 25, budget: { scope: "account", ...HOUR } });
   const [old] = await stage.publishDue(25);
   await stage.sql`update target_metrics set published_at = now() - interval '8 days'`;
@@ -367,7 +368,7 @@ async function isBudgetUsed(target: TestTarget | undefined): Promise<boolean | u
   return row?.isUsed;
 }
 
-test("a repeated report of a published target does not make its account due", async () => {
+test("a repeated event about a published target does not make the metrics of its account due", async () => {
   const x = await open({ budget: { scope: "account", ...HOUR } });
   const targets = await stage.publishDue(1);
   await run(stage.refresher());
@@ -379,14 +380,14 @@ test("a repeated report of a published target does not make its account due", as
   expect(x.calls.length).toBe(1);
 });
 
-test("nothing is asked for while the data belongs to another deployment", async () => {
+test("no metrics are requested while the data belongs to another deployment", async () => {
   const x = await open();
   await stage.publishDue(1);
   await run(stage.refresher({ deploymentId: "copy" }));
   expect(x.calls).toEqual([]);
 });
 
-test("a platform that hangs does not keep other platforms from being asked", async () => {
+test("metrics of other platforms are refreshed while one platform does not answer", async () => {
   const [x, bluesky] = [new ScriptedPlatform("x"), new ScriptedPlatform("bluesky")];
   stage = await MetricsStage.open(x, bluesky);
   const refresher = stage.refresher();
@@ -413,7 +414,7 @@ test("a platform that hangs does not keep other platforms from being asked", asy
   await refresher.end();
 });
 
-test("counters of one account that cannot be stored do not keep those of others from being stored", async () => {
+test("metrics of one account that cannot be stored do not prevent those of other accounts from being stored", async () => {
   await open();
   const [bad] = await stage.publishDue(1);
   const [good] = await stage.publishDue(1);

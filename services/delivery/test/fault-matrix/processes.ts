@@ -52,7 +52,7 @@ export class Peers implements AsyncDisposable {
     this.#stage = stage;
   }
 
-  /** @param world Answers the RPCs of the posts service and of the accounts service. */
+  /** @param world The fake posts and accounts services, which answer the RPCs of the process. */
   static async open(
     stage: Pick<Stage, "config" | "world">,
     world: { readonly routes: (router: ConnectRouter) => void } = stage.world,

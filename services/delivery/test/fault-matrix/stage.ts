@@ -90,7 +90,7 @@ export class Stage implements AsyncDisposable {
       instagram: { ...graph("instagram"), loginBaseUrl: `${url}/instagram/login` },
       facebook: graph("facebook"),
       x: { baseUrl: `${url}/x`, mayResend: true },
-      // Divides a small video, so that the matrix sends few bytes.
+      // Splits even a small video into parts, so that the fault matrix sends few bytes.
       tiktok: {
         baseUrl: `${url}/tiktok`,
         chunkSizes: { wholeBytes: 0, chunkBytes: [5 * 1024 * 1024] },

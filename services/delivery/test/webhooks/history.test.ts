@@ -193,7 +193,7 @@ test("pages of the webhook history return every delivery once, and end early at 
   expect(sizes).toEqual([6, 6, 3]);
 });
 
-/** Adds a failed delivery per given number of days before now to a history, and returns their ids, newest first. */
+/** Adds failed deliveries to a history, one for each given number of days before now, and returns their ids, newest first. */
 async function addFailedDays(
   at: { readonly workspaceId: string; readonly webhookId: string },
   days: readonly number[],
@@ -270,7 +270,7 @@ test("pages of the webhook history can be read while partitions of old days are 
   expect(await walkPages(history, 3)).toEqual(kept);
 });
 
-/** Returns the number of partitions per table of the history that the transaction has read or planned to read. */
+/** Returns the number of partitions per table of the history that the transaction has locked to read them or plan a read. */
 async function countPartitions(tx: TransactionSql) {
   const rows = await tx<{ table: string; count: number }[]>`
     select split_part(relname, '_', 2) as table, count(distinct relname)::int as count

@@ -40,7 +40,7 @@ async function secretsOf(id: string, keys: readonly SealingKey[]) {
   return sealed.map((secret) => openSecret(keys, secret));
 }
 
-/** Returns the RPCs of a delivery process with these keys. */
+/** Returns the RPCs of a delivery process that has these encryption keys. */
 function rpcWith(sealingKeys: readonly SealingKey[]) {
   const routes = createWebhookRoutes({
     sql: webhooks.sql,
@@ -54,7 +54,7 @@ function rpcWith(sealingKeys: readonly SealingKey[]) {
   return createTestPeer(routes).client(WebhookService);
 }
 
-/** Reseals all pages of a round, and returns the sums of their answers. */
+/** Encrypts all pages of signing secrets again with the newest key, and returns the sums of the responses. */
 async function resealRound(keys: readonly SealingKey[]) {
   const rpc = rpcWith(keys);
   const pages: number[] = [];
@@ -68,7 +68,7 @@ async function resealRound(keys: readonly SealingKey[]) {
   }
 }
 
-test("resealing encrypts the signing secrets of webhooks with the newest key, page by page, and changes no secret", async () => {
+test("ResealWebhookSecrets encrypts the signing secrets of webhooks with the newest key, page by page, and changes no secret", async () => {
   const id = await createSecrets(250);
   const before = await secretsOf(id, SEALING_KEYS);
 
@@ -80,7 +80,7 @@ test("resealing encrypts the signing secrets of webhooks with the newest key, pa
   expect(await resealRound([NEWER])).toEqual({ pages: [0], unreadable: 0, remaining: 0 });
 });
 
-test("resealing leaves signing secrets that it cannot decrypt as they are, and counts them", async () => {
+test("ResealWebhookSecrets leaves signing secrets that it cannot decrypt unchanged, and counts them", async () => {
   const id = await createSecrets(3);
   const before = await secretsOf(id, SEALING_KEYS);
 
@@ -90,7 +90,7 @@ test("resealing leaves signing secrets that it cannot decrypt as they are, and c
   expect(await secretsOf(id, SEALING_KEYS)).toEqual(before);
 });
 
-test("resealing does not wait for a signing secret that a rotation has locked; the next round encrypts the secret", async () => {
+test("encrypting the signing secrets again skips a secret that a rotation has locked; the next pass encrypts it", async () => {
   await createSecrets(3);
   const keys = [NEWER, ...SEALING_KEYS];
 
@@ -104,7 +104,7 @@ test("resealing does not wait for a signing secret that a rotation has locked; t
   expect(second).toEqual({ pages: [1, 0], unreadable: 0, remaining: 0 });
 });
 
-test("resealing refuses a position that is not an id", async () => {
+test("ResealWebhookSecrets refuses a position that is not the id of a signing secret", async () => {
   await expect(rpcWith(SEALING_KEYS).resealWebhookSecrets({ after: "x" })).rejects.toMatchObject({
     reason: "invalid_request",
   });

@@ -195,7 +195,7 @@ test("a webhook subscription receives webhook.test again when its address change
   expect(moved).toMatchObject({ url: "https://example.com/other", description: "mine" });
 });
 
-test("a disabled webhook subscription whose address changes gets webhook.test, which waits until it is active", async () => {
+test("a disabled webhook subscription whose address changes gets a webhook.test delivery, which waits until the subscription is active", async () => {
   const { sql, rpc } = webhooks;
   const { workspaceId, id } = await create();
   await sql`

@@ -5,7 +5,7 @@ import { insertPublishedTargets } from "#src/engagement/db/target-metrics.ts";
 import { METRICS_END_MS } from "#src/engagement/domain/metrics-schedule.ts";
 
 /**
- * Creates the handler that puts published targets on the schedule of metrics.
+ * Creates the handler that schedules the refreshes of metrics for published targets.
  * @param platforms The platforms that have metrics.
  */
 export function onTargetUpdated(platforms: readonly string[]): EventHandler {

@@ -11,16 +11,16 @@ export interface ClaimedAction extends CommentAction {
 }
 
 export interface ActionLimits {
-  /** Id of the process that takes the leases. It only informs operators; workers compare the fence. */
+  /** Id of the process that takes the leases, for operators only; workers are told apart by the fence. */
   readonly owner: string;
   readonly leaseMs: number;
   /** Platforms for which this process has a connector. */
   readonly platforms: readonly string[];
   /** Maximum number of accounts per claim. */
   readonly maxAccounts: number;
-  /** Maximum number of actions of one account in work at a time, over all processes. */
+  /** Maximum number of actions that all processes together work on at a time for one account. */
   readonly maxPerAccount: number;
-  /** Number of actions of one platform in work, over all processes, from which no more are claimed. */
+  /** Number of actions of one platform that all processes together work on, from which no more are claimed. */
   readonly maxPerPlatform: number;
 }
 
@@ -56,13 +56,13 @@ export async function findNextActionMs(
   return next.waitMs;
 }
 
-/** Locks the queues of accounts that may have a ready action. Queues that another process has locked are left to that process. */
+/** Locks the queues of accounts that may have a ready action. Queues that another process has locked are skipped. */
 async function lockDueQueues(
   tx: TransactionSql,
   { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
 ): Promise<readonly string[]> {
-  // A transaction that changes actions of these accounts, unseen by this one, waits at the lock until this transaction ends, and
-  // then lowers the times that this transaction writes. Skipping locked rows keeps a claim from ever waiting.
+  // A transaction that changes actions of these accounts and that this one does not see yet waits for the lock, and then lowers
+  // the times that this transaction writes. Skipping locked rows means that a claim never waits.
   const rows = await tx<{ accountId: string }[]>`
     select q.account_id
     from (
@@ -94,9 +94,9 @@ async function lockDueQueues(
 }
 
 /**
- * SQL condition: action `a`, whose call has not begun, has to wait for another action on its comment: for an open call that cannot
- * be told apart from its own, or for an earlier action that hides or shows the comment. The database's time of the request orders
- * them, because the clocks of the processes that make the ids differ.
+ * SQL condition: action `a`, whose platform call has not begun, has to wait for another action on its comment: for an open call
+ * that cannot be told apart from its own, or for an earlier action that hides or shows the comment. The actions are ordered by
+ * the database's time of their requests, because ids come from the clocks of several processes.
  */
 function isBehind(sql: ISql) {
   return sql`
@@ -121,8 +121,8 @@ function isBehind(sql: ISql) {
 }
 
 /**
- * Selects the first ready actions of each account in `slots`, as many as the account has free places. A paused account is still
- * searched for the replies of calls with unknown outcomes.
+ * Selects the first ready actions of each account in `slots`, up to the number of further actions that it may have in work. A
+ * paused account is still selected for searches for the results of calls with unknown outcomes.
  */
 function firstReady(sql: ISql) {
   return sql`
@@ -211,7 +211,7 @@ export async function claimActions(
   return { actions, hasMore: accountIds.length === limits.maxAccounts };
 }
 
-/** A call whose worker did not report its outcome before the deadline of the call. */
+/** A platform call whose worker did not report its outcome before the deadline of the call. */
 export interface LostCall {
   readonly id: string;
   readonly callNumber: number;

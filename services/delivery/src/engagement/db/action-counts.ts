@@ -13,13 +13,13 @@ export interface ActionCount {
   readonly type: ActionType;
   readonly state: (typeof ACTION_STATES)[number];
   readonly count: number;
-  /** Time since which the first action has been ready. */
+  /** When the action that has been ready for longest became ready. */
   readonly since: Date;
 }
 
 /** Counts the unfinished actions that do not wait for a retry. */
 export async function countActions(sql: ISql): Promise<readonly ActionCount[]> {
-  // Each part names the statuses of a partial index, so that no part reads ended actions.
+  // Each subquery names the statuses of a partial index, so that none reads ended actions.
   return await sql<ActionCount[]>`
     select type, state, count(*)::int as count, min(wake_at) as since
     from (

@@ -4,19 +4,19 @@ import type { HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { isDoubtful } from "./restore-doubts.ts";
 import { isRuleActive, isSendingAllowed } from "./rule-conditions.ts";
 
-/** SQL condition: action `a` is manual, or the rule of the private reply is still active. */
+/** SQL condition: action `a` was requested by a user, or the rule of the private reply is still active. */
 function isWanted(sql: ISql) {
   return sql`(a.type <> 'private_reply' or ${isRuleActive(sql)})`;
 }
 
-/** SQL condition: action `a` is manual, or the operator still allows the private reply. */
+/** SQL condition: action `a` was requested by a user, or the operator still allows the private reply. */
 function isAllowed(sql: ISql) {
   return sql`(a.type <> 'private_reply' or ${isSendingAllowed(sql)})`;
 }
 
 /**
- * Records, before the call is sent, that the call of an action begins: its status is `calling`, and no process acts on it before
- * `call_until`.
+ * Records, before the platform call is sent, that the call of an action begins: its status is `calling`, and no process acts on
+ * it before `call_until`.
  *
  * @param callMs Maximum duration of the call, in milliseconds.
  * @returns The number of the call; undefined if it may not begin, see `explainUnmarked`.
@@ -27,7 +27,7 @@ export async function markActionCall(
   { id, fence }: HeldAction,
   callMs: number,
 ): Promise<number | undefined> {
-  // The deployment is checked here too, because the database can be replaced between the claim and the mark.
+  // The deployment is checked here too, because the database can be replaced after the claim of the action.
   const [marked] = await sql<{ callNumber: number }[]>`
     update comment_actions a
     set status = 'calling',
@@ -50,7 +50,7 @@ export async function markActionCall(
   return marked?.callNumber;
 }
 
-/** Why a call may not begin. */
+/** Why the platform call of an action may not begin. */
 export type Unmarked =
   /** Another worker has claimed the action. */
   | "lost"
@@ -58,14 +58,14 @@ export type Unmarked =
   | "missed"
   /** The rule of the private reply is no longer active. */
   | "rule_inactive"
-  /** The operator does not allow private replies, or did not since the private reply was stored. */
+  /** The operator does not allow private replies, or blocked them at some time since the private reply was stored. */
   | "sending_blocked"
   /** The data was restored from a backup or is a copy. */
   | "held"
-  /** An open call on the same comment cannot be told apart from this one, and has to end first. */
+  /** A call for the same comment that the platform cannot tell apart from this one is open, and has to end first. */
   | "busy";
 
-/** Determines why a call may not begin. */
+/** Determines why the platform call of an action may not begin. */
 export async function explainUnmarked(sql: ISql, { id, fence }: HeldAction): Promise<Unmarked> {
   const [row] = await sql<{ reason: Unmarked }[]>`
     select case

@@ -1,13 +1,14 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * Makes the queues of the accounts of these actions due now, so that the next claim looks for actions there. Call it as the last
- * write of a transaction that has stored or changed the actions: a claim may hold the row of a queue, and this function waits for
- * it. Thus a claim either sees the changed actions, or its later time of the queue is lowered again.
+ * Makes the queues of the accounts of these actions due now, so that the next claim looks for actions there. Call it as the
+ * last write of a transaction that has stored or changed the actions: a claim may have locked the row of a queue, and this
+ * function waits for the lock. So either the claim sees the changed actions, or this function makes the queue due again after
+ * the claim.
  */
 export async function wakeQueues(tx: TransactionSql, actionIds: readonly string[]): Promise<void> {
   if (actionIds.length === 0) return;
-  // Rows are locked in the order of the accounts, so that two transactions cannot deadlock.
+  // Rows are locked in the order of the account ids, so that two transactions cannot deadlock.
   await tx`
     insert into comment_action_queues as q (account_id, workspace_id, platform, wake_at)
     select distinct on (account_id) account_id, workspace_id, platform, now()
@@ -18,7 +19,7 @@ export async function wakeQueues(tx: TransactionSql, actionIds: readonly string[
     set wake_at = least(q.wake_at, excluded.wake_at)`;
 }
 
-/** Stops the actions of accounts from being claimed until an instant, because of a limit of the platform. */
+/** Prevents claims of actions of accounts until an instant, because of a limit of the platform. */
 export async function holdQueues(
   tx: TransactionSql,
   holds: readonly { readonly accountId: string; readonly until: Date }[],

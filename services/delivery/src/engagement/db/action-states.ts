@@ -70,8 +70,8 @@ export async function updateActions(
 }
 
 /**
- * Returns which of these replies or messages on the platform belong to other actions of the account, so that they are not adopted
- * for this one.
+ * Returns which of these replies or messages on the platform are the results of other actions of the account, and so not of
+ * this one.
  */
 export async function findOwnedReplies(
   sql: ISql,

@@ -12,18 +12,18 @@ export interface PolledAccount extends AccountRef {
   readonly platform: string;
   readonly fence: number;
   readonly failures: number;
-  /** Where the list of older media is continued; null = at its beginning. */
+  /** Where the next poll continues the list of older media; null = at its beginning. */
   readonly mediaCursor: string | null;
   /** When the account was claimed, in microseconds, as Postgres writes a time. */
   readonly claimedAt: string;
 }
 
-/** The result of a poll, from which the time of the next one follows. */
+/** The result of a poll, which determines when the account is polled next. */
 export interface PollEnd {
   readonly waitMs: number;
   readonly failures: number;
   readonly error: string | null;
-  /** Whether the platform limits the account, so that no poll may begin before the wait is over. */
+  /** Whether a limit of the platform forbids a poll of the account before the wait is over. */
   readonly isLimited: boolean;
   readonly mediaCursor: string | null;
 }
@@ -52,8 +52,8 @@ export async function lockAccount(
 }
 
 /**
- * Makes an account with an active rule due for a poll now, or as soon as its platform no longer limits it, and forgets its failures.
- * If a poll runs, another one follows it.
+ * Makes an account with an active rule due for a poll now, or as soon as its platform no longer limits it, and resets its
+ * failures. If a poll is in progress, another one follows it.
  */
 export async function pollNow(tx: TransactionSql, accountId: string): Promise<void> {
   await tx`
@@ -63,7 +63,7 @@ export async function pollNow(tx: TransactionSql, accountId: string): Promise<vo
     where account_id = ${accountId}`;
 }
 
-/** Takes the leases of due accounts of a platform that no process polls, the longest waiting ones first. */
+/** Takes the leases of due accounts of a platform that no process polls, those that have waited for longest first. */
 export async function claimAccounts(
   sql: ISql,
   {
@@ -115,7 +115,7 @@ export async function keepLease(
   return row?.now;
 }
 
-/** What is left of an account's call budget. */
+/** What is left of an account's call budget, in units. */
 export interface TakenCalls {
   /** Whether the units were used. If not, the calls may not be made. */
   readonly isTaken: boolean;
@@ -167,14 +167,14 @@ export async function takeCalls(
   return row;
 }
 
-/** Ends the lease of a poll and stores when the account is polled next: never while it has no active rule. */
+/** Ends the lease of a poll and stores when the account is polled next: not at all if it has no active rule. */
 export async function releaseAccount(
   tx: TransactionSql,
   { accountId, fence, claimedAt }: PolledAccount,
   { waitMs, failures, error, isLimited, mediaCursor }: PollEnd,
 ): Promise<void> {
-  // The activation of a rule locks the row first. So the second statement either sees the rule, or the activation makes the
-  // account due afterwards.
+  // The activation of a rule locks the row first. So either the second statement sees the rule, or the activation makes the
+  // account due after this transaction.
   await tx`
     select 1
     from automation_accounts
@@ -182,7 +182,7 @@ export async function releaseAccount(
     for no key update`;
   const next = tx`now() + ${waitMs} * interval '1 millisecond'`;
   const heldUntil = isLimited ? next : tx`a.held_until`;
-  // A time of the next poll that is later than the claim was set by the activation of a rule while the poll ran.
+  // A time of the next poll that is later than the claim was set by an activation of a rule during the poll.
   await tx`
     update automation_accounts a
     set lease_until = '-infinity',

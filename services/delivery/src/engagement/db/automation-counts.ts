@@ -2,21 +2,21 @@ import type { ISql } from "@postrider/shared/postgres";
 import { isUnheld } from "./queue-schedule.ts";
 
 const MAX_COUNT = 100_000;
-/** Number of failed polls in a row from which an account counts as failing. */
+/** Number of failed polls in a row from which on an account counts as failing. */
 const FAILING_AFTER = 3;
 
 interface AutomationCounts {
-  /** Runs whose private reply waits, up to 100,000. */
+  /** Number of runs of automation rules whose private reply waits, counted up to 100,000. */
   readonly waiting: number;
   readonly oldestWaitingAt: Date | null;
-  /** Accounts that are due to be polled and that no process polls. */
+  /** Number of accounts that are due to be polled and that no process polls. */
   readonly due: number;
   readonly oldestDueAt: Date | null;
-  /** Accounts whose last polls have failed, by platform. */
+  /** Number of accounts that count as failing, by platform. */
   readonly failing: Readonly<Record<string, number>>;
 }
 
-/** Counts what waits in automations. */
+/** Counts the work that waits in automations. */
 export async function countAutomations(sql: ISql): Promise<AutomationCounts> {
   const [row] = await sql<AutomationCounts[]>`
     with waiting as materialized (

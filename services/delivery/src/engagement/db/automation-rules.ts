@@ -7,7 +7,7 @@ function columns(sql: ISql) {
     to_json(exclude_keywords) as exclude_keywords, message, status, activated_at, created_at, updated_at`;
 }
 
-/** Writes a list that may be absent as an array. */
+/** Returns a list as a Postgres array; null if the list is absent. */
 function toArray(sql: ISql, values: readonly string[] | null) {
   return values === null ? sql`null` : sql`${[...values]}::text[]`;
 }
@@ -60,7 +60,7 @@ export async function findRule(
   return row;
 }
 
-/** Lists the rules that are not revoked, newest first, and one more, which shows that another page follows. */
+/** Lists the rules that are not revoked, newest first, and one beyond the page, which shows that another page follows. */
 export async function listRules(
   sql: ISql,
   workspaceId: string,
@@ -77,8 +77,8 @@ export async function listRules(
 }
 
 /**
- * Counts the rules of a workspace that are not revoked. Until the transaction ends, no other transaction can count them, so that
- * two of them cannot both create the last allowed rule.
+ * Counts the rules of a workspace that are not revoked. Other transactions wait to count them until this one ends, so that two
+ * of them cannot both create the last allowed rule.
  */
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<number> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`automation_rules ${workspaceId}`}, 0))`;
@@ -90,7 +90,7 @@ export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Pr
   return row?.count ?? 0;
 }
 
-/** Lists the active rules of an account, and the given other ones, oldest first. */
+/** Lists the active rules of an account, and the rules with the given ids, oldest first. */
 export async function listRulesOfAccount(
   sql: ISql,
   { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
@@ -105,14 +105,14 @@ export async function listRulesOfAccount(
     order by id`;
 }
 
-/** A rule that was paused or revoked while runs of it may have waited. */
+/** A rule that was paused or revoked, and may have runs that still wait. */
 export interface StoppedRule {
   readonly id: string;
-  /** When the rule was stopped, in microseconds, as Postgres writes a time. Earlier runs that still wait are skipped. */
+  /** When the rule was stopped, in microseconds, as Postgres writes a time. Runs from before that still wait are skipped. */
   readonly skipBefore: string;
 }
 
-/** Lists a page of the rules whose waiting runs are to be skipped, the longest stopped ones first. */
+/** Lists a page of the rules whose waiting runs must be skipped, those that were stopped first at the beginning. */
 export async function listStoppedRules(
   sql: ISql,
   { limit, after }: { readonly limit: number; readonly after: StoppedRule | undefined },
@@ -126,7 +126,7 @@ export async function listStoppedRules(
     limit ${limit}`;
 }
 
-/** Records that no run of a stopped rule waits any more. A rule that was stopped again since stays as it is. */
+/** Records that no run of a stopped rule waits any more. A rule that was stopped again since then is not changed. */
 export async function clearStoppedRule(sql: ISql, { id, skipBefore }: StoppedRule): Promise<void> {
   await sql`
     update automation_rules

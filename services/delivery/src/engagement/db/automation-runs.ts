@@ -8,7 +8,7 @@ import type { RunEnd } from "#src/engagement/domain/run-end.ts";
 export const RUN_STATUSES = ["prepared", "sent", "skipped", "failed"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** What became of one comment under one rule. */
+/** A run: what became of one comment under one rule. */
 export interface AutomationRun {
   readonly id: string;
   readonly workspaceId: string;
@@ -19,7 +19,7 @@ export interface AutomationRun {
   readonly authorId: string | null;
   readonly authorUsername: string | null;
   readonly status: RunStatus;
-  /** Why the run is not sent; null if it is sent, or while its private reply waits. */
+  /** Why the run of a rule is not sent; null if it is sent, or while its private reply waits. */
   readonly reason: RunReason | null;
   readonly version: number;
   readonly createdAt: Date;
@@ -33,7 +33,7 @@ function columns(sql: ISql) {
     version::int as version, created_at`;
 }
 
-/** Stores runs, with the events about those that have ended already. */
+/** Stores runs of automation rules, and the events about those that have ended already. */
 export async function insertRuns(tx: TransactionSql, runs: readonly NewRun[]): Promise<void> {
   if (runs.length === 0) return;
   const rows = runs.map((run) => ({
@@ -80,7 +80,8 @@ async function appendEnds(
 }
 
 /**
- * Ends runs, with their events. A run that has ended already changes only if its private reply was sent after all.
+ * Ends runs of automation rules and stores the events about that. A run that has ended already changes only if its private
+ * reply turns out to have been sent.
  */
 export async function endRuns(
   tx: TransactionSql,
@@ -138,7 +139,9 @@ interface RunPage {
   readonly before: string | undefined;
 }
 
-/** Lists runs of a workspace, newest first, and one more, which shows that another page follows. */
+/**
+ * Lists runs of automation rules of a workspace, newest first, and one beyond the page, which shows that another page follows.
+ */
 export async function listRunPage(
   sql: ISql,
   workspaceId: string,
@@ -164,7 +167,7 @@ export function runPage(
     limit ${limit + 1}`;
 }
 
-/** Lists runs by their ids; runs of other workspaces than the given ones are missing. */
+/** Lists runs of automation rules by their ids; runs of other workspaces than the given ones are missing. */
 export async function listRunsByIds(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],

@@ -1,8 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * Stores whether private replies may be sent, as the settings of this process say, and returns since when; null if they may not.
- * Blocking and enabling again makes a new time, so that comments from in between are never answered.
+ * Stores whether the settings of this process allow private replies, and returns since when; null if they do not. Blocking and
+ * enabling again sets a new time, so that comments written in between are never answered.
  */
 export async function storeSending(sql: ISql, isEnabled: boolean): Promise<Date | null> {
   if (!isEnabled) {
@@ -16,7 +16,7 @@ export async function storeSending(sql: ISql, isEnabled: boolean): Promise<Date 
   return await findSendingSince(sql);
 }
 
-/** Returns since when private replies may be sent; null if they may not. */
+/** Returns since when private replies may be sent; null if they must not be sent. */
 export async function findSendingSince(sql: ISql): Promise<Date | null> {
   const [row] = await sql<{ enabledAt: Date }[]>`
     select enabled_at

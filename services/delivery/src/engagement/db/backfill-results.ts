@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { OutcomeCounts } from "./backfills.ts";
 
-/** The result for one past comment. */
+/** The result for one past comment of a job that prepares past comments. */
 export interface BackfillResult {
   readonly commentId: string;
   /** The comment as a binary proto message. */
@@ -15,8 +15,8 @@ export interface StoredResult extends BackfillResult {
 }
 
 /**
- * Stores the results of a page behind those of the earlier pages, and returns how many were stored by outcome. A comment that is
- * among the results already, because newer comments have moved it to this page, is left out. Call it under the lock of the job.
+ * Stores the results of a page after those of the earlier pages, and returns how many were stored by outcome. A comment that
+ * already has a result, because newer comments moved it to this page, is left out. Call it while the job is locked.
  */
 export async function insertResults(
   tx: TransactionSql,
@@ -59,7 +59,7 @@ export async function insertResults(
   };
 }
 
-/** Lists results of a job, newest comment first, and one more, which shows that another page follows. */
+/** Lists results of a backfill job, newest comment first, and one beyond the page, which shows that another page follows. */
 export async function listResults(
   sql: ISql,
   { id, workspaceId }: { readonly id: string; readonly workspaceId: string },

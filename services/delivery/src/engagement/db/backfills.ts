@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export type BackfillStatus = "preparing" | "ready" | "paused" | "completed" | "failed";
 
-/** A job that prepares past comments page by page. It never sends anything. */
+/** A job that shows page by page what a rule would do with past comments. It never sends anything. */
 export interface BackfillRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -10,7 +10,7 @@ export interface BackfillRow {
   readonly ruleId: string;
   readonly mediaId: string;
   readonly status: BackfillStatus;
-  /** Number of stored pages. */
+  /** Number of pages that are stored. */
   readonly pages: number;
   /** The platform's cursor of the next page; null on the last page. */
   readonly pageCursor: string | null;
@@ -21,7 +21,7 @@ export interface BackfillRow {
   readonly updatedAt: Date;
 }
 
-/** A page whose preparation did not end in time can be prepared again: its job counts as ready. */
+/** A page of past comments that was not prepared in time can be prepared again: its backfill job counts as ready. */
 function columns(sql: ISql) {
   return sql`
     id, workspace_id, account_id, rule_id, media_id,
@@ -53,7 +53,7 @@ export async function findBackfill(
   return row;
 }
 
-/** Finds a job and locks it until the transaction ends. */
+/** Finds a backfill job and locks it until the transaction ends. */
 export async function lockBackfill(
   tx: TransactionSql,
   workspaceId: string,
@@ -68,7 +68,7 @@ export async function lockBackfill(
   return row;
 }
 
-/** Lists jobs, newest first, and one more, which shows that another page follows. */
+/** Lists backfill jobs, newest first, and one beyond the page, which shows that another page follows. */
 export async function listBackfillPage(
   sql: ISql,
   workspaceId: string,
@@ -85,7 +85,9 @@ export async function listBackfillPage(
 
 type JobRef = Pick<BackfillRow, "id" | "workspaceId">;
 
-/** Changes the status of a job. `preparingMs` is the time after which a page that was not stored can be prepared again. */
+/**
+ * Changes the status of a backfill job. `preparingMs` is the time after which a page that was not stored can be prepared again.
+ */
 export async function setBackfillStatus(
   tx: TransactionSql,
   { id, workspaceId }: JobRef,
@@ -104,14 +106,14 @@ export async function setBackfillStatus(
   return row;
 }
 
-/** Numbers of results by outcome. */
+/** Numbers of a backfill job's results by outcome. */
 export interface OutcomeCounts {
   readonly prepared: number;
   readonly skipped: number;
   readonly unmatched: number;
 }
 
-/** Adds a stored page to a job. */
+/** Adds a stored page of results to a backfill job. */
 export async function addBackfillPage(
   tx: TransactionSql,
   { id, workspaceId }: JobRef,

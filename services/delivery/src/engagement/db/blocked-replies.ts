@@ -2,8 +2,9 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 
 /**
- * Ends waiting private replies that the operator does not allow, or did not allow since they were stored, and returns them. Only
- * those end of which no call may have reached the platform. Their calls are refused anyway; this only ends them sooner.
+ * Ends waiting private replies that the operator does not allow, or blocked at some time since they were stored, and returns
+ * them. A private reply whose call may have reached the platform is not ended. The calls are refused anyway; this only ends the
+ * private replies sooner.
  */
 export async function endBlocked(
   tx: TransactionSql,

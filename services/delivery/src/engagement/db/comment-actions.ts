@@ -16,9 +16,9 @@ export interface ActionRow extends Omit<NewManualAction, "type"> {
   /** The rule of a private reply; null for manual actions. */
   readonly ruleId: NewPrivateReply["ruleId"] | null;
   readonly runId: NewPrivateReply["runId"] | null;
-  /** No call starts after this instant; null = 24 hours after the request. */
+  /** No platform call starts after this instant; null = 24 hours after the request. */
   readonly sendBefore: Date | null;
-  /** No call starts before this instant; null = it may start at once. */
+  /** No platform call starts before this instant; null = it may start at once. */
   readonly notBefore: Date | null;
 }
 
@@ -51,7 +51,7 @@ function toRow(action: ActionRow) {
 }
 
 /**
- * Stores actions, which can then be claimed. A private reply to a comment that has one already is left out.
+ * Stores actions, which can then be claimed. A private reply is left out if its comment has one already.
  *
  * @returns The ids of the stored actions.
  */

@@ -7,7 +7,7 @@ interface MediaRef {
   readonly mediaId: string;
 }
 
-/** Whether the comment is on an earlier or later place of a list with the newest first; undefined = an end of the list. */
+/** Whether the comment comes before or after a position in a list with the newest first; undefined = an end of the list. */
 function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older" | "newer") {
   if (position === undefined) return sql`true`;
   const { createdAt, id } = position;
@@ -17,7 +17,7 @@ function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older
     : sql`${place} > (${createdAt}, ${id} collate "C")`;
 }
 
-/** Lists the comments in a part of a list that Postrider hid and has not shown again, newest first. */
+/** Lists the comments in a part of a list that Postrider hid and has not unhidden, newest first. */
 export async function listHiddenComments(
   sql: ISql,
   { workspaceId, accountId, mediaId }: MediaRef,
@@ -44,7 +44,7 @@ export async function listHiddenComments(
     limit ${limit}`;
 }
 
-/** Returns which of the comments Postrider hid and has not shown again. */
+/** Returns which of the comments Postrider hid and has not unhidden. */
 export async function findHiddenComments(
   sql: ISql,
   { workspaceId, accountId, mediaId }: MediaRef,

@@ -4,39 +4,39 @@ import { askedColumns, type AskedTarget } from "./target-metrics.ts";
 
 export interface MetricsClaim {
   readonly platform: string;
-  /** Maximum number of accounts; each gets one call. */
+  /** Maximum number of accounts per claim; each gets one call. */
   readonly maxAccounts: number;
-  /** Maximum number of targets per account. */
+  /** Maximum number of targets per account in a claim. */
   readonly maxTargets: number;
-  /** Accounts are taken until they have this number of targets to ask for together. The last one may have more. */
+  /** Accounts are claimed until they have this number of due targets together. The last account may exceed it. */
   readonly enoughTargets: number;
   readonly bucket: Bucket;
-  /** For how long no other process takes the accounts. */
+  /** How long no other process can claim the accounts. */
   readonly leaseMs: number;
-  /** Targets that are due within this time are taken along with those that are due. */
+  /** Targets that become due within this time are refreshed together with those that are due. */
   readonly aheadMs: number;
-  /** Age of a post after which a target that is still due is no longer refreshed. */
+  /** Age of a post from which a due target is no longer refreshed. */
   readonly endMs: number;
 }
 
 /** A target of a claimed account. */
 export interface ClaimedTarget extends AskedTarget {
-  /** Whether the post became too old while the refresh was due. It is not refreshed any more. */
+  /** Whether the post became too old while the refresh was due, and is not refreshed. */
   readonly isExpired: boolean;
 }
 
-/** An account that this process has taken for one call. */
+/** An account that this process has claimed for one call. */
 export interface ClaimedAccount {
   readonly accountId: string;
   readonly workspaceId: string;
-  /** Empty if the due time of the account was too early. */
+  /** Empty if the stored due time of the account was too early. */
   readonly targets: readonly ClaimedTarget[];
 }
 
 type ClaimRow = ClaimedTarget & {
   readonly claimedAccountId: string;
   readonly claimedWorkspaceId: string;
-  /** Null for an account without due targets. */
+  /** The target; null for an account without due targets. */
   readonly targetId: string | null;
 };
 
@@ -53,9 +53,9 @@ function milliseconds(sql: ISql, ms: number) {
   return sql`${ms}::float8 * interval '1 millisecond'`;
 }
 
-/** The number of calls that the budget of the app allows now; no row if the platform has a budget per account. */
+/** SQL: the number of calls that the app's budget allows now; no row if the platform has a budget per account. */
 function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
-  // The lock makes the claims of all processes use the budget of the app one after the other.
+  // The lock makes the claims of all processes use the app's budget one after the other.
   return sql`
     select case
       when limited_until > now() then 0
@@ -70,10 +70,10 @@ function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
     for no key update`;
 }
 
-/** The accounts with due targets whose own budget allows a call, the longest waiting first. */
+/** SQL: the accounts with due targets whose own budget allows a call, those that have waited for longest first. */
 function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim) {
   const aheadMs = (bucket.burst - 1) * bucket.intervalMs;
-  // An account that another process is just claiming is skipped. The conditions are checked again under the lock.
+  // An account that another process is claiming is skipped. The conditions are checked again under the lock.
   return sql`
     select account_id, workspace_id, wake_at
     from metrics_accounts
@@ -87,8 +87,8 @@ function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim)
 }
 
 /**
- * Takes accounts of a platform with due targets, and the targets to ask for in one call per account. Uses up the budget of
- * the calls in the same statement, so that all processes together keep it.
+ * Claims accounts of a platform with due targets, and the targets to refresh in one call per account. The same statement
+ * charges the calls to the budget, so that all processes together do not exceed it.
  */
 export async function claimDueTargets(
   sql: ISql,
@@ -122,7 +122,7 @@ function toTarget(row: ClaimRow): readonly ClaimedTarget[] {
   return row.targetId === null ? [] : [target];
 }
 
-/** The targets to ask for in the calls of the claimed accounts, longest due first. */
+/** SQL: the targets to refresh in the calls for the claimed accounts, those that have been due for longest first. */
 function dueTargets(sql: ISql, claim: MetricsClaim) {
   return sql`
     select due.wake_at, due.account_id as claimed_account_id, due.workspace_id as claimed_workspace_id, target.target_id,
@@ -140,7 +140,7 @@ function dueTargets(sql: ISql, claim: MetricsClaim) {
     ) as target on true`;
 }
 
-/** Leaves out the accounts whose predecessors have enough targets together. */
+/** SQL: leaves out an account if the accounts before it have enough targets together. */
 function enoughTargets(sql: ISql, { enoughTargets: enough }: MetricsClaim) {
   return sql`
     select found.*

@@ -1,23 +1,23 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Maximum number of due targets that are counted. */
+/** Largest number of due targets that is counted. */
 const MAX_COUNT = 100_000;
 
-/** What the schedule of a platform looks like at the moment. */
+/** State of the metrics schedule of a platform. */
 export interface MetricsCounts {
   readonly platform: string;
   /** Number of targets whose metrics are due, up to 100,000 over all platforms. */
   readonly due: number;
   readonly oldestDueAt: Date | null;
-  /** Number of accounts that wait because the platform answered with a rate limit. */
+  /** Number of accounts that wait because of a rate limit of the platform. */
   readonly limitedAccounts: number;
-  /** Whether the platform limits the whole app at the moment. */
+  /** Whether the platform limits all accounts of our app at the moment. */
   readonly isAppLimited: boolean;
   /** How many milliseconds of calls, evenly spread, the app or the busiest account has used in advance. */
   readonly usedMs: number;
 }
 
-/** Counts the due targets of the given platforms, and what holds them back. */
+/** Counts the due targets of the given platforms, and the limits that delay them. */
 export async function countMetrics(
   sql: ISql,
   platforms: readonly string[],

@@ -1,9 +1,9 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * Returns SQL for the rows of the history of the targets in `due`, and whether each is superfluous: newer than 48 hours, all
- * rows are kept, then the last of each 6 hours, after 7 days the last of each day, after 90 days the last of each 30 days,
- * and none after 400 days.
+ * Returns SQL for the rows of the metrics history of the targets in `due`, and whether each row is superfluous. All rows of the
+ * last 48 hours are kept; from older ones, the last of each 6 hours; after 7 days, the last of each day; after 90 days, the
+ * last of each 30 days; after 400 days, none.
  */
 function rankedHistory(sql: ISql) {
   return sql`
@@ -25,9 +25,9 @@ function rankedHistory(sql: ISql) {
     ) as history on history_of = target_id`;
 }
 
-/** Deletes the superfluous rows of the history of up to `limit` targets. Returns the number of targets. */
+/** Deletes the superfluous rows of the metrics history of up to `limit` targets. Returns the number of targets. */
 export async function thinHistories(sql: ISql, limit: number): Promise<number> {
-  // A target that another process is just thinning or refreshing is left to the next page.
+  // A target that another process is refreshing, or whose history it is thinning, is left to the next page.
   const [row] = await sql<{ count: number }[]>`
     with due as materialized (
       select target_id

@@ -3,7 +3,7 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import type { NextRefresh } from "#src/engagement/domain/metrics-schedule.ts";
 
-/** Locks accounts in the order of their ids, as every transaction does that locks several. */
+/** Locks accounts in the order of their ids, as every transaction that locks several accounts does. */
 export async function lockMetricsAccounts(
   tx: TransactionSql,
   accountIds: readonly string[],
@@ -16,14 +16,14 @@ export async function lockMetricsAccounts(
     for no key update`;
 }
 
-/** Counters that a platform returned for a target. */
+/** Metrics that a platform returned for a target. */
 export interface NewReading {
   readonly targetId: string;
   readonly askedAt: Date;
   readonly metrics: PostMetrics;
 }
 
-/** A reading that was stored as the newest of its target. */
+/** Metrics that were stored as the newest ones of their target. */
 export interface StoredReading {
   readonly workspaceId: string;
   readonly postId: string;
@@ -32,10 +32,10 @@ export interface StoredReading {
   readonly metrics: PostMetrics;
 }
 
-/** Age in milliseconds of a reading at which it may be deleted from the history. */
+/** Age in milliseconds from which a row of the metrics history may be deleted. */
 const HISTORY_WHOLE_MS = 48 * 3_600_000;
 
-/** Stores readings that are newer than the stored ones, each with a row of history, and returns them. */
+/** Stores metrics that are newer than the stored ones, each with a row of history, and returns them. */
 export async function storeReadings(
   tx: TransactionSql,
   readings: readonly NewReading[],
@@ -86,19 +86,19 @@ export async function storeReadings(
   }));
 }
 
-/** What follows from a refresh for its target. */
+/** How a refresh changes the schedule of its target. */
 export interface TargetEnd {
   readonly targetId: string;
   readonly askedAt: Date;
-  /** The next scheduled refresh; undefined = it stays as it is. */
+  /** When the next scheduled refresh is due; undefined = unchanged. */
   readonly next: NextRefresh | undefined;
-  /** Whether a person requested the refresh. */
+  /** Whether a user requested the refresh. */
   readonly isByHand: boolean;
-  /** Whether the platform answered about the post, so that the next refresh by hand has to wait. */
+  /** Whether the platform answered about the post, so that the next user-requested refresh has to wait. */
   readonly isAnswered: boolean;
 }
 
-/** Writes when targets are refreshed next, and ends their refreshes by hand. */
+/** Stores when targets are refreshed next, and ends their user-requested refreshes. */
 export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[]): Promise<void> {
   const rows = ends.map((end) => ({
     target_id: end.targetId,
@@ -110,7 +110,7 @@ export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[
     is_by_hand: end.isByHand,
     is_answered: end.isAnswered,
   }));
-  // The row of a target without the platform's id does not come here, so every planned target can be asked for.
+  // Targets for which the platform returned no id are never passed in, so every scheduled target can be refreshed.
   await tx`
     update target_metrics as t
     set due_at = case
@@ -129,25 +129,25 @@ export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[
     where t.target_id = r.target_id`;
 }
 
-/** What follows from a call for its account. */
+/** How a call for metrics changes the schedule of its account. */
 export interface AccountEnd {
   readonly accountId: string;
   readonly platform: string;
   readonly bucket: Bucket;
-  /** Whether the call was a scheduled one, for which this process took the account. */
+  /** Whether the call was scheduled, so that this process had claimed the account. */
   readonly isScheduled: boolean;
-  /** When the call began. */
+  /** When the call for metrics began. */
   readonly askedAt: Date;
   /** Milliseconds for which the account gets no scheduled call, unless it was connected again since the call began. */
   readonly pauseMs: number;
   /** Milliseconds for which the platform wants no call of the account, or of the whole app. */
   readonly limitedForMs: number;
-  /** What was used of the budget in addition to what the claim used. */
+  /** Units of the call budget that were used beyond those that the claim charged. */
   readonly furtherUnits: number;
 }
 
 /**
- * Ends the calls of accounts: sets their next due time from their targets, and keeps to pauses, rate limits and budgets. The
+ * Ends the calls for accounts: sets their next due time from their targets, and applies pauses, rate limits and budgets. The
  * accounts must be locked, so that no target is added meanwhile.
  */
 export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
@@ -184,7 +184,7 @@ export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]):
     where a.account_id = r.account_id`;
 }
 
-/** Makes all calls of platforms wait that limited our whole app, and uses further units of the budget of the app. */
+/** Delays all calls to platforms that limited our whole app, and charges further units to the app's budget. */
 export async function holdApps(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
   const rows = [...Map.groupBy(ends, ({ platform }) => platform)]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { StoppedRule } from "#src/engagement/db/automation-rules.ts";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 
-/** Returns those comments of an account that have a private reply, or will have one. */
+/** Returns those comments of an account that have a private reply, or for which one is waiting. */
 export async function listAnswered(
   sql: ISql,
   { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
@@ -19,8 +19,8 @@ export async function listAnswered(
 }
 
 /**
- * Ends private replies of a stopped rule that wait and of which no call may have reached the platform, and returns them. Their
- * calls are refused since the rule was stopped; this only ends them sooner.
+ * Ends waiting private replies of a stopped rule and returns them. A private reply whose call may have reached the platform is
+ * not ended. The calls are refused since the rule was stopped; this only ends the private replies sooner.
  */
 export async function endStopped(
   tx: TransactionSql,

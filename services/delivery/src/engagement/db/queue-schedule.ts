@@ -1,8 +1,8 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** How long a claim skips an account whose due actions cannot be claimed, if it is not known when they can be. */
+/** How long claims skip an account whose due actions cannot be claimed, if it is not known when they can be. */
 const RECHECK_SECONDS = 1;
-/** How long a claim skips an account that an operator's pause stops. */
+/** How long claims skip an account that an operator has paused. */
 const PAUSED_RECHECK_SECONDS = 10;
 
 /** SQL condition on a queue `q`: an operator paused its platform, account or workspace. */
@@ -13,7 +13,7 @@ export function isPaused(sql: ISql) {
       or (kind = 'workspace' and key = q.workspace_id::text))`;
 }
 
-/** SQL subquery: until when the platform limits the polls of the account of queue `q`, and so the account as a whole. */
+/** SQL subquery: until when the platform limits the polls of queue `q`'s account, which limits its actions too. */
 export function heldUntil(sql: ISql) {
   return sql`
     (
@@ -24,8 +24,8 @@ export function heldUntil(sql: ISql) {
 }
 
 /**
- * SQL condition on an account (`automation_accounts`): a limit of the platform for its actions does not hold it. The platform limits
- * the account as a whole.
+ * SQL condition on an account (`automation_accounts`): no limit that the platform set for its actions delays its polls. The
+ * platform limits the account as a whole.
  */
 export function isUnheld(sql: ISql) {
   return sql`
@@ -56,8 +56,8 @@ function firstWake(sql: ISql, statuses: readonly string[]) {
 }
 
 /**
- * SQL expression: when the next claim looks for actions that are ready at `wakeAt`, which may be null. Actions that are ready, but
- * that this claim left, are looked for again after `recheckSeconds`.
+ * SQL expression: when the next claim looks for actions that are ready at `wakeAt` (null = none). For actions that are ready
+ * but were not claimed, it is `recheckSeconds` from now.
  */
 function nextLook(sql: ISql, wakeAt: ReturnType<ISql>, recheckSeconds: number) {
   return sql`
@@ -67,7 +67,7 @@ function nextLook(sql: ISql, wakeAt: ReturnType<ISql>, recheckSeconds: number) {
     end`;
 }
 
-/** Writes to locked queues when their next action may be ready. */
+/** Stores for locked queues when their next action may be ready. */
 export async function scheduleQueues(
   tx: TransactionSql,
   accountIds: readonly string[],

@@ -1,12 +1,12 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { lockMetricsAccounts } from "./metrics-results.ts";
 
-/** Longest time in milliseconds for which a process takes an account for one call. Longer waits are pauses. */
+/** Longest time in milliseconds for which a process claims an account for one call. A longer wait is a pause. */
 const MAX_LEASE_MS = 90_000;
 
 /**
- * Ends the pauses that accounts have because their access was refused, and keeps calls that began before from pausing them. Leases,
- * budgets and rate limits stay. Polls for comments that failed are made now, or again after the poll that runs.
+ * Ends the pauses that accounts have because the platform refused access, and keeps calls that began before from pausing them
+ * again. Leases, budgets and rate limits stay. Failed polls for comments are repeated now, or after the poll in progress.
  */
 export async function resumeAccounts(
   tx: TransactionSql,

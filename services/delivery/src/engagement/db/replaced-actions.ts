@@ -3,12 +3,12 @@ import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /**
- * The error of an action that a later request replaces. Clients must not repeat it, because that would undo the later request. The
- * message in the reader's language follows from the code.
+ * The error of an action that a later request replaces. Clients must not repeat the action, because that would undo the later
+ * request. Clients choose the message in the reader's language by the error code.
  */
 const CODE = "duplicate_detected";
 
-/** SQL assignments that end action `a`, whose call does not begin any more; a worker that holds it cannot begin it either. */
+/** SQL assignments that end action `a` before its platform call; a worker that has claimed it can no longer begin the call. */
 function end(sql: ISql) {
   return sql`
     status = 'failed',
@@ -21,8 +21,8 @@ function end(sql: ISql) {
 }
 
 /**
- * Ends the actions that hide or show a comment and wait, because a new one is about to be stored that decides whether the comment is
- * hidden. Call it before the new one is stored, in the same transaction.
+ * Ends the waiting actions that hide or show a comment, because a new action is about to be stored that decides whether the
+ * comment is hidden. Call it before the new action is stored, in the same transaction.
  *
  * @returns The ended actions, and the instant until which a call of one of them may still arrive at the platform.
  */
@@ -30,8 +30,8 @@ export async function replaceWaiting(
   tx: TransactionSql,
   { accountId, commentId }: { readonly accountId: string; readonly commentId: string },
 ): Promise<{ readonly ended: readonly CommentAction[]; readonly callUntil: Date | null }> {
-  // The locks make a transaction that records the end of a call, and this one, follow each other. So one of the two sees what the
-  // other one stores, and the action is either ended here or by `replaceRequeued`.
+  // The locks order this transaction and one that records the end of a call, so that one of them sees what the other stored. The
+  // action is therefore ended either here or by `replaceRequeued`.
   const ended = await tx<(CommentAction & { readonly blockedUntil: Date | null })[]>`
     with open as materialized (
       select id, status, case when status = 'queued' then least(wake_at, call_until) end as blocked_until
@@ -54,8 +54,8 @@ export async function replaceWaiting(
 }
 
 /**
- * Ends those of the given actions that hide or show a comment and wait for another try, although a later action decides whether the
- * comment is hidden. The actions must be locked.
+ * Ends those of the given actions that hide or show a comment and wait for another attempt, if a later action decides whether
+ * the comment is hidden. The actions must be locked.
  */
 export async function replaceRequeued(
   tx: TransactionSql,

@@ -4,12 +4,12 @@ import { actionColumns } from "./comment-actions.ts";
 
 /**
  * How long after a restore from a backup a new action may repeat one that the restore lost, in minutes: a client repeats a
- * request whose answer it never got.
+ * request that was not answered.
  */
 const REPEATS_MINUTES = 15;
-/** Number of hours that are searched for a call that the restored data lacks, if the age of the backup is not known. */
+/** Number of hours back that are searched for a call that the restored data lacks, if the age of the backup is not known. */
 const UNKNOWN_AGE_HOURS = 24;
-/** How long after a restore each check for uncertain actions reads all open actions, in minutes; later, a thorough check does. */
+/** For how many minutes after a restore every check for uncertain actions reads all open actions; later, thorough checks do. */
 const RECENT_MINUTES = 30;
 const BATCH = 500;
 const MESSAGE =
@@ -17,8 +17,8 @@ const MESSAGE =
 
 /**
  * SQL condition: a restore from a backup made it uncertain whether action `a` was carried out, and the platform has not been
- * searched since then. The table `deployment` has the alias `d`. Hiding or showing a comment can be repeated, but not after a later
- * request for the comment that the restore may have lost.
+ * searched since then. The table `deployment` has the alias `d`. Actions that hide or show a comment can be repeated, unless
+ * they are from before the restore, which may have lost a later request.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -30,7 +30,7 @@ export function isDoubtful(sql: ISql) {
       end)`;
 }
 
-/** SQL condition: another action with the call key of action `a` has, or may have, an open call. */
+/** SQL condition: another action with the same call key as action `a` has, or may have, an open call. */
 function isBehindOpenCall(sql: ISql) {
   return sql`
     exists (
@@ -45,8 +45,8 @@ function isBehindOpenCall(sql: ISql) {
 }
 
 /**
- * Selects ready actions that a restore made uncertain. Of several actions whose calls cannot be told apart, one at a time becomes
- * uncertain. The next one waits until it has ended.
+ * Selects ready actions that a restore made uncertain. Of several actions whose calls cannot be told apart, it selects one; the
+ * next one waits until that one has ended.
  */
 function readyDoubtful(sql: ISql, isThorough: boolean) {
   return sql`
@@ -69,9 +69,9 @@ function readyDoubtful(sql: ISql, isThorough: boolean) {
 }
 
 /**
- * Sets the status `unknown` for each ready action that a restore from a backup made uncertain: a call that the restored data does
- * not contain may have carried it out. The platform is searched only when every call that was open at the restore has ended. The
- * raised fence stops a worker that still holds the action from beginning a call.
+ * Sets the status `unknown` for each ready action that a restore from a backup made uncertain: a call that the restored data
+ * does not contain may have carried it out. The platform is searched only when every call that was open at the restore has
+ * ended. The raised fence stops a worker that has claimed the action from beginning a call.
  *
  * @param callMs Maximum duration of a call, in milliseconds.
  * @param isThorough Whether to look also long after the restore, which reads all open actions.
@@ -113,8 +113,8 @@ export async function doubtActions(sql: ISql, callMs: number, isThorough: boolea
 }
 
 /**
- * Ends the actions from before a restore from a backup that hide or show a comment and wait, and returns them. The restored data may
- * lack a later request for the same comment that was carried out, and a repeated call would undo it.
+ * Ends the waiting actions that hide or show a comment and were requested before a restore from a backup, and returns them. The
+ * restored data may lack a later request for the same comment that was carried out; a repeated call would undo that request.
  */
 export async function endOldVisibility(tx: TransactionSql): Promise<readonly CommentAction[]> {
   return await tx<CommentAction[]>`

@@ -13,8 +13,8 @@ export interface InsertOptions {
 }
 
 /**
- * Returns SQL for the given targets that publishing has published and not deleted since. The table of publishing is the only
- * place that knows when a target was published, and with which id.
+ * Returns SQL for those of the given targets that are published and not deleted since. Only the table of publishing records
+ * when a target was published, and with which id.
  */
 function publishedTargets(sql: ISql, { targetIds, platforms, endMs }: InsertOptions) {
   return sql`
@@ -42,14 +42,14 @@ function publishedTargets(sql: ISql, { targetIds, platforms, endMs }: InsertOpti
 
 /**
  * Makes a row for each of the given targets that is published and has none, and stores the ids that platforms returned after
- * the publication. The accounts are written first, as in every transaction that writes both, which prevents deadlocks.
+ * the publication. Accounts are written before targets, as in every transaction that writes both, which prevents deadlocks.
  */
 export async function insertPublishedTargets(
   tx: TransactionSql,
   options: InsertOptions,
 ): Promise<void> {
-  // An existing row gets an earlier due time only; a transaction that is just recording results of the account ends first. A
-  // target that is on the schedule already has no effect: its account is due no later than the target.
+  // The due time of an existing account only becomes earlier; the statement waits for a transaction that is recording results
+  // of the account. A target that is scheduled already has no effect: its account is due no later than the target.
   await tx`
     insert into metrics_accounts (account_id, workspace_id, platform, due_at)
     select distinct on (account_id) account_id, workspace_id, platform, due_at
@@ -64,7 +64,7 @@ export async function insertPublishedTargets(
     on conflict (account_id) do update
     set due_at = excluded.due_at
     where metrics_accounts.due_at > excluded.due_at`;
-  // A repeated event changes nothing; only a row without the platform's id takes the id and its place in the schedule.
+  // A repeated event changes nothing; only a row without the platform's id gets the id and is scheduled.
   await tx`
     insert into target_metrics (
       target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at
@@ -79,7 +79,7 @@ export async function insertPublishedTargets(
     and excluded.external_id is not null`;
 }
 
-/** Locks the rows of targets in the order of their ids, as every transaction does that waits for several of them. */
+/** Locks the rows of targets in the order of their ids, as every transaction that locks several targets does. */
 export async function lockTargets(tx: TransactionSql, targetIds: readonly string[]): Promise<void> {
   await tx`
     select target_id
@@ -103,7 +103,7 @@ export async function deleteTargetMetrics(
     where target_id = any(${[...targetIds]}::uuid[])`;
 }
 
-/** The targets of one post, as a caller names them. */
+/** The targets of one post that a caller names. */
 export interface TargetsOfPost {
   readonly workspaceId: string;
   readonly postId: string;
@@ -112,11 +112,11 @@ export interface TargetsOfPost {
   readonly platforms: readonly string[];
 }
 
-/** The newest counters of a target. */
+/** The newest metrics of a target. */
 export interface StoredMetrics {
   readonly targetId: string;
   readonly metrics: PostMetrics;
-  /** Null if the platform has not answered yet. */
+  /** When the platform was asked; null until it has answered. */
   readonly refreshedAt: Date | null;
 }
 
@@ -135,7 +135,7 @@ export async function listTargetMetrics(
   return rows.map(({ targetId, refreshedAt, ...metrics }) => ({ targetId, refreshedAt, metrics }));
 }
 
-/** A target whose metrics a platform is asked for. */
+/** A target whose metrics are requested from a platform. */
 export interface AskedTarget {
   readonly targetId: string;
   readonly workspaceId: string;
@@ -157,16 +157,16 @@ export function askedColumns(sql: ISql) {
 }
 
 /**
- * Takes those of the targets that may be refreshed by hand now, and returns them. Left out are targets that another request
- * refreshes or has refreshed less than `deferMs` ago, rate limited accounts, and targets whose id the platform has not
- * returned.
+ * Claims those of the targets that a user may have refreshed now, and returns them. Left out are targets that another request
+ * is refreshing or refreshed less than `deferMs` ago, targets of rate limited accounts, and targets whose id the platform has
+ * not returned.
  */
 export async function claimByHand(
   sql: ISql,
   targets: TargetsOfPost,
   times: { readonly deferMs: number; readonly leaseMs: number },
 ): Promise<readonly AskedTarget[]> {
-  // Of two requests at once the second waits for the row, checks the conditions again and finds that it may not ask. The rows
+  // Of two simultaneous requests, the second waits for the row, checks the conditions again and leaves the target out. The rows
   // are locked in the order of their ids, which prevents a deadlock with a transaction that records answers.
   return await sql<AskedTarget[]>`
     with claimed as materialized (${askableTargets(sql, targets, times.deferMs)})
@@ -177,7 +177,7 @@ export async function claimByHand(
     returning ${askedColumns(sql)}`;
 }
 
-/** Locks those of the targets that may be refreshed by hand now. */
+/** Locks those of the targets that a user may have refreshed now. */
 function askableTargets(
   sql: ISql,
   { workspaceId, postId, targetIds, platforms }: TargetsOfPost,

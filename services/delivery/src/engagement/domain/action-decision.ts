@@ -11,12 +11,12 @@ export type ActionOutcome =
   | Unknown
   | { readonly kind: "not_sent" };
 
-/** A failure of something that an action needs before its call; the call was not sent. */
+/** A failure before the platform call, in something that the call needs; the call was not sent. */
 export type StepFailure = Extract<Failure, { kind: "retryable" }>;
 
 /**
- * What a worker learned about an action. The outcome of a call counts no matter which worker reports it. Everything else counts
- * only while the reporting worker holds the action.
+ * What a worker learned about an action. The outcome of a call counts whichever worker reports it. Everything else counts only
+ * while the reporting worker holds the lease of the action.
  */
 export type Learned =
   /** A call ended with this outcome. */
@@ -24,14 +24,14 @@ export type Learned =
   /** No worker reported how the call ended, although `callUntil` has passed. */
   | { readonly kind: "call_lost"; readonly callNumber: number }
   /**
-   * The database did not answer whether it recorded that a call begins, so the worker did not send the call. `callNumber` is the
-   * number that the call would have.
+   * The database did not confirm that it recorded the beginning of a call, so the worker did not send the call. `callNumber` is
+   * the number that the call would have had.
    */
   | { readonly kind: "mark_lost"; readonly fence: number; readonly callNumber: number }
   /** The platform was searched for the reply of a call with an unknown outcome. */
   | { readonly kind: "looked"; readonly fence: number; readonly verdict: Verdict }
   | { readonly kind: "step_failed"; readonly fence: number; readonly failure: StepFailure }
-  /** The action fails for a reason that does not come from the platform. */
+  /** The action fails for a reason other than an answer of the platform. */
   | {
       readonly kind: "given_up";
       readonly fence: number;
@@ -44,11 +44,11 @@ export type ActionEvent = Learned & { readonly id: string };
 
 /** Settings that decide when an action is tried again. */
 export interface ActionPolicy extends RetryWaits {
-  /** How long a worker keeps an action while it renews an access token, in milliseconds. */
+  /** How long a worker keeps the lease of an action while it renews an access token, in milliseconds. */
   readonly leaseMs: number;
 }
 
-/** What the database stores about an action when a decision is made, the database's time, and a number in [0, 1). */
+/** The input of a decision: the stored state of an action, the database's time, and a random number in [0, 1). */
 export interface ActionSnapshot {
   readonly action: CommentAction;
   readonly now: Date;
@@ -61,7 +61,7 @@ export interface ActionDecision {
   readonly action: CommentAction;
   /** The instant until which no call is made for the account, because of a limit of the platform. */
   readonly holdUntil?: Date;
-  /** Set if the worker that reported the event keeps the action, and calls again with a newer access token. */
+  /** Set if the worker that reported the event keeps the action, and repeats the call with a newer access token. */
   readonly isContinued?: true;
 }
 
@@ -73,14 +73,14 @@ export function later(a: Date, b: Date): Date {
   return a > b ? a : b;
 }
 
-/** Returns the decision to store this state of the action. The worker recorded a result, so it has not crashed. */
+/** Returns the decision to store this state of the action. It resets the crash count, because the worker recorded a result. */
 export function change(action: CommentAction): ActionDecision {
   return { action: { ...action, version: action.version + 1, crashCount: 0 } };
 }
 
 /**
- * Returns the action with one call less whose outcome is unknown. After the last one, a later call with an unknown outcome is searched
- * for from its own time.
+ * Returns the action with one call less whose outcome is unknown. If none is left, the time of the first unknown call is
+ * cleared.
  */
 export function withoutUnknown(action: CommentAction): CommentAction {
   const openUnknowns = Math.max(0, action.openUnknowns - 1);
@@ -105,8 +105,8 @@ export function requeue(action: CommentAction, wakeAt: Date, fault?: Fault): Com
 }
 
 /**
- * Ends an action without success. While an earlier call may have been carried out, the error is `outcome_unknown`: with another
- * error, a person could request the action again and send it twice.
+ * Ends an action without success. If an earlier call may have been carried out, the error is `outcome_unknown`: with another
+ * error, a user could request the action again and send it twice.
  */
 export function fail({ action, now }: ActionSnapshot, { code, message }: Fault): ActionDecision {
   const isOpen = action.openUnknowns > 0 && code !== "outcome_unknown";
@@ -121,7 +121,7 @@ export function fail({ action, now }: ActionSnapshot, { code, message }: Fault):
 
 /**
  * Ends an action with success, also one that had failed. If the action has succeeded before, the id of the further reply is
- * stored, so that it is not adopted for another action.
+ * stored too, so that it does not count as the result of another action.
  *
  * @returns Undefined if that is stored already.
  */
@@ -142,7 +142,7 @@ export function succeed(
   const { furtherIds } = action;
   const isKnown = externalId === null || [action.externalId, ...furtherIds].includes(externalId);
   if (isKnown) return undefined;
-  // An earlier call whose answer had no id, for example one that a search found, may be the same reply.
+  // An earlier success without an id, for example one that a search found, may be this same reply.
   if (action.externalId === null) return change({ ...action, externalId });
   return change({ ...action, furtherIds: [...furtherIds, externalId] });
 }

@@ -14,7 +14,7 @@ export interface AutomationRule extends RuleWords {
   /** Text of the private reply. */
   readonly message: string;
   readonly status: RuleStatus;
-  /** When the rule last became active; comments that were written before get no run. Null before the first activation. */
+  /** When the rule last became active; comments that were written before are ignored. Null before the first activation. */
   readonly activatedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -33,7 +33,7 @@ export type ChangedRule =
   | { readonly kind: "unchanged" }
   | { readonly kind: "invalid_transition" };
 
-/** The statuses that a rule with a status can get. */
+/** The statuses that a rule can change to from each status. */
 const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
   draft: ["active", "revoked"],
   active: ["paused", "revoked"],
@@ -42,8 +42,8 @@ const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
 };
 
 /**
- * Returns the rule after a change. Setting the status that the rule has already changes nothing. A revoked rule accepts no other change. A
- * rule that becomes active gets a new time of activation, so that comments from a pause are not answered.
+ * Returns the rule after a change. Setting the current status again changes nothing. A revoked rule accepts no other change. A
+ * rule that becomes active gets a new activation time, so that comments written during a pause are not answered.
  *
  * @param now A time at which no other transaction is storing runs of the account.
  */
@@ -66,14 +66,14 @@ export function readsMedia({ mediaIds }: AutomationRule, mediaId: string): boole
 }
 
 /**
- * Cuts a time down to its second. Platforms give the times of comments in whole seconds, so a comment that was written in the second
- * of an activation counts as written after it.
+ * Cuts a time down to its second. Platforms give the times of comments in whole seconds, so a comment from the same second as
+ * an activation counts as written after it.
  */
 export function toSecond(time: Date): Date {
   return new Date(Math.floor(time.getTime() / 1000) * 1000);
 }
 
-/** Returns the second in which the rule became active that has been active for longest. */
+/** Returns the second in which the longest active of the rules became active. */
 export function oldestActivationOf(rules: readonly AutomationRule[]): Date {
   const times = rules.map(({ activatedAt }) => activatedAt?.getTime() ?? Infinity);
   return toSecond(new Date(Math.min(...times)));

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { toBucket, type Bucket } from "./call-budget.ts";
 
 /**
- * Returns the instants of units that are used as soon as the bucket allows a call, each call after an optional pause. A call
- * uses some of the units that it may use.
+ * Returns the instants at which units are used when each call is made as soon as the budget allows it, after an optional pause.
+ * A call uses at most the units that it may use.
  */
 function useUnits(
   { intervalMs, burst, unitsPerCall }: Bucket,
@@ -28,7 +28,7 @@ const CALLS = fc.array(
   { maxLength: 100 },
 );
 
-test("no window uses more than the budget of a platform, whether calls or posts count", () => {
+test("no time window uses more than the platform's call budget, whether the platform counts calls or posts", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 10, max: 40 }),
@@ -48,7 +48,7 @@ test("no window uses more than the budget of a platform, whether calls or posts 
   );
 });
 
-test("a budget of one call per window allows one call per window", () => {
+test("a call budget of one call per time window allows one call per window", () => {
   const budget = { scope: "account", calls: 1, windowMs: 1_000 } as const;
   expect(toBucket({ budget, maxPosts: 50 })).toMatchObject({ burst: 1, intervalMs: 1_000 });
 });

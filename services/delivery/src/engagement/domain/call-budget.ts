@@ -1,9 +1,9 @@
 import type { CallBudget, MetricsConnector } from "@postrider/platforms/metrics/connector";
 
-/** A budget as the database keeps it: up to `burst` units at once, and one unit per interval afterwards. */
+/** A call budget as the database stores it: up to `burst` units at once, and one unit per interval afterwards. */
 export interface Bucket {
   readonly scope: CallBudget["scope"];
-  /** Whether each post of a call uses one unit. Otherwise the call uses one. */
+  /** Whether a call uses one unit per post. Otherwise it uses one unit. */
   readonly isPerPost: boolean;
   /** Maximum number of units that one call uses. */
   readonly unitsPerCall: number;
@@ -11,12 +11,12 @@ export interface Bucket {
   readonly burst: number;
 }
 
-/** Part of the units of a window that may be used at once. */
+/** Fraction of the units of a time window that may be used at once. */
 const BURST_SHARE = 0.1;
 
 /**
- * Converts a budget so that no window of its length has more units than it allows: at most `burst` units at the beginning of
- * the window, and one at the end of each interval within it.
+ * Converts the platform's limit per time window so that no window has more units than it allows: at most `burst` units at the
+ * beginning of the window, and one at the end of each interval within it.
  */
 export function toBucket({
   budget,

@@ -37,7 +37,7 @@ const choose = (listed: ReturnType<typeof seen>[], stored: WatchedMedia[]) =>
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-test("older media that were never read come before known media that are due, ten of them in a poll", () => {
+test("a poll reads the comments on ten older media that were never read, before those on known media that are due", () => {
   const due = ids("known", 50);
   const first = ids("first", 50);
   const listed = [...due, ...first].map((id) => seen(id));
@@ -45,12 +45,12 @@ test("older media that were never read come before known media that are due, ten
   expect(choose(listed, stored)).toEqual([...first.slice(0, 10), ...due.slice(0, 5)]);
 });
 
-test("media whose number of comments has changed come first, and those without comments are not read", () => {
+test("a poll reads media whose number of comments has changed first, and media without comments not at all", () => {
   const listed = [seen("first"), seen("changed", 4), seen("empty", 0)];
   expect(choose(listed, [known("changed")])).toEqual(["changed", "first"]);
 });
 
-test("media that failed wait, although their number of comments has changed", () => {
+test("media whose comments could not be read wait, although their number of comments has changed", () => {
   const waiting = known("failing", { failures: 1, readAt: hoursAgo(-1) });
   expect(choose([seen("failing", 4)], [waiting])).toEqual([]);
 });

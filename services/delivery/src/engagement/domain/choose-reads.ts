@@ -2,9 +2,9 @@ import type { OwnedMedia } from "@postrider/platforms/private-replies/connector"
 import { oldestActivationOf, readsMedia, type AutomationRule } from "./automation-rule.ts";
 import { hasNewCount, isReadDue, newMedia, type WatchedMedia } from "./media-watch.ts";
 
-/** Maximum number of media per poll that are read for the first time although they are from before the activation. */
+/** Maximum number of media from before the rule's activation whose comments one poll reads for the first time. */
 const MAX_FIRST = 10;
-/** Maximum number of known media per poll that are read although their number of comments has not changed. */
+/** Maximum number of known media per poll whose comments are read although their number has not changed. */
 const MAX_UNCHANGED = 5;
 
 /** A piece of media whose comments are to be read. */
@@ -14,8 +14,8 @@ export interface MediaRead {
 }
 
 /**
- * Returns the media whose comments are to be read: first those whose number of comments has changed or whose read has not ended,
- * newest first, then some that were never read, then some that have not been read for long.
+ * Returns the media whose comments are to be read: first those whose number of comments has changed or whose read has not
+ * ended, newest first, then some media that were never read, then some whose last read is long ago.
  *
  * @param known What is stored about media that were read before.
  */

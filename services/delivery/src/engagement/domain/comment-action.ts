@@ -1,6 +1,6 @@
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 
-/** What an action does: the manual ones, and the private reply of an automation. */
+/** What an action does: what users request (reply, hide, unhide), or the private reply of an automation. */
 export type ActionType = "reply" | "hide" | "unhide" | "private_reply";
 
 export type ActionStatus =
@@ -8,16 +8,16 @@ export type ActionStatus =
   | "queued"
   /** A worker holds the lease of the action; its call has not begun. */
   | "working"
-  /** The call is recorded as begun: until `callUntil`, the worker may send it or may have sent it. */
+  /** The platform call is recorded as begun: until `callUntil`, the worker may be about to send it or may have sent it. */
   | "calling"
-  /** A call ended with an unknown outcome; the action waits for the next search of the platform. */
+  /** A platform call ended with an unknown outcome; the action waits for the next search of the platform. */
   | "unknown"
-  /** A worker searches the platform for the reply of a call. */
+  /** A worker searches the platform for the result of a call with an unknown outcome. */
   | "reconciling"
   | "succeeded"
   | "failed";
 
-/** Why an action failed. Manual actions fail with the codes of targets only. */
+/** Why an action failed. Actions that users request fail only with codes that targets of posts fail with, too. */
 export type ActionErrorCode =
   | TargetErrorCode
   /** The rule of a private reply is no longer active. */
@@ -25,7 +25,7 @@ export type ActionErrorCode =
   /** The operator does not allow private replies (`AUTOMATION_SENDING`). */
   | "sending_blocked";
 
-/** Id of an action together with the fence of its worker. If the stored fence differs, another worker has claimed it. */
+/** Id of an action together with the fence of its worker. If the stored fence differs, another worker has claimed the action. */
 export interface HeldAction {
   readonly id: string;
   readonly fence: number;
@@ -41,9 +41,9 @@ export interface CommentAction extends HeldAction {
   readonly type: ActionType;
   /** Text of the reply or private reply; null for the other types. */
   readonly text: string | null;
-  /** The run that a private reply belongs to; null for manual actions. */
+  /** The run of an automation rule that a private reply belongs to; null for manual actions. */
   readonly runId: string | null;
-  /** No call starts after this instant. */
+  /** No platform call starts after this instant. */
   readonly sendBefore: Date;
   readonly status: ActionStatus;
   /** No process acts on the action before this instant. */
@@ -59,7 +59,7 @@ export interface CommentAction extends HeldAction {
   readonly openUnknowns: number;
   readonly resendCount: number;
   readonly looks: number;
-  /** Whether sending again after proved absence does not count as a resend. */
+  /** Whether sending again does not count as a resend, because a rate limit made the outcome unknown. */
   readonly isLimited: boolean;
   readonly version: number;
   readonly externalId: string | null;
@@ -88,7 +88,7 @@ export interface NewManualAction extends NewActionBase {
   readonly type: "reply" | "hide" | "unhide";
   /** Text of a reply; null for the other types. */
   readonly text: string | null;
-  /** When the comment was written; with it, a list can show a hidden comment in its place. */
+  /** When the comment was written, so that a list can show a hidden comment at its position. */
   readonly commentCreatedAt?: Date;
 }
 
@@ -101,7 +101,7 @@ export interface NewPrivateReply extends NewActionBase {
   readonly sendBefore: Date;
 }
 
-/** The end of a private reply, from which its run gets its status. A late success can end an action a second time. */
+/** The end of a private reply, which sets the status of the rule's run. A late success can end an action a second time. */
 export interface EndedPrivateReply {
   readonly id: string;
   readonly runId: string;

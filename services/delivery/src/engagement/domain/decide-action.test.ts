@@ -60,7 +60,7 @@ const UNKNOWN: CommentAction = {
 const LOOKING: CommentAction = { ...UNKNOWN, status: "reconciling" };
 const PRIVATE = { type: "private_reply", runId: "0198c2f0-0000-7000-8000-000000000004" } as const;
 
-/** Returns what changes in an action; undefined if nothing does. */
+/** Returns the fields that an event changes in an action; undefined if it changes none. */
 function changesOf(action: CommentAction, learned: Learned) {
   const decision = decideAction({ action, now: NOW, random: 0.5 }, learned, POLICY);
   if (decision === undefined) return undefined;
@@ -95,13 +95,13 @@ const SUCCEEDED = { status: "succeeded", finishedAt: NOW };
 
 test.each<[string, CommentAction, Learned, object | undefined]>([
   [
-    "a carried out call ends its action with the id of the reply",
+    "a successful call ends its action with the id of the reply",
     CALLING,
     called({ kind: "done", externalId: "r1" }),
     { ...SUCCEEDED, externalId: "r1" },
   ],
   [
-    "a reply whose call had no answer is searched for when the call can no longer arrive",
+    "a reply whose call was not answered is searched for once the call can no longer arrive at the platform",
     CALLING,
     called(NO_ANSWER),
     {
@@ -114,7 +114,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a rate limit that may have followed a reply holds the account, and the search is free of charge",
+    "a rate limit that may have come after the reply was published stops the account, and does not count as a resend",
     CALLING,
     called({ ...NO_ANSWER, limitedForMs: 120_000 }),
     {
@@ -129,7 +129,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "hiding whose call had no answer is repeated when the call can no longer arrive",
+    "a hide call without an answer is repeated once it can no longer arrive at the platform",
     { ...CALLING, type: "hide", text: null, callUntil: at(90_000) },
     called(NO_ANSWER),
     {
@@ -147,7 +147,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     { ...FAILED, errorCode: "content_rejected", errorMessage: "too long" },
   ],
   [
-    "a rate limit costs no retry and holds the account",
+    "a rate limit does not count as a retry and stops the actions of the account",
     CALLING,
     called({
       kind: "retryable",
@@ -165,7 +165,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a temporary failure is retried after the configured wait, and not before the call can no longer arrive",
+    "a temporarily failed call is retried after the configured wait, and only once it can no longer arrive",
     CALLING,
     called({ kind: "retryable", code: "platform_unavailable", message: "busy" }),
     {
@@ -183,25 +183,25 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     { ...FAILED, errorCode: "platform_unavailable", errorMessage: "busy" },
   ],
   [
-    "the worker of a call with a refused access token keeps the action",
+    "a worker whose access token the platform refuses keeps the action",
     CALLING,
     called({ kind: "token_refused", message: "expired" }),
     { status: "working", wakeAt: at(180_000), isContinued: true },
   ],
   [
-    "a call that was not sent is due at once",
+    "an action whose call was not sent is due at once",
     CALLING,
     called({ kind: "not_sent" }),
     { status: "queued" },
   ],
   [
-    "a private reply that the platform has already, though no call of ours preceded, fails",
+    "a private reply that the platform refuses as a duplicate fails if Postrider made no earlier call",
     { ...CALLING, ...PRIVATE },
     called(DUPLICATE),
     { ...FAILED, errorCode: "duplicate_on_platform", errorMessage: "sent already" },
   ],
   [
-    "a private reply that the platform has already after a call without an answer has succeeded",
+    "a private reply that the platform refuses as a duplicate after an unanswered call has succeeded",
     { ...CALLING, ...PRIVATE, openUnknowns: 1, resendCount: 1 },
     called(DUPLICATE),
     { ...SUCCEEDED, openUnknowns: 0 },
@@ -220,7 +220,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a refusal of a repeated call does not tell what became of the first one",
+    "a refusal of a repeated call leaves the outcome of the first call unknown",
     { ...CALLING, ...PRIVATE, openUnknowns: 1, resendCount: 1 },
     called({ kind: "refused", code: "content_rejected", message: "blocked" }),
     {
@@ -230,7 +230,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a call whose worker stopped is unknown after its deadline",
+    "the outcome of a call whose worker stopped is unknown after the call's deadline",
     { ...CALLING, callUntil: at(-1) },
     { kind: "call_lost", callNumber: 1 },
     {
@@ -248,13 +248,13 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     undefined,
   ],
   [
-    "a lost mark that was recorded ends as not sent",
+    "a recorded beginning of a call that the database did not confirm ends as not sent",
     CALLING,
     { kind: "mark_lost", fence: 3, callNumber: 1 },
     { status: "queued", wakeAt: at(1_000) },
   ],
   [
-    "a lost mark that was not recorded releases the action",
+    "an unrecorded beginning of a call that the database did not confirm releases the action",
     WORKING,
     { kind: "mark_lost", fence: 3, callNumber: 1 },
     { status: "queued", wakeAt: at(1_000) },
@@ -279,7 +279,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a reply that is absent after its second unknown call fails",
+    "a reply that is absent after a second call with an unknown outcome fails",
     { ...LOOKING, resendCount: 1 },
     looked({ kind: "absent" }),
     {
@@ -288,7 +288,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a reply that is absent after a rate limit is sent again without being counted",
+    "a reply that is absent after a rate limit is sent again without counting as a resend",
     { ...LOOKING, resendCount: 1, isLimited: true },
     looked({ kind: "absent" }),
     {
@@ -300,7 +300,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a reply that is absent too late is missed",
+    "a reply that is found absent after its latest send time fails as missed",
     { ...LOOKING, sendBefore: NOW },
     looked({ kind: "absent" }),
     {
@@ -312,13 +312,13 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a private reply that can be repeated is sent again at once",
+    "a private reply with an unknown outcome is sent again at once, because the platform refuses duplicates",
     { ...LOOKING, ...PRIVATE },
     looked({ kind: "repeat" }),
     { status: "queued", resendCount: 1 },
   ],
   [
-    "a second repetition of a private reply waits",
+    "the second repetition of a private reply waits",
     { ...LOOKING, ...PRIVATE, resendCount: 1 },
     looked({ kind: "repeat" }),
     { status: "queued", wakeAt: at(60_000), resendCount: 2 },
@@ -333,7 +333,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a complete search without a result is counted",
+    "a complete search that does not decide the outcome is counted",
     LOOKING,
     looked({ kind: "look_again", afterMs: 30_000 }),
     { status: "unknown", wakeAt: at(30_000), looks: 1 },
@@ -354,37 +354,37 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a platform that cannot tell leaves the outcome unknown",
+    "a platform that cannot be searched for the reply leaves the outcome unknown",
     LOOKING,
     looked({ kind: "cannot_tell", message: "no list" }),
     { ...FAILED, errorMessage: "no list" },
   ],
   [
-    "an action that is given up while an earlier call is unknown has an unknown outcome",
+    "an action that is given up while the outcome of an earlier call is unknown has an unknown outcome",
     LOOKING,
     { kind: "given_up", fence: 3, code: "account_disconnected", message: "gone" },
     { ...FAILED, errorMessage: "account_disconnected: gone" },
   ],
   [
-    "a worker that lost the action cannot give it up",
+    "a worker whose lease another worker has taken over cannot give up the action",
     WORKING,
     { kind: "given_up", fence: 2, code: "missed", message: "" },
     undefined,
   ],
   [
-    "a worker that lost the action cannot report a search",
+    "a worker whose lease another worker has taken over cannot report the result of a search",
     LOOKING,
     { ...looked({ kind: "absent" }), fence: 2 } as Learned,
     undefined,
   ],
   [
-    "a late success counts while the platform is searched",
+    "a success that is reported late counts while the platform is searched",
     LOOKING,
     called({ kind: "done", externalId: "r1" }),
     { ...SUCCEEDED, externalId: "r1", openUnknowns: 0, errorCode: null, errorMessage: null },
   ],
   [
-    "a late success counts after the action failed",
+    "a success that is reported late counts although the action has failed",
     { ...UNKNOWN, ...FAILED, status: "failed" },
     called({ kind: "done", externalId: "r1" }),
     {
@@ -396,13 +396,13 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
   [
-    "a second success stores its own id",
+    "a second success stores the id of the second reply",
     { ...CALLING, status: "succeeded", finishedAt: NOW, externalId: "r1" },
     called({ kind: "done", externalId: "r2" }),
     { furtherIds: ["r2"] },
   ],
   [
-    "a repeated success changes nothing",
+    "a success that is reported twice changes nothing",
     { ...CALLING, status: "succeeded", finishedAt: NOW, externalId: "r1" },
     called({ kind: "done", externalId: "r1" }),
     undefined,

@@ -19,8 +19,8 @@ const MARK_LOST_MS = 1_000;
 const WORKER_LOST = "the worker stopped during the call of the platform";
 
 /**
- * Decides what follows from an event about an action. Only this function decides whether an action has succeeded, is tried again,
- * searched for on its platform or given up. The function is pure: the time and a random number are part of its input.
+ * Decides how an event changes an action. Only this function decides whether an action has succeeded, is tried again, searched
+ * for on its platform or given up. The function is pure: the time and a random number are part of its input.
  *
  * @returns Undefined if nothing changes: the event is repeated, or comes from a worker that has lost the action.
  */
@@ -79,8 +79,8 @@ function onCallLost(
 
 /**
  * Decides what follows when a worker does not know whether the database recorded that its call begins. If the beginning is
- * recorded, the call ends as not sent. If not, the action is released; the recording statement, should it still run in the
- * database, then finds the action queued and records nothing.
+ * recorded, the call ends as not sent. If not, the action is released; should the recording statement still run in the
+ * database, it then finds the action queued and records nothing.
  */
 function onMarkLost(
   snapshot: ActionSnapshot,

@@ -16,14 +16,14 @@ import type { CommentAction } from "./comment-action.ts";
 type Refused = Extract<Failure, { kind: "refused" }>;
 type Retryable = Extract<Failure, { kind: "retryable" }>;
 
-/** Whether the call of an action can be repeated without effect on readers, whatever became of an earlier call. */
+/** Whether repeating the call of an action has no effect that readers see, whatever became of an earlier call. */
 function isRepeatable({ type }: CommentAction): boolean {
   return type === "hide" || type === "unhide";
 }
 
 /**
- * Decides what follows when a call may have been carried out. Until the call can no longer arrive (`callUntil`), no process acts
- * on the action. Then hiding is repeated, and for a reply the platform is searched.
+ * Decides what follows when a call may have been carried out. Until the call can no longer arrive (`callUntil`), no process
+ * acts on the action. Then a call that hides a comment is repeated, and for a reply the platform is searched.
  */
 export function onUnknown(
   snapshot: ActionSnapshot,
@@ -62,7 +62,7 @@ function onLimit(snapshot: ActionSnapshot, failure: Retryable): ActionDecision {
   return { ...change(requeue(action, wakeAfterCall(action, holdUntil), failure)), holdUntil };
 }
 
-/** Returns the instant, or a later one at which the latest call can no longer arrive at the platform. */
+/** Returns the later of the given instant and the one at which the latest call can no longer arrive at the platform. */
 function wakeAfterCall({ status, callUntil }: CommentAction, wakeAt: Date): Date {
   return status === "calling" && callUntil !== null ? later(wakeAt, callUntil) : wakeAt;
 }
@@ -84,7 +84,7 @@ export function onRetryable(
 
 /**
  * Decides what follows when the platform definitely refuses a call. It refuses a second private reply to a comment, or a reply
- * with the same text, as a duplicate: after an earlier call that may have been carried out, that call probably was.
+ * with the same text, as a duplicate: if an earlier call may have been carried out, the duplicate shows that it probably was.
  */
 function onRefused(
   snapshot: ActionSnapshot,
@@ -112,7 +112,7 @@ export function onFailure(
     case "retryable":
       return onRetryable(snapshot, failure, policy);
     case "token_refused": {
-      // The worker renews the access token and calls again under a new mark.
+      // The worker renews the access token, records that a second call begins, and sends it.
       const wakeAt = after(now, policy.leaseMs);
       return { ...change({ ...action, status: "working", wakeAt }), isContinued: true };
     }

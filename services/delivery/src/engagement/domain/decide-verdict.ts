@@ -12,10 +12,10 @@ import {
 } from "./action-decision.ts";
 
 /**
- * How long after the first call with an unknown outcome a platform that cannot be read is still searched, in milliseconds.
+ * For how long after the first call with an unknown outcome a platform is searched although it cannot be read, in milliseconds.
  */
 const GIVE_UP_MS = 24 * 60 * 60_000;
-/** Maximum number of calls after one whose outcome is unknown and whose reply is proved to be absent. */
+/** Maximum number of calls that follow a call with an unknown outcome whose reply is proved to be absent. */
 const MAX_RESENDS = 1;
 
 const STILL_UNKNOWN = {
@@ -56,7 +56,7 @@ function onLookAgain(
   return change({ ...action, status: "unknown", wakeAt: after(now, afterMs), looks });
 }
 
-/** Decides what follows from a search of the platform for the reply of a call with an unknown outcome. */
+/** Decides what follows from a search of the platform for the result of a call with an unknown outcome. */
 export function onVerdict(
   snapshot: ActionSnapshot,
   verdict: Verdict,

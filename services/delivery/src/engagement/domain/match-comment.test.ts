@@ -44,7 +44,7 @@ describe("a keyword that is the whole comment is found although the spelling dif
   });
 });
 
-test("the dotless i stays apart from i, as Unicode's case folding says", () => {
+test("a comment with a dotless ı does not match a keyword with i, as Unicode's case folding says", () => {
   expect(match("ısı", ["isi"])).toBe("no_match");
   expect(match("ISI", ["isi"])).toBe("match");
 });
@@ -106,7 +106,7 @@ describe("the mode of a rule", () => {
   });
 });
 
-test("an excluded word is looked for as a whole word, and only in comments that have the keywords", () => {
+test("an excluded word excludes comments that have the keywords and contain it as a whole word", () => {
   const words = { match: "any", excludeKeywords: ["spam", "ｂｏｔ"] } as const;
   expect(match("link spam", ["link"], words)).toBe("excluded");
   expect(match("link BOT", ["link"], words)).toBe("excluded");
@@ -117,7 +117,7 @@ test("an excluded word is looked for as a whole word, and only in comments that 
 
 const anyText = fc.string({ unit: "binary", maxLength: 40 });
 
-test("folding a folded text changes nothing", () => {
+test("folding the case of a text twice gives the same text as folding it once", () => {
   fc.assert(
     fc.property(anyText, (text) => {
       expect(foldText(foldText(text))).toBe(foldText(text));
@@ -139,7 +139,7 @@ test("upper case, compatibility forms and decomposition never change what a comm
   );
 });
 
-test("every pair of characters that a regular expression without case considers equal folds to the same text", () => {
+test("every two characters that a case-insensitive regular expression considers equal fold to the same text", () => {
   const apart: string[] = [];
   for (let code = 0; code <= 0x10_ff_ff; code++) {
     if (code >= 0xd8_00 && code <= 0xdf_ff) continue;
@@ -153,7 +153,7 @@ test("every pair of characters that a regular expression without case considers 
   expect(apart).toEqual([]);
 });
 
-test("a keyword between spaces is always found, and a keyword between Latin letters never", () => {
+test("a keyword between spaces is always found, and a keyword between Latin letters is never found", () => {
   const keyword = fc.stringMatching(/^[a-zäöüßéα-ω0-9]{1,8}$/);
   fc.assert(
     fc.property(keyword, (word) => {
@@ -163,7 +163,7 @@ test("a keyword between spaces is always found, and a keyword between Latin lett
   );
 });
 
-test("a comment has all keywords only if it has each of them, and any keyword if it has one of them", () => {
+test("the mode all matches a comment only if it has every keyword, and the mode any if it has at least one", () => {
   const word = fc.stringMatching(/^[가-힣a-c]{1,3}$/);
   fc.assert(
     fc.property(

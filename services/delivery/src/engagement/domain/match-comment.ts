@@ -10,7 +10,7 @@ export interface RuleWords {
   readonly excludeKeywords: readonly string[];
 }
 
-/** `excluded`: the comment has the keywords and also a word that excludes it. */
+/** The result of matching a comment. `excluded`: the comment has the keywords and also a word that excludes it. */
 export type CommentMatch = "match" | "excluded" | "no_match";
 
 /**
@@ -23,7 +23,7 @@ const WORD_CHARACTER =
 /** The text of a comment in the form in which it is compared with keywords. */
 export interface FoldedComment {
   readonly text: string;
-  /** Whether a word character stands at an index of `text`. */
+  /** Whether the character at an index of `text` is a word character. */
   readonly isWord: readonly boolean[];
 }
 
@@ -37,9 +37,9 @@ export function foldComment(comment: string): FoldedComment {
 }
 
 /**
- * Returns a function that matches comments with the words of a rule. Words are compared without upper and lower case and
- * without the width of characters. A keyword is found as a whole word: where it begins or ends with a letter of a script
- * that separates words, no such letter may stand beside it. Next to Han, Kana or Hangul it is found inside longer text.
+ * Returns a function that matches comments with the words of a rule. Words are compared regardless of case and of the width of
+ * characters. A keyword is found as a whole word: where it begins or ends with a letter of a script that separates words, no
+ * such letter may stand beside it. Next to Han, Kana or Hangul it is found inside longer text.
  */
 export function createCommentMatcher(words: RuleWords): (comment: FoldedComment) => CommentMatch {
   const keywords = words.keywords.map(toKeyword);
@@ -52,9 +52,9 @@ export function createCommentMatcher(words: RuleWords): (comment: FoldedComment)
 
 interface Keyword {
   readonly text: string;
-  /** Whether no word character may stand before it. */
+  /** Whether the keyword must not follow a word character. */
   readonly needsStart: boolean;
-  /** Whether no word character may stand after it. */
+  /** Whether no word character may follow the keyword. */
   readonly needsEnd: boolean;
 }
 

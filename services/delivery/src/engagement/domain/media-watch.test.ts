@@ -34,7 +34,7 @@ function watched(given: Partial<WatchedMedia> = {}): WatchedMedia {
 const seen = (commentCount: number | null) => ({ id: "m", publishedAt: NOW, commentCount });
 const context = { floor: minutesAgo(10), commentCount: 6, pollMs: MINUTE_MS, now: NOW };
 
-describe("the comments on media are read", () => {
+describe("the comments on media are due to be read:", () => {
   test.each([
     ["when their number has grown", {}, 6, true],
     ["when their number has shrunk", {}, 4, true],
@@ -49,7 +49,7 @@ describe("the comments on media are read", () => {
   });
 });
 
-test("media that are new are read at once, those from after the activation with priority", () => {
+test("the comments on new media are read at once, first on media from after the rule's activation", () => {
   const oldestActivation = minutesAgo(5);
   const young = newMedia(seen(3), { oldestActivation });
   const old = newMedia({ ...seen(3), publishedAt: minutesAgo(60) }, { oldestActivation });
@@ -57,13 +57,13 @@ test("media that are new are read at once, those from after the activation with 
   expect([isReadDue(young, seen(3), NOW), isReadDue(old, seen(3), NOW)]).toEqual([true, true]);
 });
 
-test("a read goes back to half a minute before the newest known comment, or to the activation", () => {
+test("a read of comments goes back to half a minute before the newest known comment, or to the rule's activation", () => {
   expect(readFloor(watched(), minutesAgo(60))).toEqual(minutesAgo(10.5));
   expect(readFloor(watched(), minutesAgo(2))).toEqual(minutesAgo(2));
   expect(readFloor(watched({ readUntil: null }), minutesAgo(60))).toEqual(minutesAgo(60));
 });
 
-test("a read continues on the next page until it reaches what is known, and then keeps the newest time", () => {
+test("a read of comments continues page by page to the known comments, and then stores the time of the newest comment", () => {
   const first = afterPage(
     watched(),
     { times: [minutesAgo(1), minutesAgo(2)], next: "page 2" },
@@ -93,12 +93,12 @@ test("a read continues on the next page until it reaches what is known, and then
   });
 });
 
-test("comments of the same time as the oldest allowed one are read to the last", () => {
+test("all comments with the same time as the oldest comment to be read are read", () => {
   const page = { times: [minutesAgo(10), minutesAgo(10)], next: "page 2" };
   expect(afterPage(watched(), page, context).readCursor).toBe("page 2");
 });
 
-test("media that stay quiet are read after 5 minutes, 10, 20 and at most after 6 hours", () => {
+test("media without new comments are read again after 5, 10, 20 minutes and so on, at most after 6 hours", () => {
   let media = watched();
   const waits = Array.from({ length: 9 }, () => {
     media = afterPage(media, { times: [], next: undefined }, context);
@@ -107,7 +107,7 @@ test("media that stay quiet are read after 5 minutes, 10, 20 and at most after 6
   expect(waits).toEqual([10, 20, 40, 80, 160, 320, 360, 360, 360]);
 });
 
-test("media without a known number of comments are read every poll, and when quiet at most after 30 minutes", () => {
+test("media with an unknown number of comments are read in every poll, and without new comments at least every 30 minutes", () => {
   let media = watched();
   const uncounted = { ...context, commentCount: null };
   media = afterPage(media, { times: [NOW], next: undefined }, uncounted);
@@ -120,7 +120,7 @@ test("media without a known number of comments are read every poll, and when qui
   expect(minutes).toEqual([1, 2, 4, 8, 16, 30, 30]);
 });
 
-test("after failures an account waits twice as long each time, and at least as long as the platform asked for", () => {
+test("after each failed poll an account waits twice as long, and at least as long as the platform asked for", () => {
   const pollMs = MINUTE_MS;
   expect([1, 2, 5, 60].map((failures) => failureWaitMs(failures, { pollMs }))).toEqual([
     2 * pollMs,
@@ -131,7 +131,7 @@ test("after failures an account waits twice as long each time, and at least as l
   expect(failureWaitMs(1, { pollMs, retryAfterMs: 60 * pollMs })).toBe(60 * pollMs);
 });
 
-describe("after a failure, media wait twice as long each time", () => {
+describe("media whose comments could not be read wait twice as long after each failure,", () => {
   const failure = { isRefused: false, error: "e", pollMs: MINUTE_MS, now: NOW };
   const reading = watched({ readCursor: "page 2", readNewest: NOW });
 

@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000;
 /** Wait before the comments on media are read again although their number has not changed; it doubles with each such read. */
 const FIRST_QUIET_MS = 5 * MINUTE_MS;
 const MAX_QUIET_MS = 6 * 60 * MINUTE_MS;
-/** Maximum wait before comments are read again on media for which the platform does not give the number of comments. */
+/** Maximum wait before comments are read again on media for which the platform reports no number of comments. */
 const MAX_UNCOUNTED_MS = 30 * MINUTE_MS;
 const MAX_FAILURE_MS = 30 * MINUTE_MS;
 /** Number of failures in a row after which a read starts again at the newest comment. */
@@ -18,26 +18,26 @@ const OVERLAP_MS = 30_000;
 /** What is known of the comments on a piece of media. */
 export interface WatchedMedia {
   readonly mediaId: string;
-  /** Number of comments that the platform gave before the last read; null if it does not say. */
+  /** Number of comments that the platform reported before the last read; null if it reports none. */
   readonly commentCount: number | null;
   /** Time of the newest comment that was read; null before the first read has ended. */
   readonly readUntil: Date | null;
   /** Where a read that has not ended continues; null if the last read has ended. */
   readonly readCursor: string | null;
-  /** Time of the newest comment that the read which has not ended has found. */
+  /** Time of the newest comment that the unfinished read of comments has found. */
   readonly readNewest: Date | null;
-  /** Number of reads in a row that found no new comment. */
+  /** Number of reads of these comments in a row that found no new one. */
   readonly quietReads: number;
-  /** When the comments are read even if their number has not changed. */
+  /** When the comments are read again even if their number has not changed. */
   readonly readAt: Date;
-  /** Number of reads in a row that failed, and why the last one failed. Until `readAt` such media are not read. */
+  /** Number of reads in a row that failed, and why the last one failed. After a failure, media are not read before `readAt`. */
   readonly failures: number;
   readonly lastError: string | null;
 }
 
 /**
- * Returns what is known about media that is seen for the first time: its comments are to be read. On media from before the
- * activation, where most comments are older, the read comes after those of media with new comments.
+ * Returns the first state to store about a newly found piece of media: its comments are to be read. If the media are from
+ * before the rule's activation, most of their comments are older too, so they are read after media with new comments.
  */
 export function newMedia(
   { id, publishedAt, commentCount }: OwnedMedia,
@@ -58,7 +58,8 @@ export function newMedia(
 
 /**
  * Whether the comments on media are to be read: their number has changed, an earlier read has not ended, or they have not been
- * read for long. A deleted comment can hide a new one from the number. After a failure, media wait whatever their number.
+ * read for long. If one comment was deleted and one is new, the number is unchanged. After a failure, media wait whatever their
+ * number of comments.
  */
 export function isReadDue(known: WatchedMedia, seen: OwnedMedia, now: Date): boolean {
   if (known.failures > 0) return known.readAt <= now;
@@ -79,7 +80,7 @@ export function readFloor({ readUntil }: WatchedMedia, oldestActivation: Date): 
   return new Date(Math.max(known, oldestActivation.getTime()));
 }
 
-/** The page of comments that was read last. */
+/** The page of comments that a read has just returned. */
 export interface ReadPage {
   /** Times of the comments on the page, newest first. */
   readonly times: readonly Date[];
@@ -87,7 +88,7 @@ export interface ReadPage {
   readonly next: string | undefined;
 }
 
-/** Returns what to store about media after a page of its comments was read. */
+/** Returns the state to store about a piece of media after a page of its comments was read. */
 export function afterPage(
   known: WatchedMedia,
   page: ReadPage,
@@ -119,8 +120,9 @@ export function afterPage(
 }
 
 /**
- * Returns what to store about media whose comments could not be read: they wait longer with each failure. A read that the platform
- * refused in the middle, or that failed several times, starts again at the newest comment, because its cursor may be useless.
+ * Returns the state to store about a piece of media whose comments could not be read: it waits longer after each failure. A
+ * read that the platform refused after its first page, or that failed several times, starts again at the newest comment,
+ * because its cursor may be useless.
  */
 export function afterFailure(
   known: WatchedMedia,
@@ -152,7 +154,7 @@ function latest(times: readonly (Date | null)[]): Date | null {
   return times.reduce((max, time) => (max === null || (time !== null && time > max) ? time : max));
 }
 
-/** Returns the wait before comments are read again although their number has not changed. */
+/** Returns the wait before comments are read again if their number does not change. */
 function quietMs(
   quietReads: number,
   { commentCount, pollMs }: { readonly commentCount: number | null; readonly pollMs: number },
@@ -163,8 +165,8 @@ function quietMs(
 }
 
 /**
- * Returns the wait before an account is polled again after polls that failed: the poll interval, doubled with each failure, and at
- * least what the platform asked for.
+ * Returns the wait before an account is polled again after polls that failed: the poll interval, doubled with each failure, or
+ * longer if the platform asked for it.
  */
 export function failureWaitMs(
   failures: number,

@@ -18,7 +18,7 @@ interface Comment extends CommentPosition {
   readonly hidden: boolean;
 }
 
-/** Comments with few different times, so that many have the same one. */
+/** Comments with few different times, so that many have the same time. */
 const comments = fc
   .uniqueArray(
     fc.record({ second: fc.integer({ min: 0, max: 20 }), id: fc.nat(999), hidden: fc.boolean() }),
@@ -81,7 +81,7 @@ test("a list whose platform leaves out hidden comments has every comment once, n
   );
 });
 
-test("a comment that was hidden and that the platform shows again is on a page once", () => {
+test("a list contains a comment once if it was hidden and the platform shows it again", () => {
   const comment = { createdAt: new Date(1_000), id: "1", hidden: false };
   const { comments: merged } = mergeHiddenComments([comment], [comment], {
     next: undefined,

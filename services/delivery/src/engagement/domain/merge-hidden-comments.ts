@@ -1,28 +1,28 @@
-/** The place of a comment in a list of comments, newest first: by time, then by id. */
+/** The position of a comment in a list of comments, newest first: by time, then by id. */
 export interface CommentPosition {
   readonly createdAt: Date;
   readonly id: string;
 }
 
-/** The place in a list of comments from which its next page is read. */
+/** The position in a list of comments from which its next page is read. */
 export interface ListState {
   /** The platform's cursor of the page to read; undefined for its first page. */
   readonly after: string | undefined;
-  /** The last comment on the pages before; undefined for the first page. */
+  /** The last comment on the previous page; undefined for the first page. */
   readonly before: CommentPosition | undefined;
-  /** Whether a part of the platform's page was returned already. */
+  /** Whether earlier pages of the list already returned a part of the platform's page. */
   readonly isResumed: boolean;
 }
 
 export const FIRST_PAGE: ListState = { after: undefined, before: undefined, isResumed: false };
 
-/** Returns the place in a list as the text of a cursor. */
+/** Returns the position in a list as the text of a cursor. */
 export function formatState({ after, before, isResumed }: ListState): string {
   const position = before === undefined ? null : [before.createdAt.getTime(), before.id];
   return JSON.stringify([after ?? null, position, isResumed]);
 }
 
-/** Returns the place in a list that `formatState` wrote. */
+/** Returns the position in a list that `formatState` wrote. */
 export function parseState(text: string): ListState {
   type Parts = [after: string | null, position: [number, string] | null, isResumed: boolean];
   const [after, position, isResumed] = JSON.parse(text) as Parts;
@@ -37,13 +37,13 @@ interface VisiblePage<C extends CommentPosition> {
   readonly next: string | undefined;
 }
 
-/** The part of a list in which the hidden comments of a page lie; the ends do not belong to it, undefined = no end. */
+/** The range of the list to which the hidden comments of a page belong, without its two ends; undefined = no end. */
 export interface HiddenRange {
   readonly before: CommentPosition | undefined;
   readonly after: CommentPosition | undefined;
 }
 
-/** Compares two comments for a list with the newest first. */
+/** Compares two comments for a list that has the newest first. */
 export function compareNewestFirst(a: CommentPosition, b: CommentPosition): number {
   const difference = b.createdAt.getTime() - a.createdAt.getTime();
   if (difference !== 0 || a.id === b.id) return difference;
@@ -60,7 +60,7 @@ export function selectVisible<C extends CommentPosition>(
   return comments.filter(isNew).toSorted(compareNewestFirst);
 }
 
-/** Returns where the hidden comments lie that belong between the comments of the page. */
+/** Returns the range of the hidden comments that belong between the comments of the page. */
 export function rangeOfHidden<C extends CommentPosition>(
   { comments, next }: VisiblePage<C>,
   { before }: ListState,
@@ -77,8 +77,8 @@ export interface MergedPage<C, H> {
 }
 
 /**
- * Puts the hidden comments between the visible ones and cuts the page off after `limit` comments. No comment is lost or returned
- * twice over all pages.
+ * Puts the hidden comments between the visible ones and cuts the page off after `limit` comments. Over all pages of the list,
+ * no comment is missing or returned twice.
  *
  * @param hidden The newest hidden comments of the range, at least `limit + 1` if there are more.
  */

@@ -16,20 +16,20 @@ function listAges(): number[] {
   return ages;
 }
 
-test("a post is refreshed every hour, after 6 hours every 3, after a day every 12, and last after 7 days", () => {
+test("the metrics of a post are refreshed every hour, after 6 hours every 3, after a day every 12, and last after 7 days", () => {
   expect(listAges()).toEqual([
     1, 2, 3, 4, 5, 6, 9, 12, 15, 18, 21, 24, 36, 48, 60, 72, 84, 96, 108, 120, 132, 144, 156, 168,
   ]);
 });
 
-test("a post that the platform says is missing leaves the schedule at the second time in a row", () => {
+test("a post that the platform reports as missing twice in a row is no longer refreshed", () => {
   const once = planNextRefresh({ ageMs: 0, failureCount: 0, missingCount: 0 }, "missing");
   expect(once).toEqual({ dueInMs: HOUR_MS, failureCount: 0, missingCount: 1 });
   const twice = planNextRefresh({ ageMs: HOUR_MS, ...once }, "missing");
   expect(twice).toEqual({ dueInMs: null, failureCount: 0, missingCount: 2 });
 });
 
-test("a failed refresh is repeated after 10 minutes, then later and later, at most at the usual interval", () => {
+test("a failed refresh of metrics is repeated after 10 minutes, then with growing waits up to the usual interval", () => {
   const waits = [0, 1, 2, 3].map(
     (failureCount) =>
       planNextRefresh({ ageMs: 10 * HOUR_MS, failureCount, missingCount: 0 }, "failed").dueInMs,
@@ -39,7 +39,7 @@ test("a failed refresh is repeated after 10 minutes, then later and later, at mo
   expect(planNextRefresh(late, "failed").dueInMs).toBe(HOUR_MS);
 });
 
-test("no refresh is planned for a post that is older than 7 days", () => {
+test("no refresh of metrics is scheduled for a post that is older than 7 days", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 2 * METRICS_END_MS }),

@@ -4,10 +4,10 @@ const MINUTE_MS = 60_000;
 /** Age of a post in milliseconds after which its metrics are no longer refreshed without a request. */
 export const METRICS_END_MS = 7 * 24 * HOUR_MS;
 
-/** Time in milliseconds for which an account is left alone that a person has to connect again. */
+/** How long in milliseconds no call is made for an account that the user must connect again. */
 export const RECONNECT_PAUSE_MS = 6 * HOUR_MS;
 
-/** Waits between two scheduled refreshes in milliseconds, up to an age of the post. */
+/** Waits between two scheduled refreshes of metrics in milliseconds, each up to an age of the post. */
 const INTERVALS = [
   { untilAgeMs: 6 * HOUR_MS, intervalMs: HOUR_MS },
   { untilAgeMs: 24 * HOUR_MS, intervalMs: 3 * HOUR_MS },
@@ -15,33 +15,33 @@ const INTERVALS = [
 ] as const;
 
 const FIRST_RETRY_MS = 10 * MINUTE_MS;
-/** Number of answers in a row that a post is missing after which the post counts as deleted. */
+/** Number of answers in a row that the post is missing from which on it counts as deleted. */
 const MISSING_LIMIT = 2;
 
-/** What the schedule knows of a published target. */
+/** The state of a published target's metrics schedule. */
 export interface ScheduleState {
   /** Milliseconds since the target was published. */
   readonly ageMs: number;
-  /** Number of scheduled refreshes in a row that got no answer about the post. */
+  /** Number of scheduled refreshes in a row that returned no metrics of the post. */
   readonly failureCount: number;
   /** Number of answers in a row that the post is not on the platform. */
   readonly missingCount: number;
 }
 
 /**
- * What a refresh learned about the post: `read` = its counters, `missing` = it is not on the platform, `failed` = nothing, and
+ * What a refresh learned about the post: `read` = its metrics, `missing` = it is not on the platform, `failed` = nothing, and
  * the next try may succeed, `refused` = nothing, and the next try will probably be refused too.
  */
 export type RefreshEnd = "read" | "missing" | "failed" | "refused";
 
 export interface NextRefresh {
-  /** Milliseconds until the next scheduled refresh; null when the target leaves the schedule. */
+  /** Milliseconds until the next scheduled refresh; null when no refresh is scheduled any more. */
   readonly dueInMs: number | null;
   readonly failureCount: number;
   readonly missingCount: number;
 }
 
-/** Returns when the metrics of a published target are refreshed next, after a refresh ended. */
+/** Returns when the metrics of a published target are refreshed next, after a refresh has ended. */
 export function planNextRefresh(state: ScheduleState, end: RefreshEnd): NextRefresh {
   switch (end) {
     case "read":
@@ -66,7 +66,7 @@ export function planNextRefresh(state: ScheduleState, end: RefreshEnd): NextRefr
 function nextIntervalMs(ageMs: number): number | null {
   const step = INTERVALS.find(({ untilAgeMs }) => ageMs < untilAgeMs);
   const leftMs = METRICS_END_MS - ageMs;
-  // The last refresh is made at the very end, unless one was made just before.
+  // The last refresh is made when the post reaches the maximum age, unless one was made just before.
   if (step === undefined || leftMs < HOUR_MS) return null;
   return Math.min(step.intervalMs, leftMs);
 }

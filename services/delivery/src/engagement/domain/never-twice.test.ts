@@ -8,7 +8,7 @@ const START = Date.parse("2026-11-23T12:00:00Z");
 const CALL_MS = 60_000;
 const POLICY = { retryMs: [1_000, 60_000, 300_000, 900_000], leaseMs: 180_000 };
 
-/** How a call ends: whether the platform carries it out, and what its worker reports. */
+/** How a platform call ends: whether the platform carries it out, and what its worker reports. */
 const CALL_ENDS = [
   { commits: true, reports: "done" },
   { commits: true, reports: "unknown" },
@@ -24,16 +24,16 @@ const CALL_ENDS = [
 
 const fault = fc.record({
   call: fc.constantFrom(...CALL_ENDS),
-  /** Whether a search finds out what became of the call. */
+  /** Whether a search of the platform finds out what became of the call. */
   isSeen: fc.boolean(),
-  /** Whether late answers arrive at this step. */
+  /** Whether answers that arrive late are reported at this step. */
   isLateAnswered: fc.boolean(),
 });
 type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;
 
 /**
- * A platform and the workers of one action. Like a real platform, it carries out a call at most once and before `callUntil`. It
- * allows searches (replies) or refuses a second private reply.
+ * A platform and the workers of one action. The platform carries out a call at most once and before `callUntil`. It can be
+ * searched for replies, and refuses a second private reply.
  */
 class Run {
   action: CommentAction;
@@ -86,7 +86,7 @@ class Run {
     this.action = decideAction(snapshot, learned, POLICY)?.action ?? this.action;
   }
 
-  /** Claims the action when it is due, and works on it once. */
+  /** Claims the action when it is due, and works on it until one attempt has ended. */
   step({ call, isSeen, isLateAnswered }: Fault): void {
     if (isLateAnswered) for (const learned of this.late.splice(0)) this.learn(learned);
     if (this.hasEnded) return;
@@ -146,7 +146,7 @@ class Run {
 }
 
 test.each(["reply", "private_reply"] as const)(
-  "a %s is never published twice, whatever its calls, its searches and its late answers come to",
+  "a %s is never published twice, whatever its calls and searches return and however late answers arrive",
   (type) => {
     fc.assert(
       fc.property(fc.array(fault, { minLength: 1, maxLength: 30 }), (faults) => {

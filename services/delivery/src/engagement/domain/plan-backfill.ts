@@ -17,11 +17,11 @@ interface BackfillContext {
   readonly now: Date;
   /** Maximum age in milliseconds of a comment that can be answered privately. */
   readonly windowMs: number;
-  /** The comments that have a private reply, or will have one. */
+  /** The ids of comments that have a private reply, or for which one is waiting. */
   readonly answeredIds: ReadonlySet<string>;
 }
 
-/** Returns what a rule would do with each past comment, newest first, each comment once. */
+/** Returns what a rule would do with each of these past comments, newest first and without duplicates. */
 export function planBackfill(
   rule: AutomationRule,
   comments: readonly PlatformComment[],

@@ -35,7 +35,7 @@ function comment(id: string, text = "link", createdAt = daysAgo(1)) {
   return { id, text, ...author, createdAt, likeCount: null, replyCount: null, hidden: false };
 }
 
-/** The last instant for a private reply to the comment of `planOne`. */
+/** The last instant at which a private reply to the comment of `planOne` is sent. */
 const A_MINUTE_BEFORE_THE_END = new Date(daysAgo(-6).getTime() - 60_000);
 
 const CONTEXT: PlanContext = {
@@ -58,16 +58,21 @@ function planOne(
 
 test.each([
   [
-    "waits until a minute before the window of the platform ends",
+    "can be answered until a minute before the platform's time for private replies ends",
     {},
     {},
     { kind: "send", sendBefore: A_MINUTE_BEFORE_THE_END },
   ],
   ["has no run without a keyword", {}, { text: "nice" }, undefined],
   ["has no run on media that the rule does not name", { mediaIds: ["other"] }, {}, undefined],
-  ["has no run before the activation", { activatedAt: daysAgo(0.5) }, {}, undefined],
   [
-    "of the second of the activation waits",
+    "has no run if it was written before the activation",
+    { activatedAt: daysAgo(0.5) },
+    {},
+    undefined,
+  ],
+  [
+    "from the same second as the activation is answered",
     { activatedAt: new Date(daysAgo(1).getTime() + 999) },
     { sendingSince: new Date(daysAgo(1).getTime() + 999) },
     { kind: "send", sendBefore: A_MINUTE_BEFORE_THE_END },
@@ -80,7 +85,12 @@ test.each([
     { text: "link spam" },
     { kind: "skipped", reason: "excluded" },
   ],
-  ["is inactive", { status: "paused" as const }, {}, { kind: "skipped", reason: "rule_inactive" }],
+  [
+    "is skipped as inactive",
+    { status: "paused" as const },
+    {},
+    { kind: "skipped", reason: "rule_inactive" },
+  ],
   [
     "is too old a minute before it is 7 days old",
     {},
@@ -88,13 +98,13 @@ test.each([
     { kind: "skipped", reason: "too_old" },
   ],
   [
-    "is blocked while sending is blocked",
+    "is prepared without sending while sending is blocked",
     {},
     { sendingSince: null, answeredIds: new Set(["c"]) },
     { kind: "prepared", reason: "sending_blocked" },
   ],
   [
-    "is blocked if it was written before the enabling",
+    "is prepared without sending if it was written before sending was enabled",
     {},
     { sendingSince: daysAgo(0.5) },
     { kind: "prepared", reason: "sending_blocked" },
@@ -105,11 +115,11 @@ test.each([
     { answeredIds: new Set(["c"]) },
     { kind: "skipped", reason: "already_replied" },
   ],
-])("a comment %s", (_, given, context, expected) => {
+])("in the plan of a rule, a comment %s", (_, given, context, expected) => {
   expect(planOne(given, context)).toEqual(expected);
 });
 
-test("for any rules and comments, a comment is answered at most once, in its window, and each rule has at most one run", () => {
+test("any rules answer a comment at most once, within the platform's time for private replies, each rule with at most one run", () => {
   const rules = fc.array(
     fc.record({
       status: fc.constantFrom("active" as const, "paused" as const),

@@ -16,7 +16,7 @@ export type RunReason =
   | "platform_refused"
   | "outcome_unknown";
 
-/** What becomes of a comment under a rule: `send` waits until the private reply has ended. */
+/** What happens to a comment under a rule: `send` = a private reply is sent, and the run ends with it. */
 export type RunPlan =
   | { readonly kind: "send"; readonly sendBefore: Date }
   | { readonly kind: "prepared"; readonly reason: "sending_blocked" }
@@ -31,7 +31,7 @@ export interface PlannedRun {
   readonly plan: RunPlan;
 }
 
-/** What decides about the comments on one page, apart from the rules. */
+/** What the plan of runs depends on besides the rules and the comments of the page. */
 export interface PlanContext {
   readonly mediaId: string;
   readonly now: Date;
@@ -39,18 +39,18 @@ export interface PlanContext {
   readonly windowMs: number;
   /** Since when private replies may be sent; null while sending is blocked. */
   readonly sendingSince: Date | null;
-  /** The comments that have a private reply, or will have one. */
+  /** The ids of comments that have a private reply, or for which one is waiting. */
   readonly answeredIds: ReadonlySet<string>;
-  /** The runs that exist already, as `runKey` names them. */
+  /** The keys (`runKey`) of the runs of rules that exist already. */
   readonly knownRuns: ReadonlySet<string>;
 }
 
-/** How long before the end of the platform's time for private replies the last call starts, in milliseconds. */
+/** How long before the platform's latest time for private replies the last call may start, in milliseconds. */
 const MARGIN_MS = 60_000;
 
 /**
- * Returns the instant after which no private reply to a comment is sent. The margin is for the time until a call arrives, and for
- * the clock of the platform.
+ * Returns the instant after which no private reply to a comment is sent. The margin covers the duration of a call and the
+ * difference to the platform's clock.
  */
 export function answerableUntil(createdAt: Date, windowMs: number): Date {
   return new Date(createdAt.getTime() + windowMs - MARGIN_MS);
@@ -63,7 +63,7 @@ export function runKey(ruleId: string, commentId: string): string {
 
 export type RuleMatcher = (rule: AutomationRule, text: string) => CommentMatch;
 
-/** Returns a function that matches comments with a rule; the words of each rule and each text are folded once. */
+/** Returns a function that matches comments with a rule. The case of each rule's words and of each text is folded only once. */
 export function createRuleMatcher(): RuleMatcher {
   const matchers = new Map<string, (comment: FoldedComment) => CommentMatch>();
   const comments = new Map<string, FoldedComment>();
@@ -77,7 +77,7 @@ export function createRuleMatcher(): RuleMatcher {
 }
 
 /**
- * Plans the runs of the comments on a page. Of several rules that match a comment, the first in the list sends.
+ * Plans the runs for the comments on a page. Of several rules that match a comment, the first in the list sends.
  *
  * @param rules The rules of the account that are active, or were active when the page was read, oldest first.
  */

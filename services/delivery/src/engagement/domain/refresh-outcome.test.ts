@@ -22,7 +22,7 @@ const OUTCOMES: readonly RefreshOutcome[] = [
   { kind: "failed" },
 ];
 
-test("the number of eligible targets is the sum of all other counters, whatever the outcomes", () => {
+test("RefreshMetrics returns a number of eligible targets that is the sum of its other counters, whatever the outcomes", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.constantFrom(...OUTCOMES), fc.boolean()), { maxLength: 100 }),

@@ -1,7 +1,7 @@
 import type { PostMetrics } from "@postrider/platforms/metrics/connector";
 import type { RefreshEnd } from "./metrics-schedule.ts";
 
-/** What became of the question for the metrics of one published target. */
+/** The outcome of a request for the metrics of one published target. */
 export type RefreshOutcome =
   | { readonly kind: "read"; readonly metrics: PostMetrics }
   /** The post is no longer on the platform. */
@@ -9,9 +9,9 @@ export type RefreshOutcome =
   /** The platform answered with a rate limit. */
   | { readonly kind: "limited" }
   | { readonly kind: "no_answer" }
-  /** The platform refused; the same question would be refused again. */
+  /** The platform refused the request, and would refuse it again. */
   | { readonly kind: "refused" }
-  /** The account cannot be used until a person connects it again. */
+  /** The account cannot be used until the user connects it again. */
   | { readonly kind: "unusable" }
   /** The access token could not be read or renewed at the moment. */
   | { readonly kind: "unavailable" }
@@ -27,11 +27,11 @@ export interface RefreshCounts {
   readonly failed: number;
 }
 
-/** Where a refresh by hand is counted. */
+/** The counter of RefreshMetrics to which a target is added. */
 export type CountedAs = keyof RefreshCounts;
 
 /**
- * Returns where an outcome is counted.
+ * Returns the counter to which an outcome is added.
  * @param isStored Whether the counters that were read are the newest ones; false if newer ones were stored before.
  */
 export function countAs({ kind }: RefreshOutcome, isStored: boolean): CountedAs {
@@ -54,7 +54,7 @@ export function countAs({ kind }: RefreshOutcome, isStored: boolean): CountedAs 
   }
 }
 
-/** Counts targets. `eligible` is always the sum of the other counters. */
+/** Counts targets by outcome. `eligible` is always the sum of the other counters. */
 export function countRefreshes(
   targets: readonly CountedAs[],
 ): RefreshCounts & { readonly eligible: number } {
@@ -71,8 +71,8 @@ export function countRefreshes(
 }
 
 /**
- * Returns what the schedule learns from an outcome; undefined if the target stays due, because its account or the whole app
- * waits.
+ * Returns what an outcome means for the schedule of the target; undefined if the target stays due, because its account or the
+ * whole app waits.
  */
 export function toRefreshEnd({ kind }: RefreshOutcome): RefreshEnd | undefined {
   switch (kind) {

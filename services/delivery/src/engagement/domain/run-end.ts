@@ -1,13 +1,13 @@
 import type { ActionErrorCode, EndedPrivateReply } from "./comment-action.ts";
 import type { RunReason } from "./plan-runs.ts";
 
-/** The status and the reason that a run gets when its private reply ends. */
+/** The status and the reason that a run of a rule gets when its private reply ends. */
 export interface RunEnd {
   readonly status: "prepared" | "sent" | "skipped" | "failed";
   readonly reason: RunReason | null;
 }
 
-/** How runs end whose private reply was not sent for another reason than a refusal of the platform. */
+/** How runs of rules end whose private reply was not sent for a reason other than a refusal of the platform. */
 const ENDS: Readonly<Partial<Record<ActionErrorCode, RunEnd>>> = {
   rule_inactive: { status: "skipped", reason: "rule_inactive" },
   sending_blocked: { status: "prepared", reason: "sending_blocked" },
@@ -16,7 +16,7 @@ const ENDS: Readonly<Partial<Record<ActionErrorCode, RunEnd>>> = {
   outcome_unknown: { status: "failed", reason: "outcome_unknown" },
 };
 
-/** Returns how a run ends whose private reply has ended. */
+/** Returns how a run of a rule ends when its private reply has ended. */
 export function endOfRun({ result }: Pick<EndedPrivateReply, "result">): RunEnd {
   if (result.kind === "sent") return { status: "sent", reason: null };
   return ENDS[result.code] ?? { status: "failed", reason: "platform_refused" };

@@ -1,6 +1,6 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 
-/** Returns the text with a replacement for what Postgres cannot store: the character NUL and halves of surrogate pairs. */
+/** Returns the text with a replacement character for each character that Postgres cannot store: NUL and unpaired surrogates. */
 function toStorable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\u{FFFD}");
 }

@@ -2,8 +2,8 @@ import { NOT_STORED, withoutText } from "#src/domain/without-text.ts";
 import type { ActionEvent } from "./action-decision.ts";
 
 /**
- * Returns the event without what a platform wrote, so that the same decision can be recorded if the database refuses the
- * platform's text. The id of a reply is kept if it can be stored.
+ * Returns the event without the platform's text, so that the same decision can be recorded if the database refuses that text.
+ * The id of a reply is kept if it can be stored.
  */
 export function withoutPlatformText(event: ActionEvent): ActionEvent {
   switch (event.kind) {

@@ -3,7 +3,8 @@ const MAX_MEDIA_ID_LENGTH = 512;
 
 /** Whether a text has at most `max` characters, counted in Unicode code points, as JSON Schema counts them. */
 export function isAtMost(text: string, max: number): boolean {
-  // A character outside the Basic Multilingual Plane has two UTF-16 code units, so the short texts need no count.
+  // A character outside the Basic Multilingual Plane has two UTF-16 code units, so a text with at most `max` code units need
+  // not be counted.
   return text.length <= max || (text.length <= 2 * max && Array.from(text).length <= max);
 }
 

@@ -25,31 +25,32 @@ export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "o
 }
 
 /**
- * Carries out actions on comments until it is disposed of. Disposing waits until open calls end and their outcomes are recorded.
+ * Carries out actions on comments until it is disposed of. Disposing of it waits until open platform calls have ended and their
+ * outcomes are recorded.
  */
 export interface ActionClaims extends AsyncDisposable {
   /** Claims ready actions now instead of at the next poll. */
   nudge(): void;
-  /** Milliseconds since this process last looked for actions without an error. */
+  /** Milliseconds since this process last looked for due actions without an error. */
   claimAgeMs(): number;
 }
 
 const POLL_MS = 500;
-/** Interval in milliseconds at which the process looks for lost calls and for actions that a restore made uncertain. */
+/** Interval in milliseconds of checks for calls with a lost worker and for actions that a restore made uncertain. */
 const LOOK_MS = 500;
-/** Interval in milliseconds at which actions that a restore made uncertain are looked for long after the restore. */
+/** Interval in milliseconds of the thorough check for actions that a restore made uncertain. */
 const THOROUGH_LOOK_MS = 30_000;
-/** Minimum time in milliseconds between two claims while actions are in work, so that one claim takes several actions. */
+/** Minimum time in milliseconds between two claims while actions are in work, so that each claim takes several actions. */
 const MIN_CLAIM_INTERVAL_MS = 20;
-/** Maximum number of actions in work in this process at a time. */
+/** Maximum number of actions that this process works on at a time. */
 const MAX_IN_WORK = 64;
-/** Maximum number of actions of one account in work over all processes. */
+/** Maximum number of actions of one account that all processes together work on at a time. */
 const MAX_PER_ACCOUNT = 4;
-/** Number of actions of one platform in work over all processes from which no more are claimed, so that others are not delayed. */
+/** Number of actions of one platform in work in all processes together, from which no more of them are claimed. */
 const MAX_PER_PLATFORM = 48;
-/** Maximum number of lost calls that are recorded per look. */
+/** Maximum number of calls with a lost worker that are recorded per check. */
 const MAX_LOSSES = 100;
-/** How long after the deadline of a call a stopping process still waits for its outcome. After that, the call counts as lost. */
+/** How long a stopping process waits for the outcome of a call after the call's deadline, in milliseconds. */
 const CALL_MARGIN_MS = 2_000;
 
 export function startClaimCommentActions(options: ClaimActionsOptions): ActionClaims {
@@ -99,7 +100,7 @@ class Claims {
     };
   }
 
-  /** Claims actions once. Returns when the loop must claim again. */
+  /** Claims actions once. Returns when the loop claims next. */
   async pass(): Promise<boolean | number> {
     const { sql, guard } = this.#options;
     const now = performance.now();
@@ -141,7 +142,7 @@ class Claims {
     this.#batches.add(batch);
   }
 
-  /** Records the calls whose workers were lost, and looks for actions that a restore made uncertain. */
+  /** Records the unknown outcome of calls with a lost worker, and looks for actions that a restore made uncertain. */
   async #lookForLosses(): Promise<void> {
     const now = performance.now();
     if (now - this.#lookedAt < LOOK_MS) return;
@@ -162,8 +163,8 @@ class Claims {
   }
 
   async stop(loop: AsyncDisposable): Promise<void> {
-    // The signal is aborted first, so that no call begins from now on. The current pass of the loop may still claim actions and
-    // then releases them.
+    // The signal is aborted first, so that no further platform call begins. The current pass of the loop may still claim
+    // actions, which it then releases.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
     const waitMs = this.#options.settings.visibleCallMs + CALL_MARGIN_MS;

@@ -13,7 +13,7 @@ const EVERY_MS = 15_000;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "connectors">;
 
-/** Counts once and sets the metrics. */
+/** Counts the waiting work of automations once and sets the metrics. */
 export async function measureAutomations({
   sql,
   connectors,

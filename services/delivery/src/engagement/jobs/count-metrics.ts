@@ -29,7 +29,7 @@ const limited = createGauge(
 
 type CountDeps = Pick<EngagementDeps, "sql" | "connectors">;
 
-/** Counts once and sets the metrics. */
+/** Counts the due targets once and sets the metrics. */
 export async function measureMetrics({ sql, connectors }: CountDeps): Promise<void> {
   const byPlatform = new Map(
     Object.values(connectors.metrics).map((connector) => [connector.platform as string, connector]),
@@ -46,7 +46,7 @@ export async function measureMetrics({ sql, connectors }: CountDeps): Promise<vo
   }
 }
 
-/** Counts what the schedule of metrics has to do in all processes, for Prometheus, until it is disposed of. */
+/** Counts the due refreshes of metrics of all processes, for Prometheus, until it is disposed of. */
 export function startCountMetrics(deps: CountDeps & Pick<EngagementDeps, "logger">): Loop {
   return startLoop({
     idleMs: EVERY_MS,

@@ -19,9 +19,9 @@ const LOOK_MS = 1_000;
  */
 const MAX_POLLS_PER_PLATFORM = 12;
 
-/** The job that polls accounts with active rules for new comments. Disposing of it waits for the polls that run. */
+/** The job that polls accounts with active rules for new comments. Disposing of it waits for polls in progress. */
 export interface CommentPolls extends AsyncDisposable {
-  /** Makes the job look for due accounts now. */
+  /** Makes the job look now for accounts that are due to be polled. */
   nudge(): void;
   /** Milliseconds since this process last looked for due accounts without an error. */
   claimAgeMs(): number;

@@ -7,7 +7,7 @@ import {
 
 /**
  * Refreshes the metrics of published posts that are due, in any number of processes, until it is disposed of. Disposing of it
- * ends the open calls and records what they came to.
+ * aborts the open calls and records their outcomes.
  */
 export function startRefreshMetrics(deps: RefreshMetricsDeps): AsyncDisposable {
   const refresher = new MetricsRefresher(deps);

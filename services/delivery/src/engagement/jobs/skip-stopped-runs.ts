@@ -11,7 +11,7 @@ import { finishRuns } from "#src/engagement/operations/finish-runs.ts";
 const EVERY_MS = 1_000;
 /** Maximum number of stopped rules that are listed at a time. */
 const MAX_RULES = 100;
-/** Maximum number of runs that one transaction skips. */
+/** Maximum number of runs of rules that one transaction marks as skipped. */
 const PAGE_SIZE = 500;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "onEvents">;
@@ -21,7 +21,8 @@ export async function skipStoppedRuns(deps: Pick<Deps, "sql" | "onEvents">): Pro
   let hasMore = false;
   let rules: readonly StoppedRule[] = [];
   do {
-    // Rules whose runs wait for an unknown outcome stay in the list, so that every pass goes through all pages of it.
+    // Rules whose runs wait for the outcome of a private reply stay in the list, so every pass reads the whole list, page by
+    // page.
     rules = await listStoppedRules(deps.sql, { limit: MAX_RULES, after: rules.at(-1) });
     for (const rule of rules) {
       const count = await skipPage(deps, rule);

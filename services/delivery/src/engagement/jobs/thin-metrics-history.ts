@@ -6,7 +6,7 @@ const EVERY_MS = 60_000;
 /** Maximum number of targets per statement. A target has a few hundred rows at most. */
 const PAGE_TARGETS = 200;
 
-/** Deletes rows of the history of metrics with their age, until it is disposed of. */
+/** Deletes rows of the metrics history as they age, until it is disposed of. */
 export function startThinMetricsHistory({
   sql,
   logger,

@@ -9,7 +9,7 @@ export interface AccessDeps {
   readonly logger: Logger;
 }
 
-/** The account cannot be used until a person connects it again. */
+/** The account cannot be used until the user connects it again. */
 export interface Unusable {
   readonly kind: "unusable";
   readonly code: "account_reconnect_required" | "account_disconnected";
@@ -39,7 +39,7 @@ export async function withAccess<T extends { readonly kind: string }>(
   return await withCredential(deps, account, credential, call);
 }
 
-/** Like `withAccess`, with a credential that was read for several calls together. */
+/** Like `withAccess`, with a credential that was read earlier, for several calls. */
 export async function withCredential<T extends { readonly kind: string }>(
   deps: AccessDeps,
   account: AccountRef,

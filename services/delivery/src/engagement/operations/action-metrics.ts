@@ -40,7 +40,7 @@ export function countEnd({ type, status, errorCode }: CommentAction): void {
   actionsTotal.inc({ type, status, code: errorCode ?? "" });
 }
 
-/** Counts an action that a platform has carried out once more. */
+/** Counts an action that a platform has carried out more than once. */
 export function countRepeated({ type }: CommentAction): void {
   duplicatesTotal.inc({ type });
 }

@@ -24,7 +24,7 @@ interface RecorderDeps extends Pick<EngagementDeps, "sql" | "logger" | "onEvents
 }
 
 interface Recorded {
-  /** Whether the worker that reported the event keeps the action. */
+  /** Whether the worker that reported the event keeps the lease of the action. */
   readonly isContinued: boolean;
 }
 
@@ -34,13 +34,13 @@ const WINDOW_MS = 2;
 const MAX_EVENTS = 100;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
-/** How many times the recorder tries to record an event that the database or our code refuses, in each form of the event. */
+/** Number of attempts to record an event that the database or our code refuses, each with and without the platform's text. */
 const TRIES_PER_FORM = 3;
 
 /**
- * Records the events that the workers of the process report about actions, and the decisions that follow from them, with the ends of
- * runs and the events of the bus. While the database is unavailable, the recorder tries again until the process ends, because the
- * outcome of a call is stored nowhere else.
+ * Records the events that the workers of the process report about actions, and the decisions that follow from them, together
+ * with the ends of automation rules' runs and the events for the bus. While the database is unavailable, the recorder repeats
+ * the attempt until the process ends, because the outcome of a call is stored nowhere else.
  */
 export class ActionRecorder {
   readonly #deps: RecorderDeps;
@@ -75,9 +75,9 @@ export class ActionRecorder {
   }
 
   /**
-   * Records a refused event: unchanged, because another transaction may have caused the refusal, and then without the platform's
-   * text. An event that is refused in each form is lost: when the lease or the call ends, another worker continues as after a
-   * crash.
+   * Records a refused event: unchanged, because another transaction may have caused the refusal, and then without the
+   * platform's text. An event that is refused in both forms is lost: when the lease or the call ends, another worker continues
+   * as after a crash.
    */
   async #recordAlone(event: ActionEvent): Promise<Recorded> {
     const forms = [event, withoutPlatformText(event)];
@@ -175,8 +175,8 @@ export class ActionRecorder {
 type Changed = ReadonlyMap<string, CommentAction>;
 
 /**
- * Returns the actions that have ended, each in its last state. A further answer about an action that has ended already, with the
- * same result, is not a new end.
+ * Returns the actions that have ended, each in its last state. A further answer with the same result about an action that has
+ * already ended is not a new end.
  */
 function listEnded(stored: readonly CommentAction[], changed: Changed): readonly CommentAction[] {
   return stored.flatMap(({ id, status, errorCode }) => {
@@ -186,7 +186,7 @@ function listEnded(stored: readonly CommentAction[], changed: Changed): readonly
   });
 }
 
-/** Returns the actions that a platform has carried out once more than was known. */
+/** Returns the actions that a platform turns out to have carried out more than once. */
 function listRepeated(
   stored: readonly CommentAction[],
   changed: Changed,

@@ -14,7 +14,7 @@ import type { PlannedItem } from "#src/engagement/domain/plan-backfill.ts";
 import type { PastPage } from "./read-past-comments.ts";
 import { toComment } from "./to-comment.ts";
 
-/** Returns a new job whose first page is read. */
+/** Returns a new job with the counts of its first page of past comments, which has been read already. */
 export function createJob(
   { id: ruleId, workspaceId, accountId }: AutomationRule,
   mediaId: string,
@@ -40,7 +40,7 @@ export function createJob(
 }
 
 /**
- * Stores a page of past comments with its results. Call it under the lock of the job. A job that was paused in the meantime stays
+ * Stores a page of past comments with its results. Call it while the job is locked. A job that was paused in the meantime stays
  * paused, unless this was its last page.
  */
 export async function storePage(
@@ -68,7 +68,7 @@ export function toResults(items: readonly PlannedItem[]): readonly BackfillResul
   }));
 }
 
-/** Returns what a rule would do with a past comment, as a job shows it. */
+/** Returns what a rule would do with a past comment, as a backfill job shows it. */
 export function toBackfillItem({
   comment,
   outcome,
@@ -77,7 +77,7 @@ export function toBackfillItem({
   return { comment: toComment(comment), outcome, ...(reason === null ? {} : { reason }) };
 }
 
-/** Returns a job as other services see it. */
+/** Returns a backfill job as the RPCs show it to other services. */
 export function toBackfill(job: BackfillRow): MessageInitShape<typeof BackfillSchema> {
   const { id, ruleId, mediaId, status, prepared, skipped, unmatched } = job;
   const matched = prepared + skipped;

@@ -9,15 +9,15 @@ import type { ActionOutcome } from "#src/engagement/domain/action-decision.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementConnectors } from "./dependencies.ts";
 
-/** The calls of an action's platform. */
+/** The functions that call an action's platform. */
 export interface ActionCalls {
   /** Sends the call of the action, once. */
   send(access: AccountAccess, guard: SendGuard): Promise<ActionOutcome>;
-  /** Searches the platform for the reply of a call with an unknown outcome. */
+  /** Searches the platform for the result of a call with an unknown outcome. */
   look(access: AccountAccess, call: UnknownCall, signal: AbortSignal): Promise<Verdict>;
 }
 
-/** Platforms have no better code for a comment that no longer exists: the same action would be refused again. */
+/** Platforms have no better error code for a comment that no longer exists: the same action would be refused again. */
 const COMMENT_GONE = {
   kind: "refused",
   code: "content_rejected",
@@ -26,7 +26,7 @@ const COMMENT_GONE = {
 
 type Connectors = Pick<EngagementConnectors, "comments" | "privateReplies">;
 
-/** Returns the calls of an action's platform; undefined if this process does not know them. */
+/** Returns the functions that call an action's platform; undefined if this process does not support the action. */
 export function findCalls(connectors: Connectors, action: CommentAction): ActionCalls | undefined {
   const platform = action.platform as PlatformId;
   if (action.type === "private_reply") {
@@ -90,7 +90,7 @@ function visibilityCalls(
       if (result.kind === "missing") return COMMENT_GONE;
       return result.kind === "done" ? { kind: "done", externalId: null } : result;
     },
-    // The call is repeated instead, see `decideAction`.
+    // Actions that hide or show a comment are not searched for; `decideAction` repeats their calls instead.
     look: () => Promise.resolve({ kind: "repeat" }),
   };
 }

@@ -16,11 +16,11 @@ export interface EngagementConnectors {
 export interface EngagementSettings {
   /** Whether private replies may be sent. If not, runs of automations end before anything is sent. */
   readonly isSendingEnabled: boolean;
-  /** Interval in milliseconds at which new comments are looked for. */
+  /** Interval in milliseconds at which accounts are polled for new comments. */
   readonly commentPollMs: number;
   /** Whether metrics are refreshed without a request. */
   readonly isMetricsRefreshOn: boolean;
-  /** Minimum time in milliseconds between two refreshes of the same metrics by hand. */
+  /** Minimum time in milliseconds between two refreshes of the same metrics that users request. */
   readonly metricsDeferMs: number;
   /** Deadline in milliseconds of a call that makes a reply visible or sends a private reply. */
   readonly visibleCallMs: number;
@@ -28,14 +28,14 @@ export interface EngagementSettings {
   readonly leaseMs: number;
   /** Waits in milliseconds between attempts after temporary failures. */
   readonly retryMs: readonly number[];
-  /** Factor for the waits before a platform is searched for a reply whose answer was lost; 1 in production. */
+  /** Factor for the waits before the platform is searched for a reply whose call was not answered; 1 in production. */
   readonly reconcileTimeScale: number;
 }
 
-/** Writes the ends of private replies to their runs, in the transaction that records these ends. */
+/** Ends the runs of rules whose private replies have ended, in the transaction that records these ends. */
 export type FinishRuns = (tx: TransactionSql, ended: readonly EndedPrivateReply[]) => Promise<void>;
 
-/** What the jobs and the RPCs of engagement need. */
+/** Dependencies of the jobs and the RPCs of engagement. */
 export interface EngagementDeps {
   readonly sql: Sql;
   readonly logger: Logger;

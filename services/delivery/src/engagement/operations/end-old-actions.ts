@@ -3,7 +3,7 @@ import { countEnd } from "./action-metrics.ts";
 import { appendEnds } from "./append-ends.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 
-/** Ends the actions from before a restore from a backup that must not be carried out any more, with their events. */
+/** Ends the actions from before a restore from a backup that must no longer be carried out, and stores the events about it. */
 export async function endOldActions({
   sql,
   onEvents,

@@ -6,7 +6,7 @@ import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import { isMediaId } from "#src/engagement/domain/text-limits.ts";
 
 /**
- * Returns the rule that past comments are compared with, whatever its status but revoked.
+ * Returns the rule whose answers to past comments are requested; it can have any status except revoked.
  * @throws `not_found` for an unknown or revoked rule, and for a text that cannot be the id of media.
  */
 export async function getLiveRule(

@@ -10,8 +10,8 @@ import type {
 import { appendEnds } from "./append-ends.ts";
 
 /**
- * Stores a manual action. An action that hides or shows a comment ends those that wait to do so, with their events. After the
- * commit, the caller nudges the dispatcher, and counts the ends.
+ * Stores a manual action. An action that hides or shows a comment ends the waiting ones for the same comment, and stores their
+ * events. After the commit, the caller wakes the dispatcher, and counts the ended actions.
  *
  * @returns The actions that the new one has ended.
  */
@@ -30,7 +30,8 @@ export async function insertManualAction(
 const NOTHING_REPLACED = { ended: [], callUntil: null } as const;
 
 /**
- * Stores private replies, which are sent after the commit. Call it as the last write of a transaction that also stores their runs.
+ * Stores private replies, which are sent after the commit. Call it as the last write of a transaction that also stores the
+ * rules' runs.
  *
  * @returns The ids of the stored private replies. One is missing if its comment has a private reply already.
  */

@@ -9,10 +9,10 @@ import { toPollFailure } from "./poll-failure.ts";
 
 /** Maximum number of media per call to a platform. */
 const MEDIA_PER_CALL = 50;
-/** Number of units of the account's budget that are kept for reading comments when older media are listed. */
+/** Number of units of the account's call budget that are left for reading comments when a poll lists older media. */
 const KEPT_UNITS = 20;
 
-/** The media of an account that a poll looks at, and where the next poll continues. */
+/** The media of an account whose comments a poll may read, and where the next poll continues the list. */
 export interface ListedMedia {
   readonly kind: "listed";
   readonly media: readonly OwnedMedia[];
@@ -20,8 +20,9 @@ export interface ListedMedia {
 }
 
 /**
- * Lists the media whose numbers of comments a poll compares: the newest media of the account, and some of the older ones in
- * turn, while the budget of the account allows it. If every rule names its media, only these are looked at.
+ * Lists the media whose numbers of comments a poll compares: the newest media of the account, and a part of the older ones that
+ * moves on with each poll, while the call budget of the account allows it. If every rule names its media, only these are
+ * listed.
  */
 export async function listAccountMedia(
   calls: PollCalls,
@@ -42,7 +43,7 @@ interface Turn {
   readonly mediaCursor: string | null;
 }
 
-/** Adds older media in turn to the newest ones, if there are some and the budget allows it. */
+/** Adds the next part of the older media to the newest ones, if there are older ones and the call budget allows it. */
 async function addOlder(
   calls: PollCalls,
   connector: PrivateRepliesConnector,
@@ -67,8 +68,8 @@ function namedBy(rules: readonly AutomationRule[]): readonly string[] | undefine
 }
 
 /**
- * Adds older media to the newest ones. If the older ones cannot be read, for example because the platform refuses a cursor that has
- * become too old, the newest ones are read all the same, and the turn begins anew.
+ * Adds older media to the newest ones. If the older ones cannot be read, for example because the platform refuses a cursor that
+ * has become too old, the newest ones are still returned, and the next poll starts at the first of the older ones.
  */
 function withOlder(newest: OwnedMediaPage, older: Answer) {
   if (older.kind === "media")
@@ -78,7 +79,7 @@ function withOlder(newest: OwnedMediaPage, older: Answer) {
 
 type Answer = Awaited<ReturnType<typeof listPage>>;
 
-/** Whether an answer shows that further calls in the name of the account would fail too. */
+/** Whether an answer shows that further calls for the account would fail too. */
 function isOfAccount(answer: Exclude<Answer, { kind: "media" }>): boolean {
   if (answer.kind === "lost" || answer.kind === "unavailable") return true;
   if (answer.kind === "exhausted") return false;
@@ -95,7 +96,7 @@ async function listPage(
   );
 }
 
-/** Reads media by their ids. Each of them uses a unit of the budget, as platforms count it. */
+/** Reads media by their ids. Each id uses a unit of the call budget, as platforms count it. */
 async function readNamed(
   calls: PollCalls,
   connector: PrivateRepliesConnector,

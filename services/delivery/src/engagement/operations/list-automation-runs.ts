@@ -7,7 +7,7 @@ import {
 import type { ISql } from "@postrider/shared/postgres";
 import { listRunsByIds, type AutomationRun } from "#src/engagement/db/automation-runs.ts";
 
-/** Returns a run as other services see it. */
+/** Returns a run of an automation rule as the RPCs show it to other services. */
 export function toAutomationRun(run: AutomationRun): AutomationRunMessage {
   const { id, ruleId, commentId, mediaId, authorId, authorUsername, status, reason } = run;
   const hasAuthor = authorId !== null || authorUsername !== null;
@@ -29,7 +29,7 @@ export function toAutomationRun(run: AutomationRun): AutomationRunMessage {
   });
 }
 
-/** Reads runs for webhooks. Runs of other workspaces than the given ones are missing. */
+/** Reads runs of automation rules for webhooks. Runs of other workspaces than the given ones are missing. */
 export async function listAutomationRuns(
   sql: ISql,
   refs: readonly { readonly workspaceId: string; readonly id: string }[],

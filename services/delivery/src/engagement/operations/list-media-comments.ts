@@ -28,8 +28,8 @@ interface Page {
 const NONE = { kind: "comments", comments: [] } as const;
 
 /**
- * Reads a page of top-level comments, hidden ones included. Where the platform leaves hidden comments out of its list or does not
- * say which are hidden, those that Postrider hid are known.
+ * Reads a page of top-level comments, hidden ones included. If the platform leaves hidden comments out of its list or does not
+ * say which are hidden, only those that Postrider hid are known to be hidden.
  */
 export async function listMediaComments(
   deps: Deps,
@@ -58,7 +58,7 @@ export async function listMediaComments(
   return { comments, next: merged.next };
 }
 
-/** Completes comments of a platform that does not say which of them are hidden. */
+/** Marks as hidden the comments that Postrider hid, for a platform that does not say which ones are hidden. */
 async function withOwnKnowledge(
   sql: Sql,
   { ref }: CommentedAccount,
@@ -74,7 +74,7 @@ async function withOwnKnowledge(
   }));
 }
 
-/** Reads the comments of which only the place is known. One that no longer exists is left out. */
+/** Reads the comments of which only the id and the position are known. A comment that no longer exists is left out. */
 async function readAll(
   deps: Deps,
   commented: CommentedAccount,

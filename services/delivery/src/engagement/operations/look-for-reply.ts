@@ -23,7 +23,7 @@ function toUnknownCall({ deps }: ActionContext, action: ClaimedAction): UnknownC
   };
 }
 
-/** Searches the platform for the reply of a call with an unknown outcome. */
+/** Searches the platform for the result of a call with an unknown outcome. */
 export async function lookForReply(
   context: ActionContext,
   action: ClaimedAction,

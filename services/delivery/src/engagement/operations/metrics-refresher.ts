@@ -19,25 +19,25 @@ export type RefreshMetricsDeps = Pick<
   "sql" | "logger" | "guard" | "accounts" | "connectors" | "onEvents"
 >;
 
-/** Time between two passes while calls are open or targets are due, in milliseconds. */
+/** Wait between two passes of the refresher while calls are open or targets are due, in milliseconds. */
 const PASS_MS = 500;
-/** Time between two passes while nothing is due, in milliseconds. */
+/** Wait between two passes of the refresher while nothing is due, in milliseconds. */
 export const IDLE_MS = 5_000;
-/** Maximum number of calls per platform that this process makes at the same time, so that a platform that hangs delays no other. */
+/** Maximum number of calls per platform that this process has open, so that a platform that does not answer delays no other. */
 const MAX_CALLS_PER_PLATFORM = 20;
 /**
- * Number of targets per second, of all platforms together, for which this process asks at most. It keeps the load on the
+ * Maximum number of targets per second, over all platforms, whose metrics this process requests. It keeps the load on the
  * database and on the consumers of the events small beside that of publishing.
  */
 const TARGETS_PER_SECOND = 50;
-/** Maximum number of targets that are saved up for a pass: larger batches would delay the work that other processes do beside. */
+/** Maximum number of targets that one pass may claim: larger batches would delay the other work of the service. */
 const MAX_ALLOWANCE = 25;
 const CALL_MS = 30_000;
-/** Longest time in milliseconds from the claim of an account to its record: credentials, the call and a renewed token. */
+/** Longest time in milliseconds from the claim of an account to its record: credentials, the call and a token renewal. */
 const LEASE_MS = 90_000;
-/** A post that is due within this time is refreshed along with others of its account that are due, which saves calls. */
+/** A post that is due within this time is refreshed together with the due posts of its account, which saves calls. */
 const AHEAD_MS = 10 * 60_000;
-/** How late the last refresh of a post may be. */
+/** How much later than planned the last refresh of a post may be. */
 const GRACE_MS = 3_600_000;
 
 type Claim = ClaimedAccount & { readonly connector: MetricsConnector };
@@ -56,7 +56,7 @@ export class MetricsRefresher {
   /** Number of targets that may be claimed now; below 0 after a claim of more. */
   #allowance = MAX_ALLOWANCE;
   #passedAt = performance.now();
-  /** The platform whose targets are claimed first in the next pass, so that each has its turn. */
+  /** The platform whose targets are claimed first in the next pass, so that each platform is first in turn. */
   #first = 0;
 
   constructor(deps: RefreshMetricsDeps) {
@@ -131,7 +131,7 @@ export class MetricsRefresher {
     return accounts.map((account) => ({ ...account, connector }));
   }
 
-  /** Starts a call for each account. If the accounts service does not answer, the accounts wait for a minute. */
+  /** Starts a call for each claimed account. If the accounts service does not answer, the accounts wait for a minute. */
   async #start(claims: readonly Claim[]): Promise<void> {
     const { accounts, logger } = this.#deps;
     try {
@@ -179,8 +179,8 @@ export class MetricsRefresher {
   }
 
   /**
-   * Records the calls that have ended. Those that cannot be recorded are dropped: the lease of their accounts ends, and the
-   * platform is asked again.
+   * Records the calls that have ended. The results of a call that cannot be recorded are dropped: the lease of its account
+   * ends, and the platform is asked again.
    */
   async #record(): Promise<void> {
     const ended = this.#ended.splice(0);
@@ -188,7 +188,7 @@ export class MetricsRefresher {
     try {
       await recordQuestions(this.#deps, ended);
     } catch {
-      // One record that the database refuses must not stop the others.
+      // A result that the database refuses must not stop the recording of the others.
       for (const question of ended) await this.#recordAlone(question);
     }
   }

@@ -10,7 +10,7 @@ import {
 
 type Answered<T> = Exclude<T, { readonly kind: "token_refused" }> | Unusable | Unavailable;
 
-/** Makes several calls in the name of one account, with a credential that is read once and a deadline for each call. */
+/** Makes several calls for one account, with a credential that is read once and a deadline for each call. */
 export class PlatformCalls {
   readonly #deps: AccessDeps;
   readonly #account: AccountRef;
@@ -43,7 +43,7 @@ export class PlatformCalls {
     call: (access: AccountAccess, signal: AbortSignal) => Promise<T>,
   ): Promise<Answered<T>> {
     return await withCredential(this.#deps, this.#account, this.#credential, (credential) => {
-      // A credential that was renewed for this call serves the next calls too.
+      // The next calls use a credential that was renewed for this call, too.
       this.#credential = credential;
       return call(credential, AbortSignal.timeout(this.#timeoutMs));
     });

@@ -106,7 +106,7 @@ async function readNewComments(poll: Poll): Promise<PollResult> {
   return stop ?? endRead(calls, listed.mediaCursor);
 }
 
-/** Reads the comments on media one after the other. Returns why the whole poll ends early, undefined if it does not. */
+/** Reads the comments on media one after the other. Returns why the whole poll must end early; undefined if it need not. */
 async function readAll(
   poll: Poll,
   reads: readonly MediaRead[],

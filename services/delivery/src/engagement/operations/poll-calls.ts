@@ -4,7 +4,7 @@ import { takeCalls, type PolledAccount } from "#src/engagement/db/automation-acc
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import type { PlatformCalls } from "./platform-calls.ts";
 
-/** Why a call of a poll was not made: another process polls the account by now, or the account's budget is used up. */
+/** Why a call of a poll was not made: another process has taken over the poll, or the account's budget is used up. */
 export type NotCalled = { readonly kind: "lost" } | { readonly kind: "exhausted" };
 
 /** Makes the platform calls of one poll. Each of them renews the lease of the account and uses units of its budget. */
@@ -13,9 +13,9 @@ export class PollCalls {
   readonly #account: PolledAccount;
   readonly #calls: PlatformCalls;
   readonly #limits: { readonly bucket: Bucket; readonly leaseMs: number };
-  /** Number of units that the account may still use now. Zero before the first call. */
+  /** Number of units of the call budget that the account may still use now. Zero before the first call. */
   unitsLeft = 0;
-  /** Wait in milliseconds until the account may use a unit. */
+  /** Wait in milliseconds until the account may use a unit of its call budget. */
   unitWaitMs = 0;
 
   constructor(

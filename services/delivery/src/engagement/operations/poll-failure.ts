@@ -2,13 +2,13 @@ import type { Missing } from "@postrider/platforms/comments/connector";
 import type { Failure } from "@postrider/platforms/publishing/outcome";
 import type { Unavailable, Unusable } from "./account-access.ts";
 
-/** Wait before an account that must be connected again is looked at again; that costs no call to its platform. */
+/** Wait before an account that the user must connect again is checked again; the check costs no platform call. */
 const UNUSABLE_MS = 5 * 60_000;
 
 /** Why a poll of an account ended early. */
 export interface PollFailure {
   readonly kind: "failed";
-  /** Whether the platform limits the account, the account must be connected again, or a call failed otherwise. */
+  /** Whether the platform limits the account, the user must connect the account again, or a call failed otherwise. */
   readonly cause: "limited" | "unusable" | "failed";
   readonly error: string;
   /** Minimum wait in milliseconds that the platform asked for. */
@@ -18,8 +18,8 @@ export interface PollFailure {
 type Failed = Exclude<Failure, { kind: "token_refused" }> | Unusable | Unavailable;
 
 /**
- * Returns why the comments on one piece of media could not be read. A permission that is missing for it does not concern the other
- * media, because the list of media was read.
+ * Returns why the comments on one piece of media could not be read. The list of media was read, so a missing permission
+ * concerns only this media and not the account.
  */
 export function toMediaFailure(result: Failed | Missing): PollFailure {
   if (result.kind === "missing") return { kind: "failed", cause: "failed", error: "media_missing" };
@@ -27,7 +27,7 @@ export function toMediaFailure(result: Failed | Missing): PollFailure {
   return failure.error === "permission_missing" ? { ...failure, cause: "failed" } : failure;
 }
 
-/** Returns why a poll ends whose call had this result. */
+/** Returns why a poll must end after a call with this result. */
 export function toPollFailure(result: Failed): PollFailure {
   switch (result.kind) {
     case "unusable":

@@ -5,7 +5,7 @@ import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { AutomationDeps } from "./automation-dependencies.ts";
 import type { PollCalls } from "./poll-calls.ts";
 
-/** One poll of one account: what every step of it needs. */
+/** One poll of one account: the data that each of its steps needs. */
 export interface Poll {
   readonly deps: AutomationDeps;
   readonly account: PolledAccount;

@@ -14,14 +14,14 @@ import { recordComments } from "./record-comments.ts";
 const PAGE_SIZE = 50;
 
 type MediaResult =
-  /** The comments were read as far as they are new, or `maxPages` pages of them. */
+  /** All new comments were read, or `maxPages` pages of them. */
   | { readonly kind: "read"; readonly pages: number }
   | { readonly kind: "failed"; readonly pages: number; readonly failure: PollFailure }
   | NotCalled;
 
 /**
- * Reads the comments on a piece of media from the newest back to what is known, and creates the runs of each page before the next
- * page is read. A read that has not ended after `maxPages` pages continues with the next poll.
+ * Reads the comments on a piece of media from the newest back to the known ones, and creates the rules' runs for each page
+ * before the next page is read. A read that has not ended after `maxPages` pages continues with the next poll.
  */
 export async function readMediaComments(
   poll: Poll,
@@ -29,8 +29,8 @@ export async function readMediaComments(
   maxPages: number,
 ): Promise<MediaResult> {
   const floor = readFloor(first, oldestActivationOf(poll.rules));
-  // The number of comments belongs to the beginning of a read. If that was in an earlier poll, the number is not known, and the
-  // next poll reads the comments that were written since.
+  // The stored number of comments must be the one from the beginning of the read. If that was in an earlier poll, the number is
+  // unknown, and the next poll reads the comments that were written since.
   const commentCount = first.readCursor === null ? seenCount : null;
   let media = first;
   for (let pages = 1; pages <= maxPages; pages++) {
@@ -48,7 +48,7 @@ export async function readMediaComments(
   return { kind: "read", pages: maxPages };
 }
 
-/** Stores that the comments on a piece of media could not be read, so that it waits without delaying the other media. */
+/** Stores that the comments on a piece of media could not be read: only this media waits before the next read. */
 async function storeFailure(
   { deps, account }: Poll,
   media: WatchedMedia,
@@ -80,7 +80,7 @@ async function readNextPage(
   const { deps, account, privateReplies, rules } = poll;
   const page = await readPage(poll, media.mediaId, media.readCursor ?? undefined);
   if (page.kind === "lost" || page.kind === "exhausted") return page;
-  // Media that does not exist has no comments. In the middle of a read, the answer does not mean that the read has ended.
+  // Media that do not exist have no comments. If the platform says so after the first page of a read, the read has not ended.
   const isGone = page.kind === "missing" && media.readCursor === null;
   if (page.kind !== "page" && !isGone)
     return { kind: "failed", failure: toMediaFailure(page), isRefused: page.kind !== "retryable" };
@@ -107,7 +107,7 @@ async function readNextPage(
 
 const EMPTY = { kind: "page", comments: [], next: undefined } as const;
 
-/** Reads a page of comments of others, each comment once. */
+/** Reads a page of comments without those of the account itself, each comment once. */
 async function readPage(
   { calls, comments, account, privateReplies }: Poll,
   mediaId: string,

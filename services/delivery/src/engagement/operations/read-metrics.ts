@@ -17,7 +17,7 @@ import { withCredential } from "./account-access.ts";
 
 /** How long an account waits whose access token could not be read or renewed. */
 const UNAVAILABLE_PAUSE_MS = 60_000;
-/** Shortest pause after a rate limit, and the longest one that a platform can ask for. */
+/** Shortest pause after a rate limit, and longest pause that a platform can request. */
 const LIMIT_MS = { min: 1_000, max: 24 * 3_600_000 };
 
 export interface ReadDeps {
@@ -25,21 +25,21 @@ export interface ReadDeps {
   readonly logger: Logger;
 }
 
-/** What one question for the metrics of posts of one account came to. */
+/** The result of one request for the metrics of posts of one account. */
 export interface MetricsAnswer {
   /** One outcome per target, by target id. */
   readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
-  /** Number of calls of the platform: none without a usable access token, more if it was renewed or posts were read singly. */
+  /** Number of calls to the platform: none without a usable access token, more if it was renewed or posts were read singly. */
   readonly calls: number;
-  /** Units of the budget of the platform that the calls used. */
+  /** Units of the platform's call budget that the calls used. */
   readonly units: number;
   /** Milliseconds for which the account gets no scheduled call. */
   readonly pauseMs: number;
-  /** Milliseconds for which the platform wants no call. */
+  /** Milliseconds for which the platform allows no call for the account. */
   readonly limitedForMs: number;
 }
 
-/** What the platform answered, once the access token is accepted. */
+/** The answer of the platform when it accepts the access token. */
 type Answered =
   | { readonly kind: "readings"; readonly readings: ReadonlyMap<string, MetricsReading> }
   | MetricsFailure;
@@ -71,7 +71,7 @@ export async function readMetrics(
       : answer;
   const readings = targets.map((target) => [target.targetId, findReading(target)] as const);
   const results = readings.map(([, reading]) => reading);
-  // If the permission is missing for all posts, a person has to connect the account again, and until then the posts stay due.
+  // If the permission is missing for all posts, the user has to connect the account again; until then the posts stay due.
   const isUnusable = results.every(lacksPermission);
   const outcomeOf = (result: Result) =>
     isUnusable ? ({ kind: "unusable" } as const) : toOutcome(result);
@@ -134,7 +134,7 @@ function toOutcome(result: Result): RefreshOutcome {
   return isStorable(metrics) ? { kind: "read", metrics } : { kind: "failed" };
 }
 
-/** Whether the database and the API can hold the counters. Others count as an unreadable answer. */
+/** Whether the database and the API can store these numbers. If not, the answer counts as unreadable. */
 function isStorable(metrics: PostMetrics): boolean {
   return Object.values(metrics).every(
     (value) => value === null || (Number.isSafeInteger(value) && value >= 0),

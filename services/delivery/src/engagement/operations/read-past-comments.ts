@@ -27,7 +27,7 @@ export interface PastPage {
   readonly readAt: Date;
 }
 
-/** The media do not exist or belong to another account, or the platform refuses to list their comments for good. */
+/** The media does not exist or belongs to another account, or the platform permanently refuses to list its comments. */
 export type PastRefusal = { readonly kind: "missing" } | { readonly kind: "refused" };
 
 /**
@@ -66,7 +66,7 @@ export async function readPastComments(
   return { kind: "page", items, next: page.next, readAt: now };
 }
 
-/** Returns why the platform refuses for good, or throws the error for another failure. */
+/** Returns why the platform refuses permanently, or throws an error if the failure is of another kind. */
 function toRefusal(
   failure: { readonly kind: string; readonly code?: string; readonly retryAfterMs?: number },
   { accountId, platform }: AutomationRule,

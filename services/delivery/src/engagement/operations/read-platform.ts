@@ -23,7 +23,7 @@ const REFUSED_RETRY_MS = 60_000;
 const NO_ANSWER_RETRY_MS = 5_000;
 
 /**
- * Runs a read that waits for a platform, for at most `timeoutMs`.
+ * Runs a read of platform data and waits at most `timeoutMs` for it.
  *
  * @param read Its signal is aborted at the deadline.
  * @throws `upstream_timeout` at the deadline.
@@ -46,9 +46,10 @@ export async function withReadDeadline<T>(
 }
 
 /**
- * Returns an account with the connector of its platform's comments.
+ * Returns an account with the connector for comments on its platform.
  *
- * @throws `not_found` for an account that is unknown, of another workspace or disconnected, and for a platform without comments.
+ * @throws `not_found` for an account that is unknown, of another workspace or disconnected, and for a platform without
+ *    comments.
  */
 export async function getCommentedAccount(
   {
@@ -69,10 +70,10 @@ export async function getCommentedAccount(
 type Read<T extends { readonly kind: string }> = T | Missing | Failure;
 
 /**
- * Reads from the platform of an account.
+ * Reads data of an account from its platform.
  *
- * @throws `not_found` if the platform does not have it or it belongs to another account; `account_reconnect_required`, whose detail
- *   names a missing permission; `unavailable` for other failures of the platform.
+ * @throws `not_found` if the platform does not have it or it belongs to another account; `account_reconnect_required`, whose
+ *    detail names a missing permission; `unavailable` for other failures of the platform.
  */
 export async function readFromPlatform<T extends { readonly kind: string }>(
   deps: ReadDeps,

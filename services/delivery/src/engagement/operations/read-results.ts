@@ -12,7 +12,7 @@ import { listResults } from "#src/engagement/db/backfill-results.ts";
 import type { BackfillRow } from "#src/engagement/db/backfills.ts";
 
 const DEFAULT_LIMIT = 20;
-/** Maximum number of results per page. It is also the number of results in answers to requests that take no limit. */
+/** Maximum number of results per page, and their number in answers to requests that have no limit parameter. */
 export const MAX_RESULTS = 100;
 
 interface ResultPage {
@@ -20,7 +20,7 @@ interface ResultPage {
   readonly nextCursor?: string;
 }
 
-/** Reads a page of the results of a job. */
+/** Reads a page of the results of a job that prepares past comments. */
 export async function readResults(
   { sql, cursorKeys }: { readonly sql: ISql; readonly cursorKeys: CursorKeys },
   { id, workspaceId }: Pick<BackfillRow, "id" | "workspaceId">,

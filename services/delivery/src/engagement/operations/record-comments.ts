@@ -26,7 +26,7 @@ import { countRuns } from "./automation-metrics.ts";
 export interface PolledPage {
   readonly page: CommentPage;
   readonly media: WatchedMedia;
-  /** The platform's number of comments before the read. */
+  /** The number of comments that the platform reported before the read. */
   readonly commentCount: number | null;
   readonly floor: Date;
   /** The rules that were active before the page was read. */
@@ -35,8 +35,8 @@ export interface PolledPage {
 }
 
 /**
- * Stores the runs of the comments on a page, with their private replies, and how far the comments on the media are read: all of
- * it or nothing. Returns undefined if another process polls the account by now.
+ * Stores the rules' runs for the comments on a page, the private replies, and the comment up to which the media's comments have
+ * been read, in one transaction. Returns undefined if another process polls the account by now.
  */
 export async function recordComments(
   { sql, settings, onActions, onEvents }: AutomationDeps,
@@ -96,7 +96,7 @@ async function plan(
   return await planInTurns(rules, page.comments, { ...context, answeredIds, knownRuns }, match);
 }
 
-/** Plans the runs of each comment in a turn of the event loop of its own, because many rules and long texts take a while. */
+/** Plans the runs of each comment in a separate turn of the event loop, because many rules and long texts take a while. */
 async function planInTurns(
   rules: readonly AutomationRule[],
   comments: readonly PlatformComment[],
@@ -138,7 +138,7 @@ async function insertPlanned(
     return [{ ...base, ...reply, id: newId(), platform }];
   });
   const stored = await insertPrivateReplies(tx, replies);
-  // The account is locked, so that no other transaction can have stored a private reply since it was looked for.
+  // The account is locked, so no other transaction can have stored a private reply since this one looked for private replies.
   if (stored.size !== replies.length)
     throw new Error("a comment got a second private reply; the page is read again");
 }

@@ -23,14 +23,14 @@ import { countRefresh } from "./metrics-telemetry.ts";
 import type { MetricsAnswer } from "./read-metrics.ts";
 import { toTargetMetrics } from "./to-target-metrics.ts";
 
-/** An ended question for metrics of posts of one account. */
+/** An ended request for metrics of posts of one account. */
 export interface EndedQuestion {
   readonly accountId: string;
   readonly platform: string;
   readonly bucket: Bucket;
   readonly trigger: "schedule" | "hand";
   readonly targets: readonly AskedTarget[];
-  /** Targets that were due but are too old; they leave the schedule. */
+  /** Targets that were due but are too old; they are no longer refreshed. */
   readonly expired: readonly AskedTarget[];
   readonly answer: MetricsAnswer;
 }
@@ -41,8 +41,8 @@ interface RecordDeps {
 }
 
 /**
- * Records the ends of questions in one transaction: new counters with their history and their events, and when targets and
- * accounts are asked for next. Returns the ids of the targets whose counters are stored as the newest ones.
+ * Records the results of ended requests in one transaction: new metrics with their history and their events, and when targets
+ * and accounts are refreshed next. Returns the ids of the targets whose metrics are stored as the newest ones.
  */
 export async function recordQuestions(
   { sql, onEvents }: RecordDeps,

@@ -21,12 +21,12 @@ import { recordQuestions } from "./record-metrics.ts";
 
 /** Maximum time in milliseconds that a caller waits for platforms. */
 const WAIT_MS = 9_500;
-/** Deadline in milliseconds of a question to a platform; it may continue after the caller has gone. */
+/** Deadline in milliseconds of a call for metrics; the call may continue after its caller has stopped waiting. */
 const CALL_MS = 30_000;
 const MAX_QUEUE_MS = 20_000;
-/** Longest time in milliseconds from the claim of a target to its record: the queue, the call and two renewals of a token. */
+/** Longest time in milliseconds from the claim of a target to its record: the queue, the call and two token renewals. */
 const LEASE_MS = 90_000;
-/** Maximum number of calls that this process makes at the same time for all callers, and for one workspace. */
+/** Maximum number of calls that this process has open for all callers together, and for one workspace. */
 const CALLS = { total: 32, perKey: 8, maxWaiting: 1_000, maxWaitMs: MAX_QUEUE_MS };
 
 export type ByHandDeps = Pick<
@@ -39,8 +39,8 @@ export type ByHandDeps = Pick<
 };
 
 /**
- * The refreshes of metrics that people request. A caller waits for a limited time; what takes longer continues and is recorded.
- * Disposing of it ends the open calls and records what they came to.
+ * The refreshes of metrics that users request. A caller waits for a limited time; a refresh that takes longer continues and is
+ * recorded. Disposing of it aborts the open calls and records their outcomes.
  */
 export class RefreshesByHand implements AsyncDisposable {
   readonly #deps: ByHandDeps;
@@ -53,8 +53,8 @@ export class RefreshesByHand implements AsyncDisposable {
   }
 
   /**
-   * Asks the platforms for those of the targets that may be asked for now. Returns where each target is counted that has an
-   * answer by the end of the wait.
+   * Refreshes those of the targets that may be refreshed now. Returns the counter of the outcome for each target that has one
+   * when the wait ends.
    */
   async refresh(targets: TargetsOfPost): Promise<ReadonlyMap<string, CountedAs>> {
     const { sql, settings, waitMs = WAIT_MS } = this.#deps;
@@ -142,7 +142,7 @@ export class RefreshesByHand implements AsyncDisposable {
     try {
       permit = await this.#calls.acquire({ key: account.workspaceId, signal });
     } catch {
-      // Too many refreshes by hand wait already, or the process stops.
+      // Too many requested refreshes wait already, or the process stops.
       return withoutCall(targets, { kind: "no_answer" });
     }
     using _permit = permit;

@@ -10,11 +10,11 @@ import { withCredential } from "./account-access.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionCalls } from "./call-connector.ts";
 
-/** How the work on an action ended. */
+/** How one attempt to carry out an action ended. */
 export type ActionEnd =
-  /** The worker learned something that its caller must record. */
+  /** The worker learned something about the action that the caller must record. */
   | { readonly kind: "learned"; readonly event: ActionEvent }
-  /** The action can be claimed again after `delayMs`; this does not count as a try. */
+  /** The action can be claimed again after `delayMs`; this does not count as an attempt. */
   | { readonly kind: "release"; readonly delayMs: number }
   /** Everything is recorded, or another worker has claimed the action. */
   | { readonly kind: "done" };
@@ -31,8 +31,8 @@ const GIVEN_UP = {
 } as const;
 
 /**
- * Sends the call of a claimed action: records that the call begins, sends it, and records its outcome. A refused access token is
- * renewed once; the second call gets a mark of its own.
+ * Sends the call of a claimed action: records that the call begins, sends it, and records its outcome. A refused access token
+ * is renewed once; the beginning of the second call is recorded too.
  */
 export async function sendAction(
   context: ActionContext,
@@ -97,7 +97,7 @@ async function sendOnce(
     : { kind: "done" };
 }
 
-/** Sends the call. An error that the connector throws does not tell what the platform did, so the outcome is unknown. */
+/** Sends the call of an action. If the connector throws an error, the outcome of the call is unknown. */
 async function send(
   { deps }: ActionContext,
   { id }: ClaimedAction,

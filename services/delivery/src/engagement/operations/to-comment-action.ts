@@ -4,7 +4,7 @@ import type { CommentActionSchema } from "@postrider/contracts/engagement/v1/com
 import { isRetryable } from "#src/domain/retry-wait.ts";
 import { isEnded, type CommentAction } from "#src/engagement/domain/comment-action.ts";
 
-/** The parts of an action that its message contains. */
+/** The fields of an action from which its proto message is built. */
 export type ShownAction = Pick<
   CommentAction,
   | "id"
@@ -22,7 +22,7 @@ export type ShownAction = Pick<
   | "finishedAt"
 >;
 
-/** Builds the message of a manual action. Only an action that failed shows an error. */
+/** Builds the proto message of a manual action. Only a failed action has an error in it. */
 export function toCommentAction(action: ShownAction): MessageInitShape<typeof CommentActionSchema> {
   const { id, workspaceId, accountId, mediaId, commentId, type, text, status } = action;
   return {

@@ -11,7 +11,7 @@ import { findCalls } from "./call-connector.ts";
 import { lookForReply } from "./look-for-reply.ts";
 import { sendAction, type ActionEnd } from "./send-action.ts";
 
-/** An action whose worker was lost this many times in a row is given up. */
+/** Number of times in a row that the worker of an action can be lost before the action is given up. */
 const MAX_CRASHES = 5;
 /** Average time in milliseconds for which an action waits after the accounts service or the database did not answer. */
 const BACK_OFF_MS = 1_000;
@@ -67,7 +67,7 @@ async function findCredentials(
   }
 }
 
-/** Carries out one action and records the result. Work that throws an error releases its action. */
+/** Carries out one action and records the result. If the work throws an error, the action is released. */
 async function workAction(
   context: ActionContext,
   action: ClaimedAction,

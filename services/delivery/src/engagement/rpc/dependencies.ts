@@ -20,7 +20,7 @@ export interface CommentRpcDeps extends Pick<
   readonly nudgeActions: () => void;
 }
 
-/** What the RPCs about metrics need. */
+/** Dependencies of the RPCs about metrics. */
 export interface MetricsRpcDeps {
   readonly sql: Sql;
   readonly connectors: Pick<EngagementConnectors, "metrics">;

@@ -9,7 +9,7 @@ import { findManualAction } from "#src/engagement/db/comment-actions.ts";
 import { toCommentAction } from "#src/engagement/operations/to-comment-action.ts";
 import type { CommentRpcDeps } from "./dependencies.ts";
 
-/** Returns a manual action, also one of an account that has been disconnected since. */
+/** Returns a manual action, even if its account has been disconnected since. */
 export async function getCommentAction(
   { sql }: Pick<CommentRpcDeps, "sql">,
   { workspaceId, actionId }: GetCommentActionRequest,

@@ -22,7 +22,7 @@ export async function listComments(
 ): Promise<MessageInitShape<typeof ListCommentsResponseSchema>> {
   const { workspaceId, accountId, mediaId } = parseMediaRef(request);
   const limit = parseLimit(request.limit);
-  // The platform's cursor is signed for these media, because some platforms accept it for the media of others.
+  // The signature of the platform's cursor covers the media id, because some platforms accept a cursor for other media.
   const scope = ["comments", workspaceId, accountId, mediaId];
   const { cursorKeys, readTimeoutMs } = deps;
   const state =

@@ -51,7 +51,7 @@ function parseRequest(
   return { workspaceId, postId, targetIds: [...new Set(targetIds)], platforms };
 }
 
-/** Returns the rows of the targets. Rows are made for targets about which no event has arrived yet. */
+/** Returns the rows of the targets. A row is created for a target if no event about it has arrived yet. */
 async function listOrInsert(
   { sql }: MetricsRpcDeps,
   targets: TargetsOfPost,

@@ -52,10 +52,7 @@ function toReplay(response: Uint8Array): Response {
   return { action: fromBinary(CommentActionSchema, response), replayed: true };
 }
 
-/**
- * The idempotency key of the request. The path of the request counts as its content, so that a key that is used for another
- * comment is refused.
- */
+/** The idempotency key of the request. Its fingerprint includes the path, so that the same key is refused for another comment. */
 function toKeyed(request: RequestCommentActionRequest): KeyedRequest | undefined {
   const { workspaceId, accountId, mediaId, commentId, idempotency } = request;
   if (idempotency === undefined) return undefined;
@@ -77,7 +74,7 @@ interface Checked {
 interface Created {
   readonly kind: "created";
   readonly action: CommentAction;
-  /** The earlier actions that this one has ended. */
+  /** The waiting actions that this request ended. */
   readonly replaced: Awaited<ReturnType<typeof insertManualAction>>;
 }
 

@@ -29,7 +29,7 @@ import { assertIds } from "./parse-automation-rule.ts";
  */
 const PREPARING_MS = 30_000;
 
-/** Prepares the next page of a job, pauses the job or resumes it. Sends nothing. */
+/** Prepares the next page of a backfill job, pauses the job or resumes it. Sends nothing. */
 export async function updateBackfill(
   deps: AutomationRpcDeps,
   { workspaceId, backfillId, action }: UpdateBackfillRequest,
@@ -66,7 +66,7 @@ const CHANGES: Readonly<Record<string, Change>> = {
   resume: changeFrom(["paused"], "ready"),
 };
 
-/** Reads and stores the next page of a job that this request has set to `preparing`. */
+/** Reads and stores the next page of a backfill job that this request has set to `preparing`. */
 async function preparePage(deps: AutomationRpcDeps, job: BackfillRow): Promise<BackfillRow> {
   const { workspaceId, ruleId, mediaId, pageCursor } = job;
   failpoint("delivery.backfill-preparing");
@@ -82,8 +82,8 @@ async function preparePage(deps: AutomationRpcDeps, job: BackfillRow): Promise<B
 }
 
 /**
- * Stores what became of a page: its results, a refusal for good, or nothing, after which it can be prepared again. A page that
- * another request has stored in the meantime is not stored twice.
+ * Stores what preparing a page of a backfill job returned: results, a permanent refusal, or nothing, after which the page can
+ * be prepared again. A page that another request has stored in the meantime is not stored twice.
  */
 async function endPage(
   { sql }: Pick<AutomationRpcDeps, "sql">,

@@ -130,7 +130,7 @@ test("the URL from which a platform downloads media is public and carries a sign
   expect(verifyToken(KEY, "media", token, new Date(Date.now() + 61_000))).toBeUndefined();
 });
 
-test("a prepared rendition is described, addressed and read as the file that the media service made", async () => {
+test("the facts, address and bytes of a prepared rendition are those of the file that the media service made", async () => {
   const asked: unknown[] = [];
   const url = await serve(({ url: path }, response) => {
     asked.push(path);
@@ -166,7 +166,7 @@ test("a prepared rendition is described, addressed and read as the file that the
   expect(asked).toEqual([100_000n, "/objects/w1/m2?rendition=r1"]);
 });
 
-test("a refused rendition has the sentence of the media service, and deleted media are gone", async () => {
+test("a refused rendition has the error message of the media service, and deleted media are reported as gone", async () => {
   const source = openSource("http://127.0.0.1:1", {
     prepareMedia: () => ({ files: [{ media: IMAGE, refusal: "It is animated." }, {}] }),
   });
@@ -180,7 +180,7 @@ test("a refused rendition has the sentence of the media service, and deleted med
   ]);
 });
 
-test("while the media service is of a release without PrepareMedia, files that need no conversion are delivered, and others wait", async () => {
+test("while the media service is of a release without PrepareMedia, only files that need no conversion are delivered", async () => {
   const source = openSource("http://127.0.0.1:1");
   const [file] = await source.prepare([{ media: IMAGE, rendition: undefined }]);
   expect(file).toMatchObject({
@@ -192,7 +192,7 @@ test("while the media service is of a release without PrepareMedia, files that n
   });
 });
 
-test("an error of the media service while it prepares files is not taken for an earlier release", async () => {
+test("an error of the media service while it prepares files does not make it count as an earlier release", async () => {
   const source = openSource("http://127.0.0.1:1", {
     prepareMedia: () => {
       throw invalidRequest();

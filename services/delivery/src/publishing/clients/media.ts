@@ -28,7 +28,7 @@ export interface MediaSourceOptions {
   readonly mediaService: MediaServiceClient;
 }
 
-/** The file that a platform receives, or why there is none. */
+/** The file that a platform receives for one media item, or why there is none. */
 export type PreparedFile =
   | { readonly kind: "file"; readonly media: PublicationMedia }
   /** The image cannot be converted; the message is a sentence for users. */
@@ -39,12 +39,12 @@ export type PreparedFile =
 export interface MediaSource extends AsyncDisposable {
   /**
    * Returns the files that platforms receive, in the order of `items`, and makes those that do not exist yet. Equal items
-   * always return the same file, so that a search of a platform looks for the file that was published.
+   * always return the same file, so that a search for a post looks for the file that was published with it.
    *
    * @throws ServiceError When the media service does not answer in time, or is of a release that cannot convert files.
    */
   prepare(items: readonly MediaPreparation[]): Promise<readonly PreparedFile[]>;
-  /** Describes the file that platforms receive of media that are not converted, as the post stored it. */
+  /** Describes the file that platforms receive for media that are not converted, from the data stored with the post. */
   describe(media: Media): PublicationMedia;
 }
 
@@ -75,7 +75,7 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
       const files = await callPrepareMedia(options.mediaService, items);
       if (files !== "unsupported")
         return items.map((_, index) => toPreparedFile(files[index], toPublicationMedia));
-      // The platform would refuse a file that is not converted for good, so the targets wait for the newer media service.
+      // Without conversion, the platform would permanently refuse the file, so the targets wait for the newer media service.
       if (items.some(({ rendition }) => rendition !== undefined)) throw unavailable();
       return items.map(({ media }) => ({ kind: "file", media: describe(media) }));
     },
@@ -123,7 +123,7 @@ function createReader({ baseUrl, identity: own }: MediaSourceOptions) {
   return { read, close: () => agent.close() };
 }
 
-/** The facts of a file that differ between the renditions of media. */
+/** The properties of a file that differ between the renditions of media. */
 type FileFacts = Pick<PublicationMedia, "contentType" | "bytes" | "sha256" | "width" | "height"> & {
   readonly renditionId: string;
 };
@@ -141,7 +141,7 @@ function toPreparedFile(
   return { kind: "file", media: describe(file.media, facts) };
 }
 
-/** The facts of the file that platforms receive of media that are not converted. */
+/** The properties of the file that platforms receive for media that are not converted. */
 function deliveryFile(media: Media): FileFacts {
   return {
     contentType: media.deliveryContentType,

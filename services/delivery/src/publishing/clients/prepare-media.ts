@@ -6,13 +6,13 @@ import { ServiceError } from "@postrider/shared/errors";
 
 export type MediaServiceClient = Pick<Client<typeof MediaService>, "prepareMedia">;
 
-/** A file for one platform: the media of a post, and how they are converted; without `rendition` they are sent as they are. */
+/** A file to prepare for one platform: media and their conversion; without `rendition` the media are sent unchanged. */
 export interface MediaPreparation {
   readonly media: Media;
   readonly rendition: Rendition | undefined;
 }
 
-/** Maximum number of files of one call of PrepareMedia. */
+/** Maximum number of files in one call of PrepareMedia. */
 const MAX_ITEMS = 500;
 /** Deadline of a call of PrepareMedia that makes no renditions, in milliseconds. */
 const LOOKUP_TIMEOUT_MS = 5_000;
@@ -62,7 +62,7 @@ async function callOnce(
   }
 }
 
-/** A server of an earlier release does not know the RPC, or does not admit this caller. */
+/** Whether the media service is of an earlier release, which does not know the RPC, or does not admit this caller. */
 function isUnsupported(error: unknown): boolean {
   const cause = error instanceof ServiceError ? error.cause : error;
   const code = cause instanceof ConnectError ? cause.code : undefined;

@@ -8,7 +8,7 @@ export interface QueueLimits extends ClaimLimits {
   readonly platforms: readonly string[];
   /** Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes. */
   readonly maxPerWorkspace: number;
-  /** Workspaces that have reached their limit of places in this process, and get no more. */
+  /** Workspaces that have reached their maximum number of tasks in work in this process; no more of their tasks are claimed. */
   readonly busyWorkspaces?: readonly string[];
   /** The floors that the search for the next task returned; null for a claim that reads all due queues. */
   readonly floors: TaskFloors | null;

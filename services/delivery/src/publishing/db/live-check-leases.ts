@@ -30,7 +30,7 @@ export async function renewLiveChecks(
     and c.fence = h.fence`;
 }
 
-/** Lets a live check go, so that the next process need not wait for the end of the lease. */
+/** Releases the lease of a live check, so that the next process need not wait for its end. */
 export async function releaseLiveCheck(sql: ISql, { id, fence }: HeldCheck): Promise<void> {
   await sql`
     update live_checks
@@ -39,13 +39,13 @@ export async function releaseLiveCheck(sql: ISql, { id, fence }: HeldCheck): Pro
     and fence = ${fence}`;
 }
 
-/** Takes live checks of supported platforms whose process has not renewed its lease. */
+/** Takes the leases of live checks on supported platforms that another process has not renewed. */
 export async function claimInterruptedChecks(
   sql: ISql,
   { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
 ): Promise<readonly InterruptedRow[]> {
-  // `skip locked` guarantees that two processes do not take the same check; the raised fence makes the publishing call of the
-  // process before impossible.
+  // `skip locked` guarantees that two processes do not take the same check; the raised fence prevents a later publishing call
+  // of the process that had it before.
   return await sql<InterruptedRow[]>`
     update live_checks
     set fence = fence + 1,

@@ -13,13 +13,13 @@ export interface NewLiveCheck {
   readonly mediaId: string | undefined;
 }
 
-/** A live check in the hands of one process. The fence makes writes fail once another process has taken the check. */
+/** A live check that one process holds. The fence makes writes of this process fail once another process has taken the check. */
 export interface HeldCheck {
   readonly id: string;
   readonly fence: number;
 }
 
-/** What a live check has done, and the post that it has on the platform. */
+/** What a live check has done so far, and its post that exists on the platform. */
 export interface LiveCheckRow {
   readonly text: string;
   readonly steps: readonly LiveCheckStep[];
@@ -58,8 +58,8 @@ export async function beginLiveCall(
   { id, fence }: HeldCheck,
   platform: PlatformId,
 ): Promise<Date | undefined> {
-  // The condition on `called_at` guarantees that a live check publishes at most one post; the fence guarantees that a process that
-  // ends an interrupted check knows whether it did.
+  // The condition on `called_at` guarantees that a live check publishes at most one post; the fence guarantees that a process
+  // that ends an interrupted check knows whether the check published.
   const [row] = await sql<{ calledAt: Date }[]>`
     update live_checks
     set called_at = now()
@@ -73,7 +73,7 @@ export async function beginLiveCall(
   return row?.calledAt;
 }
 
-/** Adds a step, unless another process has taken the live check. */
+/** Adds a step to a live check, unless another process has taken the check. */
 export async function addLiveCheckStep(
   sql: ISql,
   { id, fence }: HeldCheck,
@@ -87,8 +87,8 @@ export async function addLiveCheckStep(
 }
 
 /**
- * Records the post that the platform has now. It does so also for a process that has lost the check, and opens an ended check
- * again, so that the post is deleted whatever happens to that process.
+ * Records the post that the platform has now. A process that has lost the live check can record it too, which reopens an ended
+ * check, so that the post is deleted even if that process ends.
  */
 export async function keepLivePost(sql: ISql, id: string, post: LivePost): Promise<void> {
   await sql`

@@ -125,7 +125,7 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
-test("a target that is published otherwise than asked keeps the caveat as its error, also when only its attempt stored the success", () => {
+test("a target that is published differently than requested has the caveat as its error, also when only its attempt stored the success", () => {
   const caveat = { code: "app_configuration", message: "the video is private" } as const;
   const shown = {
     status: "published",

@@ -31,8 +31,8 @@ const LEASE_MS = 60_000;
 
 /**
  * Does what remains for published targets: asks platforms for post ids that they had not returned when a target was published,
- * and reports the ids to the posts service; adds videos to playlists. After a day without success it is given up, and the target
- * stays published as it is.
+ * and reports the ids to the posts service; adds videos to playlists. After a day without success the job gives up, and the
+ * target stays published as it is.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
@@ -119,8 +119,8 @@ async function recordDetails(
 }
 
 /**
- * Returns the published target with the post id that the platform returned, unless it has an id by now, or with the caveat,
- * unless it has one; undefined when nothing changes.
+ * Returns the published target with the post id that the platform returned, unless it has an id already, or with the caveat
+ * (what differs from the request), unless it has one; undefined when nothing changes.
  */
 function addDetails(task: Task, details: Details): Task | undefined {
   if (task.status !== "published") return undefined;
@@ -134,7 +134,7 @@ function addDetails(task: Task, details: Details): Task | undefined {
   return { ...task, version: task.version + 1, errorCode, errorMessage };
 }
 
-/** Adds what the platform answered to the published target, and reports it to the posts service. */
+/** Stores the platform's answer with the published target, and reports it to the posts service. */
 async function report(
   { sql, onEvents }: AskForDetailsOptions,
   question: DetailQuestion,

@@ -2,10 +2,10 @@ import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
 
-/** Number of times that leases of live checks are renewed before they end. */
+/** Number of times that the leases of live checks are renewed per duration of a lease. */
 const RENEWALS_PER_LEASE = 3;
 
-/** Renews the leases of live checks, ends checks whose process ended, and deletes old ones, until it is disposed of. */
+/** Renews the leases of live checks, ends interrupted checks, and deletes old ones, until it is disposed of. */
 export function startKeepLiveChecks(
   liveChecks: Pick<LiveChecks, "pass">,
   { leaseMs, logger }: { readonly leaseMs: number; readonly logger: Logger },

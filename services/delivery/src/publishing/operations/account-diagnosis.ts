@@ -34,7 +34,7 @@ export async function getCheckedAccount(
   return { platform: account.platform, account, credential };
 }
 
-/** Checks an account: its connection, its permissions, and on its platform its token, quotas and what is allowed. */
+/** Checks an account: its connection and permissions, and on its platform the token, the quotas and the allowed options. */
 export async function diagnoseAccount(
   { platform, account, credential }: CheckedAccount,
   checks: Readonly<Record<PlatformId, AccountChecks>>,

@@ -15,7 +15,7 @@ import { addLiveCheckStep } from "#src/publishing/db/live-checks.ts";
 import { getCheckedAccount, type CheckedAccount } from "./account-diagnosis.ts";
 import { createLiveCheckContext, type LiveCheckDeps } from "./live-check-context.ts";
 
-/** Number of interruptions after which the post is left to the operator, because deleting it may be what ends processes. */
+/** Number of interruptions after which the operator must delete the post, because deleting it may be what crashes processes. */
 const MAX_INTERRUPTIONS = 5;
 
 function toInterrupted(row: InterruptedRow, { visibleCallMs }: LiveCheckDeps): InterruptedCheck {
@@ -28,7 +28,7 @@ function toInterrupted(row: InterruptedRow, { visibleCallMs }: LiveCheckDeps): I
   };
 }
 
-/** Returns undefined for an account that is unknown or disconnected. */
+/** Returns the account; undefined if it is unknown or disconnected. */
 async function findCheckedAccount(
   { accounts }: LiveCheckDeps,
   { workspaceId, accountId }: InterruptedRow,
@@ -41,7 +41,7 @@ async function findCheckedAccount(
   }
 }
 
-/** The media of the post, by which it is searched for; none if they no longer exist. */
+/** The media of the post, used to search for the post; none if they no longer exist. */
 async function findMedia(
   { findFile }: LiveCheckDeps,
   checked: CheckedAccount,
@@ -57,7 +57,7 @@ async function findMedia(
   }
 }
 
-/** Ends a check whose post this service cannot delete. */
+/** Ends a live check whose post this service cannot delete. */
 async function leaveToOperator(
   { sql }: LiveCheckDeps,
   row: InterruptedRow,
@@ -72,7 +72,7 @@ async function leaveToOperator(
 }
 
 /**
- * Ends a live check whose process ended: deletes the post that it may have left.
+ * Ends a live check whose process ended before it: deletes the post that the check may have left.
  *
  * @returns `interrupted` when this process stops too, so that another one must continue.
  * @throws ServiceError when the accounts or the media service does not answer; the check is tried again after its lease.

@@ -29,7 +29,7 @@ export interface LiveCheckDeps {
   /** Lease of a live check in milliseconds, after which another process ends the check. */
   readonly leaseMs: number;
   readonly visibleCallMs: number;
-  /** Maximum time in milliseconds for which a step waits for the platform. */
+  /** Maximum time in milliseconds that a step of a live check waits for the platform. */
   readonly patienceMs: number;
   /** Returns how a permalink of the platform is opened; undefined for a simulated platform. */
   readonly findOpener: (platform: PlatformId) => LiveCheckContext["openPermalink"];
@@ -41,10 +41,10 @@ export interface RunningCheck extends rows.HeldCheck {
   readonly text: string;
 }
 
-/** How often the id of a new post is written again when the database does not answer, once per second. */
+/** Number of times that the write of a new post's id is repeated, once per second, while the database does not answer. */
 const KEEP_ATTEMPTS = 30;
 
-/** Records the post, also when the database does not answer for a while: nothing else knows the id of the post. */
+/** Records the post even if the database does not answer for a while, because the post's id is stored nowhere else. */
 async function keepPost(sql: Sql, id: string, post: Parameters<typeof rows.keepLivePost>[2]) {
   for (let attempt = 1; ; attempt += 1)
     try {

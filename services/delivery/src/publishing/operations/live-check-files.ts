@@ -7,7 +7,7 @@ import type { CheckedAccount } from "./account-diagnosis.ts";
 import { parseSettings } from "./parse-settings.ts";
 import { planRendition } from "./plan-rendition.ts";
 
-/** Returns the file of media as the platform of an account receives it. */
+/** Returns the file that the platform of an account receives for media. */
 export type FindLiveCheckFile = (
   checked: CheckedAccount,
   mediaId: string,

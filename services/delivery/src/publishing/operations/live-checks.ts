@@ -12,13 +12,13 @@ import type { CheckedAccount } from "./account-diagnosis.ts";
 import { endInterruptedLiveCheck } from "./end-interrupted-live-check.ts";
 import { createLiveCheckContext, type LiveCheckDeps } from "./live-check-context.ts";
 
-/** The file of a post, with the id of its media. */
+/** The file of a live check's post, with the id of its media. */
 export interface LiveCheckFile {
   readonly mediaId: string;
   readonly media: PublicationMedia;
 }
 
-/** Maximum number of interrupted checks that a process takes at a time. */
+/** Maximum number of interrupted checks that a process takes over at a time. */
 const CLAIM_CHECKS = 10;
 /** Number of days for which ended live checks are kept. */
 const KEEP_DAYS = 30;
@@ -26,8 +26,8 @@ const KEEP_DAYS = 30;
 const DELETE_CHECKS = 1000;
 
 /**
- * Makes the live checks of this process, and ends those whose process ended. Disposing of it ends their waits; posts that they
- * made are still deleted, here or by the next process.
+ * Makes the live checks of this process, and ends those whose process ended before them. Disposing of it ends their waits;
+ * posts that they made are still deleted, by this process or the next one.
  */
 export class LiveChecks implements AsyncDisposable {
   readonly #deps: LiveCheckDeps;
@@ -48,7 +48,7 @@ export class LiveChecks implements AsyncDisposable {
     const { guard } = this.#deps;
     if (!(await guard.isOwn())) throw conflict("publishing_held");
     const id = newId();
-    // The last characters of an id are random.
+    // The last characters of an id are random, so the text of the post is unique.
     const text = liveCheckText(id.slice(-8));
     const { platform } = checked;
     const held = await this.#insert(checked, { id, text, mediaId: file?.mediaId });
@@ -78,7 +78,7 @@ export class LiveChecks implements AsyncDisposable {
     });
   }
 
-  /** Renews the leases of running checks, takes interrupted ones, and deletes old ones. Returns whether there may be more. */
+  /** Renews the leases of live checks, takes over interrupted ones, deletes old ones. Returns whether there may be more to do. */
   async pass(): Promise<boolean> {
     const { sql, guard, leaseMs } = this.#deps;
     await leases.renewLiveChecks(sql, [...this.#running.keys()], leaseMs);
@@ -98,7 +98,7 @@ export class LiveChecks implements AsyncDisposable {
     this.#running.set(held, run);
   }
 
-  /** Runs a check and records its end. After an error, the check counts as interrupted. */
+  /** Makes a live check and records its end. After an error, the check counts as interrupted. */
   async #runToEnd(
     held: rows.HeldCheck,
     work: (stopping: AbortSignal) => Promise<LiveCheckEnd>,

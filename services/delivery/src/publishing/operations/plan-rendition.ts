@@ -5,8 +5,8 @@ import type { Rendition } from "@postrider/platforms/renditions/image-plan";
 import { planImage } from "@postrider/platforms/renditions/plan-image";
 
 /**
- * Returns the rendition that a platform receives of media; undefined if it receives them as they are. An image that the rules
- * refuse now was accepted under earlier rules, and the platform decides about it.
+ * Returns the rendition that a platform receives for media; undefined if it receives the media unchanged. An image that only
+ * the current rules refuse was accepted under earlier rules, so it is sent, and the platform decides.
  */
 export function planRendition(
   media: Media,

@@ -10,11 +10,11 @@ import { parseSettings } from "./parse-settings.ts";
 import { planRendition } from "./plan-rendition.ts";
 import type { PublishContext } from "./publish-context.ts";
 
-/** The files of the post of a publish task as its platform receives them, or why there are none. */
+/** The files that the platform receives for the post of a publish task, or why there are none. */
 export type TaskFiles =
   | { readonly kind: "ready"; readonly media: readonly PublicationMedia[] }
   | { readonly kind: "failed"; readonly failure: StepFailure }
-  /** The media service does not answer. The wait does not count as an attempt, because the post did not fail. */
+  /** The media service does not answer. The wait does not count as an attempt, because publishing did not fail. */
   | { readonly kind: "release"; readonly delayMs: number };
 
 interface TaskContent {
@@ -32,8 +32,8 @@ const NO_FILES: TaskFiles = { kind: "ready", media: [] };
 
 /**
  * Asks the media service for the files of a batch of publish tasks, and returns the files of each task. All tasks whose media
- * are sent as they are share one request. Tasks with renditions share one request per post, which decodes an image once for
- * all platforms; its duration and its failure concern no other post.
+ * are sent unchanged share one request. Tasks with renditions share one request per post, which decodes an image once for all
+ * platforms; its duration and its failure concern no other post.
  */
 export function prepareFiles(
   context: PublishContext,
@@ -97,7 +97,7 @@ function toFailure(file: Exclude<PreparedFile, { kind: "file" }>): StepFailure {
     : { kind: "refused", code: "media_fetch_failed", message: "the media no longer exist" };
 }
 
-/** Returns which file of each media item the platform of a task receives. */
+/** Returns the file that the platform of a task receives for each media item. */
 function planItems({ task, content }: TaskContent): readonly MediaPreparation[] {
   const { platform } = task;
   const settings = parseSettings(content.settings);

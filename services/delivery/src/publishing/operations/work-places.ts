@@ -3,8 +3,8 @@ import { isSuspect, type ClaimedTask } from "#src/publishing/domain/task.ts";
 /** Maximum number of publish tasks in work in this process at a time. */
 const MAX_IN_WORK = 300;
 /**
- * Number of publish tasks in work in this process from which on a workspace gets no more. The tasks of one claim can exceed
- * it, and still leave places for other workspaces.
+ * Number of publish tasks of one workspace in work in this process from which on no more are claimed. The tasks of one claim
+ * can exceed it, but still leave capacity for other workspaces.
  */
 const MAX_OF_WORKSPACE = 200;
 
@@ -22,12 +22,12 @@ export class WorkPlaces {
     return MAX_IN_WORK - this.#inWork;
   }
 
-  /** Number of tasks in work whose process crashed several times in a row. */
+  /** Number of tasks in work that crashed their process several times in a row. */
   get suspects(): number {
     return this.#suspects;
   }
 
-  /** The workspaces that have reached their limit of places, and get no more. */
+  /** The workspaces that have reached their limit; no more of their tasks are claimed. */
   get busyWorkspaces(): readonly string[] {
     return [...this.#ofWorkspaces]
       .filter(([, count]) => count >= MAX_OF_WORKSPACE)

@@ -141,7 +141,7 @@ async function workTask(
     const { attemptNumber } = fetched;
     return learned(task, attemptNumber, { kind: "step_failed", fence: task.fence, failure });
   }
-  // A post that may be visible is searched for even if its files cannot be prepared any more.
+  // A post that may be visible is searched for even if its files can no longer be prepared.
   const media =
     prepared.kind === "ready"
       ? prepared.media

@@ -33,7 +33,7 @@ export interface DoctorDependencies {
 }
 
 /**
- * Returns the file of the post of a live check; undefined if the post has none.
+ * Returns the file of a live check's post; undefined if the post has none.
  *
  * @throws ServiceError For a post that readers would see, and for missing media.
  */

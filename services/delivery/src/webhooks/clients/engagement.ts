@@ -8,7 +8,7 @@ interface ObjectRef {
 }
 
 /**
- * Reads what engagement owns. It shares the database of this service, so it is read without a call; `app.ts` passes the
+ * Reads the objects of engagement by their ids. Engagement uses the same database, so no RPC is needed; `app.ts` passes the
  * functions in, because webhooks do not import engagement. Unknown objects are missing in the results.
  */
 export interface EngagementReader {

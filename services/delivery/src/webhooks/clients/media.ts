@@ -15,14 +15,14 @@ const MAX_CALLS = 4;
 /**
  * Reads media from the media service, one call per workspace. Deleted media are missing in the result.
  *
- * @param timeoutMs Returns the deadline of the next call.
+ * @param timeoutMs Returns the timeout of the next call in milliseconds.
  */
 export async function fetchMedia(
   client: MediaClient,
   refs: readonly MediaRef[],
   timeoutMs: () => number,
 ): Promise<readonly Media[]> {
-  // The callers share one iterator, so each workspace is read once.
+  // The concurrent loops share one iterator, so the media of each workspace are read once.
   const groups = Map.groupBy(refs, (ref) => ref.workspaceId).entries();
   const readGroups = async () => {
     const found: Media[] = [];

@@ -69,7 +69,7 @@ export const webhookHandlers: Readonly<Record<string, readonly EventHandler[]>> 
   "delivery.events.v1": [
     fanOutEvents(TargetUpdatedSchema, fromTargetUpdated),
     fanOutEvents(DeletionUpdatedSchema, fromDeletionUpdated),
-    // During an update, a relay of the previous release sends every event of this service to this topic.
+    // During an update, the outbox relay of the previous release still sends every event of this service to this topic.
     ...ENGAGEMENT_HANDLERS,
   ],
   "engagement.events.v1": ENGAGEMENT_HANDLERS,

@@ -49,7 +49,7 @@ export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** Maximum number of attempts that a webhook delivery shows, the newest ones: a user can retry a delivery without a limit. */
 const MAX_ATTEMPTS = 50;
 
-/** Returns SQL that reads the newest attempts of a delivery of the relation `relation`, whose ids are among `ids`. */
+/** Returns SQL that reads the newest attempts of a delivery in `relation`; the ids of all these deliveries are `ids`. */
 function newestAttempts(sql: ISql, relation: "found" | "fitting", ids: string[]) {
   return sql`
     select number, started_at, duration_ms, status_code, error, request_headers, response_headers, response_body
@@ -61,8 +61,8 @@ function newestAttempts(sql: ISql, relation: "found" | "fitting", ids: string[])
 }
 
 /**
- * Returns SQL that reads the ids and sizes of the webhook deliveries of the relation `found`. Postgres knows the lengths of texts
- * without reading them, so a page costs what it shows, not what it leaves to the next page.
+ * Returns SQL that reads the ids and sizes of the webhook deliveries of the relation `found`. Postgres knows the lengths of
+ * texts without reading them, so only the texts that a page shows are read.
  */
 function deliverySizes(sql: ISql, ids: string[], eventIds: string[]) {
   return sql`

@@ -41,7 +41,7 @@ interface Page extends Filter {
 interface Range {
   readonly since: string;
   readonly before: string;
-  /** Maximum number of deliveries, the newest ones. */
+  /** Maximum number of deliveries; the newest ones are returned. */
   readonly limit: number;
 }
 
@@ -57,10 +57,10 @@ function timeOfId(id: string): number {
 
 /**
  * Returns the query of the newest deliveries of a range. Each index has the status before the id, so Postgres reads and merges
- * the newest deliveries of every status; then a range costs the same with any filter.
+ * the newest deliveries of every status, and a range costs the same with any filter.
  *
- * The deliveries of a status are a range of the index, because only the right index has the order of the range. With
- * `status = …` and an order by id, Postgres reads the index on the id and searches all deliveries for a rare status.
+ * The query selects a status by a range of (status, id), because only the right index has that order. With `status = …` and an
+ * order by id, Postgres would read the index on the id and search all deliveries for a rare status.
  */
 export function storedDeliveries(
   sql: ISql,
@@ -91,8 +91,8 @@ export function storedDeliveries(
 }
 
 /**
- * Finds the newest deliveries of a range, first in the days before its end: most pages lie within a day or two, and a statement
- * costs what Postgres needs to plan the partitions that it reads.
+ * Finds the newest deliveries of a range, first in the days before its end: most pages lie within a day or two, and the cost of
+ * a query is mostly that of planning the partitions that it may read.
  */
 async function findStored(
   sql: ISql,
@@ -126,7 +126,7 @@ function firstDue(sql: ISql, subscriptionId: string, isManual: boolean) {
     limit ${SENDING_WINDOW}`;
 }
 
-/** Finds the newest deliveries of a range that are being sent. They are among the first that are due. */
+/** Finds the newest deliveries of a range that are being sent. These are among the deliveries that are due first. */
 async function findSending(
   sql: ISql,
   subscriptionId: string,
@@ -157,8 +157,8 @@ interface DeliveryPage {
 
 /**
  * Reads a page of a webhook subscription's deliveries that ends before it exceeds `maxBytes`, but has at least one delivery.
- * Each statement is planned with its ids, and then Postgres plans only the days of these ids: a plan for any ids reads
- * the partitions of all days.
+ * Each statement is planned for its given ids, so that Postgres considers only the partitions of their days; a plan for
+ * arbitrary ids would read the partitions of all days.
  */
 export async function listDeliveries(
   tx: TransactionSql,
@@ -168,7 +168,7 @@ export async function listDeliveries(
   const range = {
     since: FIRST_ID,
     before: page.before ?? idOfTime(Date.now() + MAX_CLOCK_ERROR_MS),
-    // One more delivery shows that another page follows.
+    // One delivery beyond the page shows that another page follows.
     limit: page.limit + 1,
   };
   const find = page.status === "delivering" ? findSending : findStored;

@@ -117,8 +117,8 @@ export interface ReleasedLane {
   readonly subscriptionId: string;
   readonly pace: Pace;
   /**
-   * Milliseconds for which nothing is sent to the webhook subscription, not even what a user retries. Default: until the
-   * next delivery is due.
+   * Milliseconds for which nothing is sent to the webhook subscription, not even a delivery that a user retries. Default: until
+   * the next delivery is due.
    */
   readonly blockMs?: number;
   /** Milliseconds for which no process may take the lease, so that hand-overs do not exceed the maximum rate. Default: 0. */

@@ -25,8 +25,8 @@ interface Match {
 
 /**
  * Finds the webhook subscriptions that receive events: active and paused ones of the same workspace. An event for one
- * subscription only (`webhook.test`) waits for a disabled subscription to become active, because its new address must
- * receive it.
+ * subscription only (`webhook.test`) waits for a disabled subscription to become active, because the event tests the new
+ * address.
  */
 export async function findMatches(
   tx: TransactionSql,

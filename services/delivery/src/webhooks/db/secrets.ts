@@ -108,7 +108,7 @@ export async function listSecretKeys(sql: ISql): Promise<readonly string[]> {
   return rows.map(({ keyId }) => keyId);
 }
 
-/** Returns the condition that a signing secret is not encrypted with the newest key. */
+/** Returns the SQL condition that a signing secret is not encrypted with the newest key. */
 function isStale(sql: ISql, newestKeyId: string) {
   return sql`split_part(sealed, '.', 2) <> ${newestKeyId}`;
 }
@@ -128,8 +128,8 @@ export async function lockStaleSecrets(
   newestKeyId: string,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<readonly SealedSecret[]> {
-  // A rotation locks the secrets of a subscription in another order. Skipping locked rows prevents a deadlock; the next
-  // round finds what this one skipped.
+  // A rotation locks the secrets of a subscription in another order. Skipping locked rows prevents a deadlock; the next pass
+  // over all secrets finds the skipped ones.
   return await tx<SealedSecret[]>`
     select id, subscription_id, sealed
     from webhook_secrets
@@ -147,7 +147,7 @@ export function resealSecret(keys: readonly SealingKey[], secret: SealedSecret):
   return { ...secret, sealed };
 }
 
-/** Replaces stored signing secrets with the same secrets, encrypted in another way. */
+/** Replaces stored signing secrets with differently encrypted forms of the same secrets. */
 export async function replaceSealed(
   tx: TransactionSql,
   secrets: readonly SealedSecret[],

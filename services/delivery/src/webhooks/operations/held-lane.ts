@@ -121,7 +121,7 @@ export class HeldLane {
     return Math.floor(this.#level.tokens);
   }
 
-  /** Returns what to store when the process releases the lease of this webhook subscription. */
+  /** Returns the values to store when the process releases the lease of this webhook subscription. */
   toReleased(now: number): ReleasedLane {
     const { maxPerSecond } = this.receiver;
     const released = { subscriptionId: this.subscriptionId, pace: this.pace(now) };

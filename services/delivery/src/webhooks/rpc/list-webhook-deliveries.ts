@@ -35,7 +35,7 @@ export async function listWebhookDeliveries(
     (tx) => listDeliveries(tx, webhookId, { ...page, ...filter, maxBytes: MAX_PAGE_BYTES }),
   );
   const last = deliveries.at(-1);
-  // A delivery that is being sent is stored as pending, and is shown by another filter.
+  // A delivery that is being sent is stored as pending, but the list filters it by another status.
   const shown = deliveries.filter((row) => status !== "pending" || row.status === "pending");
   return {
     deliveries: shown.map(toWebhookDelivery),
