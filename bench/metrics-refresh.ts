@@ -81,7 +81,7 @@ async function measurePublishing(label: string, seconds: number): Promise<readon
   return delays;
 }
 
-/** Returns the scheduled calls of each platform so far, of all processes. */
+/** Returns how many scheduled calls all processes have made to each platform so far. */
 async function readCalls(): Promise<ReadonlyMap<string, number>> {
   const calls = new Map<string, number>();
   for (const { metricsUrl } of local.services.delivery ?? []) {
@@ -110,7 +110,7 @@ async function countRefreshed(): Promise<ReadonlyMap<string, number>> {
 const sumOf = (counts: ReadonlyMap<string, number>) =>
   counts.values().reduce((sum, count) => sum + count, 0);
 
-/** Keeps all accounts from being asked for metrics, or lets them be asked again. */
+/** Stops metrics refreshes of all accounts, or lets them continue. */
 async function holdMetrics(isHeld: boolean): Promise<void> {
   await sql`
     update delivery.metrics_accounts
@@ -119,7 +119,7 @@ async function holdMetrics(isHeld: boolean): Promise<void> {
 
 interface Phase {
   readonly delays: readonly number[];
-  /** CPU time in milliseconds of posts, delivery and Postgres. */
+  /** CPU time in milliseconds of the posts service, the delivery service and Postgres. */
   readonly cpuMs: readonly number[];
   readonly refreshed: number;
   readonly seconds: number;
@@ -157,7 +157,7 @@ const dueTargets = await insertDueTargets(system, sql, {
 // Phases with and without metrics alternate, because other work on the machine and the growth of the tables change the delays.
 const alone: Phase[] = [];
 const beside: Phase[] = [];
-// Round 0 warms up and does not count.
+// The first pair of phases is a warm-up, whose figures are left out.
 for (let round = 0; round <= Math.ceil(SECONDS / PHASE_SECONDS); round += 1) {
   await holdMetrics(true);
   await sleep(SETTLE_MS);

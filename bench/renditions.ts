@@ -76,7 +76,7 @@ function watchChildren(): { readonly stop: () => number } {
 
 const logger = createLogger({ service: "bench", level: "silent" });
 
-/** Runs `work` with inspection processes of its own, and measures them. */
+/** Runs `work` with new inspection processes, and measures the CPU time and memory that they use. */
 async function measure(work: (inspector: ReturnType<typeof createFileInspector>) => Promise<void>) {
   const before = await childCpuSeconds();
   const memory = watchChildren();

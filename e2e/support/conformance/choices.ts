@@ -91,7 +91,7 @@ const FIELDS: Readonly<Record<string, Choose>> = {
   "previewBackfill.mediaId": oneOf("publicationId"),
   "listAutomationRuns.ruleId": oneOf("automationRuleId"),
   "listWebhookDeliveries.eventType": ({ random }) => random.pick(["webhook.test", "media.ready"]),
-  // A read that waits takes as long as it is told.
+  // `GET /posts/{id}` with `waitFor` waits up to `timeoutSeconds`, so generated requests keep that short.
   "getPost.waitFor": ({ random }) => (random.chance(0.2) ? "final" : undefined),
   "getPost.timeoutSeconds": () => 1,
 };
@@ -103,7 +103,7 @@ export function createChooser(options: ChoiceOptions): Chooser {
     choose: (field) => {
       const cursorOf = field.endsWith(".cursor") ? field.slice(0, -".cursor".length) : undefined;
       if (cursorOf !== undefined) return options.pools.pick(`cursor ${cursorOf}`, random);
-      // Any value that fits the schema is sent now and then.
+      // A few requests get any value that fits the schema instead.
       return random.chance(0.03) ? undefined : FIELDS[field]?.(options);
     },
   };

@@ -75,7 +75,7 @@ function issueAccount(
 /** Paths below `/graph-video` replace the host graph-video.facebook.com, which takes videos. */
 const VIDEO_HOST: GraphFlavour = { prefix: "/graph-video", isInstagramLogin: false };
 
-/** Returns the permissions that the app may ask for now. */
+/** Returns the permissions that the Facebook app may currently ask for. */
 function scopesOfApp({ settings }: World): readonly string[] {
   return settings.values.facebookApp === "publishing" ? PUBLISHING_SCOPES : SCOPES;
 }
