@@ -217,10 +217,14 @@ test("reading comments of a platform without comments, or of an unknown or disco
   const id = await comment(gone, "too late");
   expect((await list(gone)).status).toBe(200);
   await disconnect(system, gone.accountId);
-  for (const accountId of [gone.accountId, UNKNOWN_ID, "nonsense"]) {
+  for (const [accountId, refusal] of [
+    [gone.accountId, "404 not_found"],
+    [UNKNOWN_ID, "404 not_found"],
+    ["nonsense", "404 not_found malformed_id"],
+  ] as const) {
     const media = { ...gone, accountId };
-    expect(refusalOf(await list(media))).toBe("404 not_found");
-    expect(refusalOf(await act(media, id, { type: "hide" }))).toBe("404 not_found");
+    expect(refusalOf(await list(media))).toBe(refusal);
+    expect(refusalOf(await act(media, id, { type: "hide" }))).toBe(refusal);
   }
 });
 

@@ -110,7 +110,7 @@ test("the metrics of unknown posts and of posts of other workspaces are not foun
 
   expect(refusalOf(await refresh(media.postId, other))).toBe("404 not_found");
   expect(refusalOf(await refresh(UNKNOWN_ID))).toBe("404 not_found");
-  expect(refusalOf(await refresh("nonsense"))).toBe("404 not_found");
+  expect(refusalOf(await refresh("nonsense"))).toBe("404 not_found malformed_id");
   expect(await calls()).toBe(before);
 });
 

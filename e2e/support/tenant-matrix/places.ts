@@ -45,7 +45,7 @@ const PREFIX = "/api/v1";
  * Names of request fields that take a value of a workspace and are not described as UUIDs: list cursors and ids from
  * platforms.
  */
-const NAMED_LIKE_AN_ID = /(^|[a-z])(Id|Ids|id|ids|cursor)$/;
+const NAMED_LIKE_AN_ID = /(^|[a-z-])(Id|Ids|id|ids|cursor)$/;
 
 /** Lists every operation of the OpenAPI document with every place where its requests take ids. */
 export function listOperations(description: Description): readonly Operation[] {
