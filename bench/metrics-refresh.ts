@@ -19,7 +19,7 @@ const SECONDS = Number(process.argv[2] ?? 60);
 const DUE_TARGETS = Number(process.argv[3] ?? 100_000);
 const POSTS_PER_SECOND = 10;
 const ACCOUNTS = 20;
-/** Accounts per platform whose posts have due metrics. */
+/** Number of accounts per platform whose posts have due metrics. */
 const DUE_ACCOUNTS = 200;
 const GIVE_UP_MS = 60_000;
 const SETTLE_MS = 2_000;
@@ -49,7 +49,7 @@ async function createPost(content: string, accountId: string): Promise<void> {
   if (answer.status !== 202) throw new Error(`POST /posts answered ${answer.status}`);
 }
 
-/** Returns the delay of each visible post in milliseconds. */
+/** Returns in milliseconds after how long each post became visible. */
 async function listDelays(startedAt: ReadonlyMap<string, number>): Promise<readonly number[]> {
   const url = `${local.simulatorUrl}/_control/visible?platform=bluesky&limit=100000`;
   const entries = (await (await fetch(url)).json()) as { text: string; createdAt: string }[];
@@ -154,7 +154,7 @@ const dueTargets = await insertDueTargets(system, sql, {
   accountsPerPlatform: DUE_ACCOUNTS,
   targets: DUE_TARGETS,
 });
-// Phases with and without metrics alternate, because other work on the machine and the growth of the tables change the delays.
+// Phases with and without metrics refreshes alternate, because other work on the machine and growing tables change the delays.
 const alone: Phase[] = [];
 const beside: Phase[] = [];
 // The first pair of phases is a warm-up, whose figures are left out.

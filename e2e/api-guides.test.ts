@@ -72,7 +72,7 @@ function blocksIn(name: string, language: string): readonly string[] {
   return [...blocks].map(([, block = ""]) => block);
 }
 
-/** The shell examples of a guide that send requests. */
+/** Returns the shell examples of a guide that send requests. */
 function examplesIn(name: string): readonly string[] {
   return blocksIn(name, "sh").filter((block) => block.includes("curl "));
 }

@@ -75,7 +75,7 @@ async function setStatus({ api }: Pick<Tenant, "api">, id: string, status: strin
   return await api.call<Rule>("PATCH", `${RULES}/${id}`, { body: { status } });
 }
 
-/** Creates a rule for the account and activates it. */
+/** Creates an automation rule for the account and activates it. */
 async function activeRule(tenant: Tenant, accountId: string, more: object = {}): Promise<string> {
   const { body } = await createRule(tenant, accountId, more);
   const answer = await setStatus(tenant, body.id, "active");

@@ -14,7 +14,7 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const CREATE = "tag/posts/POST/api/v1/posts";
 
-/** Runs in the page: writes violations of its content security policy to the console. */
+/** Browser script that logs violations of the page's content security policy to the console. */
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (violation) =>
   console.error("policy violation:", violation.violatedDirective, violation.blockedURI));`;
 
@@ -171,14 +171,14 @@ test("the docs page sends every example of POST /posts unchanged", async () => {
   await page.close();
 });
 
-/** Creates a record by the API and returns its id. */
+/** Creates a resource through the API and returns its id. */
 async function make({ api }: Tenant, path: string, body: object): Promise<string> {
   const answer = await api.call<{ id: string }>("POST", path, { body });
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   return answer.body.id;
 }
 
-/** What the reader fills into the examples of an operation: the parameters of its path, and fields of the body. */
+/** What a reader must fill into the examples of an operation: path parameters and fields of the body. */
 interface Filled {
   readonly path?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, string>>;

@@ -91,7 +91,7 @@ const SOURCES = globSync(
   .map((path) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8"))
   .join("\n");
 
-/** Writes the limits of a platform as guides write them. */
+/** Returns the limits of a platform in the form in which guides state them. */
 function listLimits({ text, media, image, video, dailyLimit }: PlatformRules): readonly string[] {
   const written = (count: number | null | undefined) =>
     typeof count === "number" ? [count.toLocaleString("en")] : [];

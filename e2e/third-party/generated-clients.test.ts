@@ -69,7 +69,7 @@ async function runCommand(command: string): Promise<string> {
     URL: system.local().baseUrl,
     KEY: tenant.key,
   };
-  // npx would find the same installed program, but warns about settings of npm on some machines.
+  // The test does not use npx, which would find the same installed program but warns about settings of npm on some machines.
   const script = `npx() { "$@"; }\n${command}`;
   const failed = (error: { readonly stdout: string; readonly stderr: string }) => error;
   const { stdout, stderr } = await run("sh", ["-c", script], { cwd: folder, env }).catch(failed);
@@ -102,7 +102,7 @@ async function compile(more: Readonly<Record<string, boolean>>): Promise<string>
   return await runCommand(`${join(ROOT, "node_modules/.bin/tsc")} -p .`);
 }
 
-/** The lines that each program of the guide prints. */
+/** The lines that each program of the guide about generated clients prints. */
 const PUBLISHED = PLATFORMS.map((platform) =>
   expect.stringMatching(`^${platform} published https://\\S+$`),
 );

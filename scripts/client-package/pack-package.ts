@@ -21,7 +21,7 @@ interface Manifest {
   readonly version: string;
   readonly description: string;
   readonly license: string;
-  /** Entry points as TypeScript files below `src`. */
+  /** The package's entry points as TypeScript files below `src`. */
   readonly exports?: Readonly<Record<string, string>>;
   /** The command-line program of the package as a TypeScript file below `src`. */
   readonly bin?: string;

@@ -23,7 +23,7 @@ export interface Schema {
   readonly maxProperties?: number;
 }
 
-/** A body of a request or an answer. */
+/** The body of an API request or answer. */
 export interface Contents {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }

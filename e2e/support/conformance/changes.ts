@@ -13,7 +13,7 @@ const changeBody: Change = (draft, operation, { document, judge, random }) => {
   draft.body = jsonBytes(mutant.value);
   draft.label = mutant.label;
   if (draft.body === undefined) return false;
-  // Numbers such as -0 and texts with lone surrogates change when they are written as JSON.
+  // Writing a value as JSON changes numbers such as -0 and texts with unpaired surrogates.
   const isFitting =
     mutant.hasRefusedText !== true &&
     judge.faultsOf(schema, JSON.parse(draft.body.toString())).length === 0;

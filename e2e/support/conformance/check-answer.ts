@@ -10,7 +10,7 @@ import type { GeneratedRequest } from "./request.ts";
 import type { SchemaJudge } from "./schema-judge.ts";
 import type { RawAnswer } from "./transport.ts";
 
-/** Headers of HTTP itself, and headers with which the server protects browsers: no operation describes them. */
+/** Response headers that no operation describes: those of HTTP itself, and those with which the server protects browsers. */
 const GENERAL_HEADERS: ReadonlySet<string> = new Set([
   "date",
   "connection",

@@ -5,7 +5,7 @@ import type { Chooser } from "./schema-values.ts";
 export interface ChoiceOptions {
   readonly pools: Pools;
   readonly random: Random;
-  /** Address of the program that receives webhooks and serves files to import, such as `http://127.0.0.1:4000`. */
+  /** Address of the test's server that receives webhooks and serves files to import, such as `http://127.0.0.1:4000`. */
   readonly outsideUrl: string;
 }
 
@@ -56,7 +56,7 @@ const zones: Choose = ({ random }) => random.pick(ZONES);
 const boundary: Choose = ({ random }) => (random.chance(0.5) ? null : undefined);
 const keywords: Choose = ({ random }) => random.sample(["price", "dm", "가격"], random.int(1, 2));
 
-/** Fields whose values have a meaning beyond their schema. */
+/** Fields whose values must have a meaning that their schema does not express, such as ids. */
 const FIELDS: Readonly<Record<string, Choose>> = {
   "CreatePost.content": contents,
   "UpdatePost.content": contents,

@@ -1,4 +1,4 @@
-/** A JSON Schema, with the keywords that the generator of requests reads. */
+/** A JSON Schema, with the keywords that the generator of conformance requests reads. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -21,7 +21,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** A parameter of an operation, as the API description writes it. */
+/** A parameter of an API operation, as the API description describes it. */
 export interface Parameter {
   readonly in: "path" | "query" | "header";
   readonly name: string;

@@ -49,8 +49,8 @@ const PATH_KINDS: readonly (readonly [start: string, kind: string])[] = [
 ];
 
 /**
- * Returns the kind of the values that a path takes, or undefined for a path without parameters. The operation that
- * disconnects accounts has accounts of its own, because the other requests need connected ones.
+ * Returns the kind of the ids in a path, or undefined for a path without parameters. The operation that disconnects accounts
+ * has separate accounts, because the other requests need connected ones.
  */
 export function pathKind(path: string, operationId: string): string | undefined {
   if (operationId === "disconnectAccount") return "spareAccount";

@@ -1,4 +1,4 @@
-/** The size in pixels and the number of frames of an image for a test. */
+/** The size in pixels and the number of frames of a test image. */
 interface ImageShape {
   readonly width: number;
   readonly height: number;

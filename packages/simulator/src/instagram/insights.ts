@@ -58,7 +58,7 @@ function insightsOf(
   return { data };
 }
 
-/** The field `insights` of an Instagram post, with the names in its modifier `metric`. */
+/** The field `insights` of an Instagram post: the metrics that its modifier `metric` names. */
 export function insightsField(
   network: InstagramNetwork,
   graphCall: GraphCall,

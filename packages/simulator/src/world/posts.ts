@@ -9,7 +9,7 @@ export interface PostedMedia {
   readonly sha256: string;
   /** The platform's own id of the media file; absent on platforms that show no such id. */
   readonly key?: string;
-  /** Description of the file for readers who do not see it; absent when the client sent none. */
+  /** Alternative text of the file; absent when the client sent none. */
   readonly altText?: string;
   /** Time in milliseconds of the cover image in the video; absent when the client chose none. */
   readonly coverMs?: number;

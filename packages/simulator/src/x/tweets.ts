@@ -5,7 +5,7 @@ import { commentPost } from "#src/x/readers.ts";
 import { tweetView } from "#src/x/tweet-view.ts";
 import type { PostSelection } from "#src/x/tweet-view.ts";
 
-/** A tweet of an account or a reader's comment, which is a tweet too. */
+/** A tweet of an account, or a reader's comment, which is a tweet too. */
 interface Tweet {
   readonly post: Post;
   readonly username: string;
@@ -68,7 +68,7 @@ function conversationId(network: XNetwork, post: Post): string {
 
 interface ViewOptions {
   readonly selection: PostSelection;
-  /** The query parameter `expansions` of the X call. */
+  /** The query parameter `expansions` of a call to the X API. */
   readonly expansions: string | null;
   /** The time for which the tweets show their metrics. */
   readonly asOf: number;
