@@ -29,7 +29,7 @@ const rules = await sql<{ id: string }[]>`
   from generate_series(0, ${OTHER_RULES}::int) as number
   returning id`;
 const ruleIds = rules.map(({ id }) => id);
-// One run in 11 belongs to another rule than the first; one in 100 has failed, one in 100,000 waits.
+// One automation run in 11 belongs to another rule than the first one; one in 100 has failed, one in 100,000 waits.
 await sql`
   insert into automation_runs (id, workspace_id, account_id, rule_id, comment_id, media_id, status, reason, created_at)
   select
@@ -48,7 +48,7 @@ await sql`
 await sql`analyze automation_runs, automation_rules`;
 process.stderr.write(`${RUNS} runs are stored\n`);
 
-/** Reads pages from the first one on, and starts again after the last page. Returns the duration of each request in ms. */
+/** Reads the pages of a list in order, from the first again after the last. Returns the duration of each request in ms. */
 async function timePages(
   filter: string,
   requests: number,

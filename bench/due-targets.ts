@@ -7,7 +7,7 @@ const WAIT_MS = 100;
 
 /**
  * Makes published targets whose metrics are due: publishes one post on new accounts of each platform, and copies the rows of
- * its targets in the databases of posts and delivery. The copies name the same posts on the platforms. Returns the
+ * its targets in the databases of posts and delivery. All copies refer to the same posts on the platforms. Returns the
  * number of targets by platform.
  */
 export async function insertDueTargets(
@@ -45,7 +45,7 @@ async function createPost({ local }: BenchSystem, accountIds: readonly string[])
     throw new Error(`POST /posts answered ${answer.status}: ${await answer.text()}`);
 }
 
-/** Counts the accounts whose published target is on the schedule. */
+/** Counts the accounts that have a published target in the schedule of metrics refreshes. */
 async function countRows(sql: postgres.Sql, accountIds: readonly string[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(distinct account_id)::int as count
@@ -55,7 +55,7 @@ async function countRows(sql: postgres.Sql, accountIds: readonly string[]): Prom
   return row?.count ?? 0;
 }
 
-/** Copies each target `copies` times, as the only target of a post of its own. */
+/** Copies each target `copies` times. Each copy is the only target of a new post. */
 async function copyRows(
   sql: postgres.Sql,
   accountIds: readonly string[],
@@ -89,11 +89,11 @@ async function copyRows(
     update delivery.metrics_accounts
     set due_at = now()
     where account_id = any(${[...accountIds]}::uuid[])`;
-  // Otherwise the database cleans up after the copies in the background, while publishing is measured.
+  // Otherwise autovacuum would process the copied rows while the benchmark measures publishing.
   await sql`vacuum analyze posts.posts, posts.targets, delivery.target_metrics, delivery.metrics_accounts`;
 }
 
-/** Inserts copies of rows of a table, in which some columns have other values. */
+/** Inserts copies of a table's rows, with other values in some columns. */
 async function copyTable(
   sql: postgres.Sql,
   table: string,

@@ -19,7 +19,7 @@ const SECONDS = Number(process.argv[2] ?? 60);
 const DUE_TARGETS = Number(process.argv[3] ?? 100_000);
 const POSTS_PER_SECOND = 10;
 const ACCOUNTS = 20;
-/** Accounts per platform whose posts have due metrics. */
+/** Number of accounts per platform whose posts have due metrics. */
 const DUE_ACCOUNTS = 200;
 const GIVE_UP_MS = 60_000;
 const SETTLE_MS = 2_000;
@@ -49,7 +49,7 @@ async function createPost(content: string, accountId: string): Promise<void> {
   if (answer.status !== 202) throw new Error(`POST /posts answered ${answer.status}`);
 }
 
-/** Returns the delay of each visible post in milliseconds. */
+/** Returns in milliseconds after how long each post became visible. */
 async function listDelays(startedAt: ReadonlyMap<string, number>): Promise<readonly number[]> {
   const url = `${local.simulatorUrl}/_control/visible?platform=bluesky&limit=100000`;
   const entries = (await (await fetch(url)).json()) as { text: string; createdAt: string }[];
@@ -81,7 +81,7 @@ async function measurePublishing(label: string, seconds: number): Promise<readon
   return delays;
 }
 
-/** Returns the scheduled calls of each platform so far, of all processes. */
+/** Returns how many scheduled calls all processes have made to each platform so far. */
 async function readCalls(): Promise<ReadonlyMap<string, number>> {
   const calls = new Map<string, number>();
   for (const { metricsUrl } of local.services.delivery ?? []) {
@@ -110,7 +110,7 @@ async function countRefreshed(): Promise<ReadonlyMap<string, number>> {
 const sumOf = (counts: ReadonlyMap<string, number>) =>
   counts.values().reduce((sum, count) => sum + count, 0);
 
-/** Keeps all accounts from being asked for metrics, or lets them be asked again. */
+/** Stops metrics refreshes of all accounts, or lets them continue. */
 async function holdMetrics(isHeld: boolean): Promise<void> {
   await sql`
     update delivery.metrics_accounts
@@ -119,7 +119,7 @@ async function holdMetrics(isHeld: boolean): Promise<void> {
 
 interface Phase {
   readonly delays: readonly number[];
-  /** CPU time in milliseconds of posts, delivery and Postgres. */
+  /** CPU time in milliseconds of the posts service, the delivery service and Postgres. */
   readonly cpuMs: readonly number[];
   readonly refreshed: number;
   readonly seconds: number;
@@ -154,10 +154,10 @@ const dueTargets = await insertDueTargets(system, sql, {
   accountsPerPlatform: DUE_ACCOUNTS,
   targets: DUE_TARGETS,
 });
-// Phases with and without metrics alternate, because other work on the machine and the growth of the tables change the delays.
+// Phases with and without metrics refreshes alternate, because other work on the machine and growing tables change the delays.
 const alone: Phase[] = [];
 const beside: Phase[] = [];
-// Round 0 warms up and does not count.
+// The first pair of phases is a warm-up, whose figures are left out.
 for (let round = 0; round <= Math.ceil(SECONDS / PHASE_SECONDS); round += 1) {
   await holdMetrics(true);
   await sleep(SETTLE_MS);

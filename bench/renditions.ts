@@ -1,7 +1,7 @@
 /**
- * Measures what the renditions of a picture for all platforms cost, made in one process as PrepareMedia does:
- * `node bench/renditions.ts`. Prints a Markdown table: processor time of the process with its start, its peak memory,
- * the lowest structural similarity of a rendition, and the conversion of HEIC.
+ * Measures the cost of the renditions of a picture for all platforms, made in one process as the RPC PrepareMedia does:
+ * `node bench/renditions.ts`. Prints a Markdown table: CPU time of the process including its start, its peak memory, the
+ * lowest structural similarity of a rendition to the picture, and the cost of converting HEIC.
  */
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -22,7 +22,7 @@ const CAMERA = { width: 4032, height: 3024 };
 const PANORAMA = { width: 11_500, height: 3480 };
 const SAMPLE_MS = 5;
 
-/** Renditions of a picture for six platforms: width in pixels and maximum number of bytes. */
+/** Renditions of a picture for six platforms, each with its width in pixels and maximum number of bytes. */
 const PLATFORMS: readonly (readonly [string, number, number])[] = [
   ["instagram", 1440, 8_000_000],
   ["tiktok", 1920, 20_000_000],
@@ -46,7 +46,7 @@ function plansFor({ width, height }: typeof CAMERA): readonly RenditionPlan[] {
   return sortForRendering(plans);
 }
 
-/** Processor time of all ended child processes of this process, in seconds. */
+/** CPU time in seconds of all child processes of this process that have ended. */
 async function childCpuSeconds(): Promise<number> {
   const stat = await readFile("/proc/self/stat", "utf8");
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
@@ -76,7 +76,7 @@ function watchChildren(): { readonly stop: () => number } {
 
 const logger = createLogger({ service: "bench", level: "silent" });
 
-/** Runs `work` with inspection processes of its own, and measures them. */
+/** Runs `work` with new inspection processes, and measures the CPU time and memory that they use. */
 async function measure(work: (inspector: ReturnType<typeof createFileInspector>) => Promise<void>) {
   const before = await childCpuSeconds();
   const memory = watchChildren();

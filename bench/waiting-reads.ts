@@ -1,7 +1,7 @@
 /**
- * Measures what clients cost that wait for posts (`GET /posts/{id}?waitFor=final`): the CPU time of each process and the
- * statements of the database while 1,000 clients wait, beside the same time without any, and how long after its publication a
- * waiting client has the answer. Prints Markdown tables. `node bench/waiting-reads.ts [clients]`
+ * Measures the cost of clients that wait for posts (`GET /posts/{id}?waitFor=final`): the CPU time of each process and the
+ * database statements with 1,000 waiting clients and without any, and how long after the publication of its post a waiting
+ * client gets the answer. Prints Markdown tables. `node bench/waiting-reads.ts [clients]`
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
@@ -42,7 +42,7 @@ async function wait(id: string): Promise<{ readonly status: string }> {
   return (await answer.body.json()) as { readonly status: string };
 }
 
-/** Returns the growth of each counter per second while nothing changes. */
+/** Returns by how much each measured value, such as CPU time, grows per second while the posts do not change. */
 async function measure(): Promise<Counters> {
   const before = await readCounters(system.local, sql);
   await sleep(MEASURED_MS);

@@ -13,7 +13,7 @@ interface Settings {
   readonly settings: Readonly<Record<string, unknown>>;
 }
 
-test("posts are checked and published with the settings that the API and the operator's tool chose for their accounts", async () => {
+test("posts are validated and published with the settings that were stored for their accounts by the API and by the operator's tool", async () => {
   const tenant = await openTenant(system);
   const { api } = tenant;
   const telegram = await tenant.connect("telegram");

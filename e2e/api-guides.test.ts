@@ -19,15 +19,15 @@ import { joinSharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
- * Runs the shell examples of docs/api as they are written there, in their order, against the running system. Ids and
- * addresses of the examples are replaced by real ones, as the guides tell their readers to do.
+ * Runs the shell examples of docs/api unchanged and in order against the running system. Only ids and addresses in them are
+ * replaced by real ones, as the guides tell their readers to do.
  */
 
 const GUIDES = new URL("../docs/api/", import.meta.url);
 const ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a";
 const OTHER_ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b";
 const MEDIA = "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8";
-/** The variable that a guide uses for the id of what a path creates. */
+/** The variables in which the guides keep the id of a created resource, by the last word of the path that creates it. */
 const CREATED: Readonly<Record<string, string>> = {
   posts: "POST_ID",
   "from-url": "MEDIA_ID",
@@ -72,12 +72,12 @@ function blocksIn(name: string, language: string): readonly string[] {
   return [...blocks].map(([, block = ""]) => block);
 }
 
-/** The shell examples of a guide that send requests. */
+/** Returns the shell examples of a guide that send requests. */
 function examplesIn(name: string): readonly string[] {
   return blocksIn(name, "sh").filter((block) => block.includes("curl "));
 }
 
-/** Runs a shell example and returns what it prints. It fails if a request is answered with an error. */
+/** Runs a shell example and returns what it prints. Fails if Postrider answers a request of the example with an error. */
 async function runShell(example: string, variables: Variables): Promise<string> {
   const script = `curl() { command curl --silent --show-error --fail-with-body "$@"; }\nset -e\n${example}`;
   const shell = spawn("bash", ["-c", script], {
@@ -97,7 +97,7 @@ async function runShell(example: string, variables: Variables): Promise<string> 
   return printed;
 }
 
-/** Replaces the ids, addresses and dates of an example, so that it works in the workspace and today. */
+/** Replaces the ids, addresses and dates of an example by those of the test's workspace and of today. */
 function adapt(
   example: string,
   { ACCOUNT_ID = "", OTHER_ACCOUNT_ID = "", MEDIA_ID = "" }: Variables,
@@ -112,7 +112,7 @@ function adapt(
     .replaceAll(/\d{4}-\d{2}-\d{2}(?=T)/g, tomorrow);
 }
 
-/** Takes the ids that later examples of the guide need from the answer to an example. */
+/** Stores the ids in the answer to an example that later examples of the guide need. */
 function learn(example: string, printed: string, variables: Variables): void {
   const [, resource = ""] =
     /curl -X POST \$URL\/api\/v1\/(?:\S*\/)?([a-z-]+)[\s\\]/.exec(example) ?? [];
@@ -123,7 +123,7 @@ function learn(example: string, printed: string, variables: Variables): void {
   if (uploadUrl !== undefined) variables["UPLOAD_URL"] = uploadUrl;
 }
 
-/** What the reader of a guide has before the first example, beyond two accounts. */
+/** What each guide needs before its first example, in addition to two accounts. */
 const PREPARE: Readonly<Record<string, Prepare>> = {
   "media.md": async ({ api }) => {
     const body = { url: `${outsideUrl}/unused.jpg` };
@@ -161,7 +161,7 @@ async function prepare(name: string, tenant: Tenant): Promise<Variables> {
 
 const guides = readdirSync(GUIDES).filter((name) => examplesIn(name).length > 0);
 
-test("six guides of the API have examples that send requests", () => {
+test("six guides in docs/api have examples that send requests", () => {
   expect(guides.toSorted()).toEqual([
     "comments-and-automations.md",
     "media.md",
@@ -186,7 +186,7 @@ test.each(guides)("every shell example of docs/api/%s works as it is written", a
   }
 });
 
-/** Calls the receiver of the guide with the signed event in the environment, and prints the status of its answer. */
+/** Runs the webhook receiver of the guide with a signed event from the environment, and prints the status of its answer. */
 const CALL_RECEIVER = `
 const { receive } = await import("./receiver.ts");
 const headers = JSON.parse(process.env.HEADERS);
@@ -194,7 +194,7 @@ const request = () => new Request("https://example.com", { method: "POST", heade
 const forged = new Request("https://example.com", { method: "POST", headers, body: "{}" });
 console.log((await receive(request())).status, (await receive(forged)).status);`;
 
-test("the receiver of the guide to webhooks accepts a signed event and refuses a forged one", async () => {
+test("the example receiver in the webhook guide accepts a signed event and refuses a forged one", async () => {
   const [receiver = "throw new Error('the guide has no receiver')"] = blocksIn("webhooks.md", "ts");
   mkdirSync(join(folder, "node_modules/@postrider"), { recursive: true });
   const client = join(import.meta.dirname, "../packages/client");

@@ -11,8 +11,8 @@ import { startSystem, type System } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
- * `POSTRIDER_E2E_AUTOMATION_COMMENTS=10000` writes that many comments while a process of the delivery service is killed every
- * 5 s. By default there are fewer, and the kills follow each other faster.
+ * `POSTRIDER_E2E_AUTOMATION_COMMENTS=10000` writes that many comments and kills a process of the delivery service every 5 s.
+ * By default, the test writes fewer comments and kills processes at shorter intervals.
  */
 const LONG_COUNT = process.env.POSTRIDER_E2E_AUTOMATION_COMMENTS;
 const LOAD =
@@ -20,11 +20,11 @@ const LOAD =
     ? { count: 400, perSecond: 25, everyMs: 3_000 }
     : { count: Number(LONG_COUNT), perSecond: 60, everyMs: 5_000 };
 /**
- * Seconds between two polls of an account. An account may make 192 calls for comments at once and one every 50 s afterwards, so a
- * long test polls less often and reads several pages at a time.
+ * Seconds between two polls of an account. An account may make 192 calls for comments at once and one every 50 s afterwards,
+ * so a long test polls less often and reads several pages per poll.
  */
 const POLL_SECONDS = LONG_COUNT === undefined ? "0.5" : "30";
-/** Time in which all private replies must be sent after the last comment. */
+/** Maximum time from the last comment until all private replies are sent. */
 const SETTLE_MS = 60_000 + LOAD.count * 30;
 
 let system: System;
@@ -60,7 +60,7 @@ async function countRuns(): Promise<RunCounts> {
   };
 }
 
-/** Returns how often each comment was answered privately, as the readers of the platform see it. */
+/** Returns how many private replies each comment got, as the readers of the platform see it. */
 async function countReplies({ media }: CommentedPost): Promise<ReadonlyMap<string, number>> {
   const replies = await system.simulator.privateReplies(media.platform, media.owner);
   const byComment = Map.groupBy(replies, ({ commentId }) => commentId);

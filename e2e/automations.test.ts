@@ -13,9 +13,9 @@ import { joinSharedSystem, startSystem, type SharedSystem } from "./support/syst
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
- * Tests automations through all services, once with sending blocked, as it is by default, and once with sending enabled
- * by the operator. The tests of the gateway cover the validation of requests, those of the delivery service lost answers
- * and crashes.
+ * Tests automations through all services, with the operator's setting for sending messages disabled (the default) and
+ * enabled. The tests of the gateway cover the validation of requests, those of the delivery service lost responses and
+ * crashes.
  */
 
 const RULES = "/automations/partner-dm-rules";
@@ -75,7 +75,7 @@ async function setStatus({ api }: Pick<Tenant, "api">, id: string, status: strin
   return await api.call<Rule>("PATCH", `${RULES}/${id}`, { body: { status } });
 }
 
-/** Creates a rule for the account and activates it. */
+/** Creates an automation rule for the account and activates it. */
 async function activeRule(tenant: Tenant, accountId: string, more: object = {}): Promise<string> {
   const { body } = await createRule(tenant, accountId, more);
   const answer = await setStatus(tenant, body.id, "active");
@@ -89,7 +89,7 @@ async function runsOf({ api }: Pick<Tenant, "api">, query: string): Promise<read
   return answer.body.runs;
 }
 
-/** Waits until the rule has runs for exactly the given number of comments, and all of them have ended. */
+/** Waits until the rule has automation runs for exactly the given number of comments, and all of them have ended. */
 async function whenRuns(tenant: Tenant, ruleId: string, count: number): Promise<readonly Run[]> {
   return await eventually(
     async () => {
@@ -107,7 +107,7 @@ function toPost({ platform, owner: account, id: mediaId }: Media) {
   return { platform, account, mediaId };
 }
 
-/** @param createdAt By default, a time that is after the activation of every rule. */
+/** @param createdAt Default: a time after the activation of every rule. */
 async function comment(
   { simulator }: Pick<SharedSystem, "simulator">,
   media: Media,
@@ -133,7 +133,7 @@ describe("with sending blocked:", () => {
   afterAll(() => system[Symbol.asyncDispose]());
 
   test.each(["instagram", "facebook"])(
-    "comments on %s that match an active rule have one prepared run each, and no author receives a private reply",
+    "each comment on %s that matches an active rule has one prepared automation run, and no author receives a private reply",
     async (platform) => {
       const media = await publishOn(tenant, platform);
       await comment(system, media, "the price before the rule?", daysAgo(0.01));
@@ -160,7 +160,7 @@ describe("with sending blocked:", () => {
     },
   );
 
-  test("a rule is created as a draft, goes through its states, and can no longer be changed when it is revoked", async () => {
+  test("an automation rule is created as a draft, is activated and paused, and cannot be changed after it is revoked", async () => {
     const accountId = await tenant.connect("instagram");
     const headers = { "idempotency-key": crypto.randomUUID() };
     const fields = { accountId, name: "Prices", keywords: ["price"], message: "Here" };
@@ -206,7 +206,7 @@ describe("with sending blocked:", () => {
     expect(list.rules.map((each) => each.id)).not.toContain(id);
   });
 
-  test("the fields of a rule are replaced one by one", async () => {
+  test("PATCH replaces only the given fields of an automation rule", async () => {
     const accountId = await tenant.connect("facebook");
     const { body: rule } = await createRule(tenant, accountId, { mediaIds: ["1", "2"] });
     const change = async (body: object) =>
@@ -222,7 +222,7 @@ describe("with sending blocked:", () => {
     expect(await change({ mediaIds: ["3"] })).toMatchObject({ ...expected, mediaIds: ["3"] });
   });
 
-  test("accounts of platforms without automations, and accounts of other workspaces, cannot have a rule", async () => {
+  test("no automation rule can be created for an account of a platform without automations or of another workspace", async () => {
     for (const platform of ["x", "bluesky", "youtube", "telegram", "tiktok"]) {
       const answer = await createRule(tenant, await tenant.connect(platform));
       expect([platform, refusalOf(answer)]).toEqual([
@@ -235,7 +235,7 @@ describe("with sending blocked:", () => {
       expect(refusalOf(await createRule(tenant, accountId))).toBe("404 not_found");
   });
 
-  test("past comments are previewed and prepared page by page, with counts that add up, and no author receives a private reply", async () => {
+  test("a job previews and prepares past comments page by page, its counts are correct, and no author receives a private reply", async () => {
     const media = await publishOn(tenant, "instagram");
     const total = 120;
     for (let index = 0; index < total; index += 1) {
@@ -323,7 +323,7 @@ describe("with sending blocked:", () => {
     expect(await system.simulator.countCalls("instagram", "reply", media.owner)).toBe(0);
   });
 
-  test("another workspace finds neither the rules nor the jobs of this one", async () => {
+  test("a workspace cannot find the automation rules and jobs of another workspace", async () => {
     const media = await publishOn(tenant, "instagram");
     const { body: rule } = await createRule(tenant, media.accountId);
     const body = { ruleId: rule.id, mediaId: media.id };
@@ -347,7 +347,7 @@ describe("with sending blocked:", () => {
     expect(refusalOf(await tenant.api.call("POST", JOBS, { body: theirs }))).toBe("404 not_found");
   });
 
-  test("an API key that may read automations may not change them", async () => {
+  test("an API key with only the read scope for automations cannot change them", async () => {
     const accountId = await tenant.connect("instagram");
     const reader: Api = await openKey(system, tenant.id, "automations:read");
     const { body: rule } = await createRule(tenant, accountId);
@@ -395,7 +395,7 @@ describe("with sending enabled by the operator:", () => {
     },
   );
 
-  test("a paused rule sends nothing, and preparing past comments never sends anything", async () => {
+  test("a paused automation rule sends no private replies, and preparing past comments sends none either", async () => {
     const media = await publishOn(tenant, "instagram");
     const ruleId = await activeRule(tenant, media.accountId);
     expect((await setStatus(tenant, ruleId, "paused")).status).toBe(200);
@@ -404,7 +404,7 @@ describe("with sending enabled by the operator:", () => {
     const job = await tenant.api.call<Job>("POST", JOBS, { body });
     expect(job.body).toMatchObject({ status: "completed", counts: { prepared: 1 } });
 
-    // A second rule shows that comments were polled after the comment was written.
+    // The second rule finds a later comment, so Postrider has polled the comment before it too.
     const witness = await activeRule(tenant, media.accountId, { keywords: ["witness"] });
     await comment(system, media, "witness");
     await whenRuns(tenant, witness, 1);

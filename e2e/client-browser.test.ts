@@ -12,8 +12,8 @@ import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
- * Runs the packed client in a browser, without a bundler, on a page whose server passes requests on to the gateway and
- * adds the API key, which must not be in a web page.
+ * Runs the packed client in a browser without a bundler. The server of the web page forwards requests to the gateway and
+ * adds the API key, which a web page must not contain.
  */
 
 let system: SharedSystem;
@@ -61,7 +61,10 @@ async function answer(request: IncomingMessage): Promise<Response> {
   return await passOn(request, path);
 }
 
-/** Passes a request on to the gateway. Upload URLs in its answer lead to this server, as the page may load nothing else. */
+/**
+ * Forwards a request to the gateway. Upload URLs in the answer are rewritten to this server, because the page may load only
+ * from it.
+ */
 async function passOn(request: IncomingMessage, path: string): Promise<Response> {
   const { baseUrl } = system.local();
   const { method = "", headers } = request;
@@ -78,7 +81,7 @@ async function passOn(request: IncomingMessage, path: string): Promise<Response>
   return new Response(given.status === 204 ? null : text, given);
 }
 
-test("a web page uploads a picked file with progress, publishes it, and sees the codes of errors", async () => {
+test("a web page uploads a selected file with progress, publishes it, and reads error codes with the client", async () => {
   const page = await browser.newPage();
   await page.goto(origin);
   const picture = Buffer.from(sampleJpeg()).toString("base64");
@@ -108,7 +111,7 @@ test("a web page uploads a picked file with progress, publishes it, and sees the
   expect(await tenant.countVisible("From a page")).toBe(1);
 });
 
-test("a web page verifies webhook events with WebCrypto", async () => {
+test("a web page verifies webhook events with the client and WebCrypto", async () => {
   const page = await browser.newPage();
   await page.goto(origin);
   const program = `(async () => {

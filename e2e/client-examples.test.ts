@@ -11,10 +11,7 @@ import { listRuntimes } from "../scripts/client-package/list-runtimes.ts";
 import { joinSharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/**
- * Runs the examples of the client's README as they are written there, with the packed and installed client, against the
- * running system.
- */
+/** Runs the examples of the client's README unchanged, with the packed and installed client, against the running system. */
 
 const README = join(import.meta.dirname, "../packages/client/README.md");
 const EXAMPLE = /^## ([^\n]+)\n(?:(?!^## )[^\n]*\n)*?```js\n([\s\S]*?)```/gm;
@@ -78,14 +75,14 @@ test("the README of the client has five examples", () => {
 });
 
 describe.each(listRuntimes())("with $name", (runtime) => {
-  test("the example of the client that publishes shows the permalink of each account", async () => {
+  test("the publishing example of the client's README prints the permalink of the post on each account", async () => {
     const lines = await runExample(runtime, "Publish, and see what happened on each account");
     expect(lines.toSorted()).toEqual(
       PLATFORMS.map((platform) => expect.stringMatching(`^${platform} published https://`)),
     );
   });
 
-  test("the example of the client that uploads a picture shows the progress and schedules the post for tomorrow", async () => {
+  test("the upload example of the client's README prints the progress and schedules the post for tomorrow", async () => {
     const lines = await runExample(runtime, "Upload a picture, and schedule a post with it");
     const total = sampleJpeg().length;
     expect(lines.slice(-2)).toEqual([
@@ -96,7 +93,7 @@ describe.each(listRuntimes())("with $name", (runtime) => {
     expect(posts[0]?.mediaIds).toHaveLength(1);
   });
 
-  test("the example of the client that retries publishes the failed target of a partly published post", async () => {
+  test("the retry example of the client's README publishes the failed target of a partly published post", async () => {
     await tenant.addFault(accountIds[2] ?? "", { operation: "publish", mode: "refuse" });
     const { id } = await client.createPost({
       content: `Partly ${crypto.randomUUID()}`,
@@ -106,14 +103,14 @@ describe.each(listRuntimes())("with $name", (runtime) => {
     expect(await runExample(runtime, "Retry what failed")).toEqual([`${id} published`]);
   });
 
-  test("the example of the client that handles errors shows the limit of each platform that refuses the post", async () => {
+  test("the error example of the client's README prints the limit of each platform that refuses the post", async () => {
     expect((await runExample(runtime, "Handle errors")).toSorted()).toEqual([
       "bluesky content_too_long 300 1000",
       "x content_too_long 280 1000",
     ]);
   });
 
-  test("the example of the client that receives webhooks accepts events that are signed with either scheme, and refuses others", async () => {
+  test("the webhook example of the client's README accepts events signed with either signature scheme, and refuses all others", async () => {
     const url = `http://127.0.0.1:${system.receiverPort}/`;
     const hmac = await client.createWebhook({ url, events: ["target.published"] });
     const ed25519 = await client.createWebhook({

@@ -14,8 +14,8 @@ import { joinSharedSystem, startSystem, type SharedSystem } from "./support/syst
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
- * Tests reading comments and acting on them through all services. The tests of the gateway cover the validation of
- * requests, those of the delivery service lost answers and crashes.
+ * Tests reading comments and acting on them through all services. The tests of the gateway cover the validation of requests,
+ * those of the delivery service lost responses and crashes.
  */
 
 interface Page {
@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-/** Lets a reader comment on the media, and mention the account, without which X refuses replies. */
+/** Writes a reader's comment on the media. The comment mentions the account, because X refuses replies to other comments. */
 async function comment(media: Media, text: string, createdAt?: string): Promise<string> {
   const { platform, owner: account, id: mediaId, username } = media;
   const given = { text: `@${username} ${text}`, ...(createdAt === undefined ? {} : { createdAt }) };
@@ -162,7 +162,7 @@ describe.each(["instagram", "facebook", "youtube", "x", "bluesky"])(
 describe.each(["instagram", "facebook", "youtube", "x", "bluesky"])(
   "hiding comments on %s:",
   (platform) => {
-    test(`a comment on ${platform} that is hidden stays in the list, and hiding it again succeeds`, async () => {
+    test(`a hidden comment on ${platform} stays in the list, and hiding it again succeeds`, async () => {
       const media = await publishOn(tenant, platform);
       const id = await comment(media, "hide me");
       const isHidden = async () => {
@@ -187,7 +187,7 @@ describe.each(["instagram", "facebook", "youtube", "x", "bluesky"])(
 );
 
 test.each(["instagram", "facebook", "youtube", "x", "bluesky"])(
-  "a hidden comment on %s keeps its place among the others, page by page",
+  "a hidden comment on %s keeps its position in the pages of comments",
   async (platform) => {
     const media = await publishOn(tenant, platform);
     const at = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString();
@@ -210,21 +210,25 @@ test.each(["instagram", "facebook", "youtube", "x", "bluesky"])(
   },
 );
 
-test("comments of a platform without comments, and of unknown and disconnected accounts, are not found", async () => {
+test("reading comments of a platform without comments, or of an unknown or disconnected account, answers 404", async () => {
   const telegram = await publishOn(tenant, "telegram");
   expect(refusalOf(await list(telegram))).toBe("404 not_found");
   const gone = await publishOn(tenant, "bluesky");
   const id = await comment(gone, "too late");
   expect((await list(gone)).status).toBe(200);
   await disconnect(system, gone.accountId);
-  for (const accountId of [gone.accountId, UNKNOWN_ID, "nonsense"]) {
+  for (const [accountId, refusal] of [
+    [gone.accountId, "404 not_found"],
+    [UNKNOWN_ID, "404 not_found"],
+    ["nonsense", "404 not_found malformed_id"],
+  ] as const) {
     const media = { ...gone, accountId };
-    expect(refusalOf(await list(media))).toBe("404 not_found");
-    expect(refusalOf(await act(media, id, { type: "hide" }))).toBe("404 not_found");
+    expect(refusalOf(await list(media))).toBe(refusal);
+    expect(refusalOf(await act(media, id, { type: "hide" }))).toBe(refusal);
   }
 });
 
-test("another workspace finds neither the comments nor the actions of this one", async () => {
+test("a workspace cannot find the comments and comment actions of another workspace", async () => {
   const media = await publishOn(tenant, "bluesky");
   const id = await comment(media, "ours");
   const action = await act(media, id, { type: "hide" });
@@ -240,7 +244,7 @@ test("another workspace finds neither the comments nor the actions of this one",
   expect((await list(media)).body.comments).toMatchObject([{ id, hidden: true }]);
 });
 
-test("a cursor of comments is valid for its workspace and its media only", async () => {
+test("a cursor of a list of comments is valid only in its workspace and for its media", async () => {
   const [media, second] = [await publishOn(tenant, "bluesky"), await publishOn(tenant, "bluesky")];
   for (const text of ["a", "b"]) await comment(media, text);
   const { body } = await eventually(async () => {
@@ -257,7 +261,7 @@ test("a cursor of comments is valid for its workspace and its media only", async
   expect(refusalOf(await list(media, "?cursor=forged"))).toBe("400 invalid_cursor");
 });
 
-test("an API key that may read comments may not act on them", async () => {
+test("an API key with only the read scope for comments cannot act on them", async () => {
   const media = await publishOn(tenant, "bluesky");
   const id = await comment(media, "scoped");
   const reader = await openKey(system, tenant.id, "comments:read");
@@ -270,7 +274,7 @@ test("an API key that may read comments may not act on them", async () => {
   expect(refusalOf(await list(media, "", writer))).toBe("403 insufficient_scope comments:read");
 });
 
-test("a malformed action is refused and never reaches the platform", async () => {
+test("a malformed comment action is refused and never sent to the platform", async () => {
   const media = await publishOn(tenant, "bluesky");
   const id = await comment(media, "malformed");
   for (const body of [{ type: "reply" }, { type: "hide", text: "a" }, { type: "delete" }, {}])
@@ -278,7 +282,7 @@ test("a malformed action is refused and never reaches the platform", async () =>
   expect(await system.simulator.countCalls("bluesky", "reply", media.owner)).toBe(0);
 });
 
-test("comments of a platform that fails are answered with 503 and the time to wait", async () => {
+test("reading comments answers 503 with the time to wait when the platform fails", async () => {
   const media = await publishOn(tenant, "instagram");
   await tenant.addFault(media.accountId, {
     operation: "comments",
@@ -292,7 +296,7 @@ test("comments of a platform that fails are answered with 503 and the time to wa
   expect(Number(answer.headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
 });
 
-test("comments of an account that has to be connected again are answered with account_reconnect_required", async () => {
+test("reading comments of an account that must be connected again answers account_reconnect_required", async () => {
   const media = await publishOn(tenant, "bluesky");
   const id = await comment(media, "unreachable");
   await system.sql`
@@ -306,7 +310,7 @@ test("comments of an account that has to be connected again are answered with ac
   );
 });
 
-test("comments are dated by the platform", async () => {
+test("a comment has the time that the platform gives for it", async () => {
   const media = await publishOn(tenant, "instagram");
   await comment(media, "dated", new Date(START).toISOString());
 
@@ -314,14 +318,14 @@ test("comments are dated by the platform", async () => {
   expect(body.comments.map(({ createdAt }) => Date.parse(createdAt))).toEqual([START]);
 });
 
-describe("an installation that asks people for no permission besides publishing:", () => {
+describe("an installation that requests only the permissions for publishing:", () => {
   let plain: SharedSystem;
   beforeAll(async () => {
     plain = await startSystem("postgres", { env: { PLATFORM_FEATURES: "" } });
   });
   afterAll(() => plain[Symbol.asyncDispose]());
 
-  test("comments of an account that was connected without the permission are answered with what to do", async () => {
+  test("reading comments of an account that was connected without the permission for comments answers account_reconnect_required", async () => {
     const owner = await openTenant(plain);
     const media = await publishOn(owner, "instagram");
     const { accountId, platform } = media;
@@ -333,7 +337,7 @@ describe("an installation that asks people for no permission besides publishing:
     expect([answer.status, answer.body]).toMatchObject([409, { error }]);
   });
 
-  test("an action of an account that was connected without the permission fails with permission_missing", async () => {
+  test("a comment action of an account that was connected without the permission for comments fails with permission_missing", async () => {
     const owner = await openTenant(plain);
     const { api } = owner;
     const media = await publishOn(owner, "facebook");
@@ -349,7 +353,7 @@ describe("an installation that asks people for no permission besides publishing:
     });
   });
 
-  test("comments on a platform without such permissions can be read", async () => {
+  test("comments on a platform that has no permissions for comments can be read", async () => {
     const owner = await openTenant(plain);
     const media = await publishOn(owner, "bluesky");
     expect((await list(media, "", owner.api)).status).toBe(200);

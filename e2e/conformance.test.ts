@@ -6,8 +6,8 @@ import { announce } from "./support/figures.ts";
 import { startSystem, type System } from "./support/system.ts";
 
 /**
- * Sends requests that are generated from the API description, and checks each answer against the description.
- * `npm run conformance -- --requests 10000 --seed 7` sends more requests, or those of an earlier run.
+ * Sends requests that are generated from the API description, and checks each answer against the description. `npm run
+ * conformance -- --requests 10000 --seed 7` sends more requests, or repeats those of an earlier run.
  */
 
 const REQUESTS = Number(process.env.POSTRIDER_E2E_CONFORMANCE_REQUESTS ?? 2_000);

@@ -14,7 +14,7 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const CREATE = "tag/posts/POST/api/v1/posts";
 
-/** Runs in the page: writes violations of its content security policy to the console. */
+/** Browser script that logs violations of the page's content security policy to the console. */
 const REPORT_VIOLATIONS = `document.addEventListener("securitypolicyviolation", (violation) =>
   console.error("policy violation:", violation.violatedDirective, violation.blockedURI));`;
 
@@ -61,13 +61,13 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-/** The document that the page shows. */
+/** Returns the API description that the docs page shows. */
 async function readDocument(): Promise<PageDocument> {
   const answer = await fetch(`${system.local().baseUrl}/docs/document.json`);
   return (await answer.json()) as PageDocument;
 }
 
-/** Opens the documentation of the creation of posts, and collects what the browser complains of. */
+/** Opens the documentation of `POST /posts`, and collects the errors that the browser reports. */
 async function openDocs(host: string): Promise<{ page: Page; complaints: string[] }> {
   const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
   const complaints: string[] = [];
@@ -86,7 +86,7 @@ async function openDocs(host: string): Promise<{ page: Page; complaints: string[
   return { page, complaints };
 }
 
-/** Gives the page the key with the keyboard only, as the first thing on the page. */
+/** Enters the API key on the docs page with the keyboard only. */
 async function typeKey(page: Page, key: string): Promise<void> {
   await page.getByLabel("API key", { exact: true }).and(page.locator(":enabled")).focus();
   await page.keyboard.type(key);
@@ -94,7 +94,7 @@ async function typeKey(page: Page, key: string): Promise<void> {
   await page.getByText("The examples have your key and ids.").waitFor();
 }
 
-/** Sends one of the examples in the client of the page and returns the status and the body of the answer. */
+/** Sends one of the examples in the API client of the docs page, and returns the status and body of the answer. */
 async function send(page: Page, example: string): Promise<{ status: number; body: string }> {
   const section = page.locator(`section[id$="${CREATE}"]`);
   await section.getByTestId("example-picker").click();
@@ -110,7 +110,7 @@ async function send(page: Page, example: string): Promise<{ status: number; body
   return { status: answer.status(), body };
 }
 
-/** Opens a workspace with two accounts that take texts and pictures, the newer of which is the first on the page. */
+/** Creates a workspace with two accounts that accept texts and pictures. The docs page shows the newer one first. */
 async function openReader(): Promise<Tenant> {
   const tenant = await openTenant(system);
   await tenant.connect("telegram");
@@ -119,7 +119,7 @@ async function openReader(): Promise<Tenant> {
 }
 
 test.each(["localhost", "127.0.0.1"])(
-  "the docs page at %s publishes a post with the reader's key, and violates no policy",
+  "the docs page at %s publishes a post with the reader's API key, and violates no content security policy",
   async (host) => {
     const tenant = await openReader();
     const { page, complaints } = await openDocs(host);
@@ -138,7 +138,7 @@ test.each(["localhost", "127.0.0.1"])(
   },
 );
 
-test("the docs page says why it does not take a key, and the error codes of an operation lead to their list", async () => {
+test("the docs page says why it does not accept an API key, and links the error codes of an operation to their list", async () => {
   const { page, complaints } = await openDocs("127.0.0.1");
   await page.getByLabel("API key", { exact: true }).fill("pr_live_wrong");
   await page.keyboard.press("Enter");
@@ -151,7 +151,7 @@ test("the docs page says why it does not take a key, and the error codes of an o
   await page.close();
 });
 
-test("every example of the creation of posts is sent from the docs page as it stands", async () => {
+test("the docs page sends every example of POST /posts unchanged", async () => {
   const tenant = await openReader();
   const { id } = await upload(tenant.api, PICTURE);
   const rule = { name: "Daily", weekdays: ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] };
@@ -171,21 +171,21 @@ test("every example of the creation of posts is sent from the docs page as it st
   await page.close();
 });
 
-/** Creates a record by the API and returns its id. */
+/** Creates a resource through the API and returns its id. */
 async function make({ api }: Tenant, path: string, body: object): Promise<string> {
   const answer = await api.call<{ id: string }>("POST", path, { body });
   expect(answer.status, JSON.stringify(answer.body)).toBeLessThan(300);
   return answer.body.id;
 }
 
-/** What the reader fills into the examples of an operation: the parameters of its path, and fields of the body. */
+/** What a reader must fill into the examples of an operation: path parameters and fields of the body. */
 interface Filled {
   readonly path?: Readonly<Record<string, string>>;
   readonly body?: Readonly<Record<string, string>>;
 }
 type Fill = () => Promise<Filled>;
 
-/** Makes what the examples name, on a post with more comments than a page of past comments has. */
+/** Creates the resources that the examples name, on a post with more comments than fit on a page of past comments. */
 async function fillIds(tenant: Tenant): Promise<Readonly<Record<string, Fill>>> {
   const { platform, owner: account, id: mediaId, accountId } = await publishOn(tenant, "instagram");
   const comments = Array.from({ length: 51 }, (_, index) => ({ text: `Which price? ${index}` }));
@@ -231,7 +231,7 @@ test("every example of a request on the docs page is accepted when its ids are f
       for (const [name, { value }] of Object.entries(
         requestBody?.content["application/json"]?.examples ?? {},
       )) {
-        // The test above sends those of posts from the page.
+        // The test of the docs page sends the examples of these two operations.
         if (["createPost", "validatePost"].includes(operationId)) continue;
         const filled = (await fill[operationId]?.()) ?? {};
         const path = template

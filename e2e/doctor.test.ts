@@ -22,7 +22,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs the operator's tool as a process, as an operator does beside a running stack. */
+/** Runs the operator's tool as a separate process, as an operator does while Postrider is running. */
 async function postrider(...words: readonly string[]): Promise<Ended> {
   const dataDir = dirname(system.local().logs);
   const env = { PATH: process.env.PATH, POSTRIDER_DATA_DIR: dataDir };
@@ -33,7 +33,7 @@ async function postrider(...words: readonly string[]): Promise<Ended> {
   });
 }
 
-test("`postrider doctor config` finds a running stack complete: the gateway answers the probe, and only its private address is a warning", async () => {
+test("`postrider doctor config` finds no fault in a running installation, and warns only about the private address of its gateway", async () => {
   const { exitCode, stdout, stderr } = await postrider("doctor", "config");
   const lines = stdout.trimEnd().split("\n");
   const { baseUrl } = system.local();
@@ -55,7 +55,7 @@ test("`postrider doctor config` finds a running stack complete: the gateway answ
   expect(findings.filter((line) => !line.startsWith("ok ")).length).toBe(3);
 });
 
-test("`postrider doctor account --live` with a video of the workspace makes a private YouTube video and deletes it", async () => {
+test("`postrider doctor account --live` uploads a video of the workspace to YouTube as private and deletes it there", async () => {
   const account = await tenant.connect("youtube");
   const bytes = sampleMp4({ seconds: 4, width: 368, height: 640 });
   const { id } = await upload(tenant.api, {
@@ -84,7 +84,7 @@ test("`postrider doctor account --live` with a video of the workspace makes a pr
   expect(ended.exitCode).toBe(0);
 });
 
-test("`postrider doctor account --live` ends with exit code 1 and names the public Instagram post that the platform does not delete", async () => {
+test("`postrider doctor account --live` exits with code 1 and names the public post that Instagram does not delete", async () => {
   const account = await tenant.connect("instagram");
   const { id } = await upload(tenant.api, {
     fileName: "picture.jpg",

@@ -12,7 +12,10 @@ import { packPackage } from "../scripts/client-package/pack-package.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/** Runs the packed bridge from standard input and output to `/mcp`, as agents start it that only start programs. */
+/**
+ * Runs the packed program `packages/mcp`, which agents that can only start programs use to reach `/mcp` through standard
+ * input and output.
+ */
 
 const DEPENDENCIES = join(
   import.meta.dirname,
@@ -33,7 +36,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Unpacks the packed bridge beside its dependencies, as npm would install it from a registry. */
+/** Unpacks `packages/mcp` beside its dependencies, as npm would install it from a registry. */
 function installBridge(): void {
   const tarball = packPackage("mcp", folder);
   const installed = join(folder, "node_modules/@postrider/mcp");
@@ -46,7 +49,7 @@ function environment(): Record<string, string> {
   return { POSTRIDER_URL: system.local().baseUrl, POSTRIDER_API_KEY: tenant.key };
 }
 
-/** Starts the bridge with the given settings, as an agent of an era does. */
+/** Starts `packages/mcp` with the given settings, as an agent with a modern or legacy version of MCP does. */
 function startAgent(
   era: "modern" | "legacy",
   env: Record<string, string>,
@@ -66,7 +69,7 @@ function startAgent(
   return {
     client,
     connect: () => client.connect(transport),
-    /** Ends the bridge and returns what it has written to standard error. */
+    /** Ends the program and returns what it has written to standard error. */
     end: async () => {
       await client.close();
       return String(await printed);
@@ -76,7 +79,7 @@ function startAgent(
 
 describe.each(listNodes())("with Node $version", ({ path }) => {
   test.each(["modern", "legacy"] as const)(
-    "an agent of the %s era that only starts programs lists accounts and creates a draft through the bridge",
+    "an agent with a %s version of MCP lists accounts and creates a draft through the program @postrider/mcp",
     async (era) => {
       const accountId = await tenant.connect("bluesky");
       const { client, connect, end } = startAgent(era, environment(), path);
@@ -98,14 +101,14 @@ describe.each(listNodes())("with Node $version", ({ path }) => {
   );
 });
 
-test("an agent learns from the bridge that the API key is wrong", async () => {
+test("the program @postrider/mcp tells an agent that its API key is wrong", async () => {
   const { connect, end } = startAgent("legacy", { ...environment(), POSTRIDER_API_KEY: "wrong" });
   const message = "Postrider refuses the key in POSTRIDER_API_KEY. Create a new one.";
   await expect(connect()).rejects.toThrow(message);
   expect(await end()).toBe(`postrider-mcp: ${message}\n`);
 });
 
-test("an agent learns from the bridge that Postrider cannot be reached", async () => {
+test("the program @postrider/mcp tells an agent that Postrider cannot be reached", async () => {
   const address = `http://127.0.0.1:${await findStablePort()}`;
   const { connect, end } = startAgent("legacy", { ...environment(), POSTRIDER_URL: address });
   const message = `Postrider cannot be reached at ${address} (fetch failed, ECONNREFUSED). Check POSTRIDER_URL, and that it runs.`;
@@ -113,7 +116,7 @@ test("an agent learns from the bridge that Postrider cannot be reached", async (
   expect(await end()).toBe(`postrider-mcp: ${message}\n`);
 });
 
-test("the bridge names every setting that is missing, and ends", async () => {
+test("the program @postrider/mcp names every missing setting and exits", async () => {
   const { connect, end } = startAgent("legacy", {});
   await expect(connect()).rejects.toThrow("Connection closed");
   expect(await end()).toBe(

@@ -4,7 +4,7 @@ import type { PostRecord } from "./support/api.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/** What an agent reads of a platform before it writes a post. */
+/** What an MCP agent reads about a platform before it writes a post. */
 interface Platform {
   readonly id: string;
   readonly rules: { readonly text: { readonly max: number } };
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
-/** An agent that uses the tools of the gateway with an API key. */
+/** An agent that uses the MCP tools of the gateway with an API key. */
 async function openAgent(key: string) {
   const client = new Client(
     { name: "agent", version: "1" },
@@ -40,7 +40,7 @@ async function openAgent(key: string) {
   };
 }
 
-test("an agent finds the accounts and rules, checks and creates a draft, publishes it, sees the account that failed and retries it", async () => {
+test("an MCP agent reads accounts and platform rules, validates and creates a draft, publishes it, and retries the failed account", async () => {
   const [x, bluesky] = [await tenant.connect("x"), await tenant.connect("bluesky")];
   await tenant.addFault(x, { operation: "publish", mode: "refuse" });
   await using agent = await openAgent(tenant.key);
@@ -82,7 +82,7 @@ test("an agent finds the accounts and rules, checks and creates a draft, publish
   expect(posts.map(({ id }) => id)).toContain(draft.id);
 });
 
-test("an agent with a key for drafts only creates a draft and cannot publish it", async () => {
+test("an MCP agent whose API key allows only drafts creates a draft and cannot publish it", async () => {
   const bluesky = await tenant.connect("bluesky");
   const words = ["--name", "Agent", "--workspace", tenant.id, "--scopes", "all"];
   const policy = ["--mcp", "draft-only"];

@@ -17,14 +17,14 @@ const MB = 1_000_000;
 /** Longer side in pixels to which larger pictures are reduced before they are compared. */
 const COMPARED = 1600;
 const LEAST_SIMILARITY = 0.95;
-/** Time in ms until a post is published while the machine is busy with other pictures. */
+/** Maximum time in ms until a post is published while the machine processes other pictures. */
 const PUBLISHED_MS = 60_000;
 const TIKTOK = { tiktok: { privacy: "public" } };
 
 let system: SharedSystem;
 let tenant: Tenant;
 let memory: MemoryWatch;
-/** Two accounts of each platform that share the posts, because TikTok takes 15 posts of an account per day. */
+/** Two accounts of each platform; tests alternate between them, because TikTok accepts only 15 posts of an account per day. */
 const accounts: [ReadonlyMap<string, string>, ReadonlyMap<string, string>] = [new Map(), new Map()];
 beforeAll(async () => {
   system = await joinSharedSystem();
@@ -56,7 +56,7 @@ async function publish(
   });
 }
 
-/** Returns the file that readers of the only picture of a post load. */
+/** Returns the file that readers of a post with one picture load. */
 async function readerFile({ platform, id, account }: VisibleEntry): Promise<ReaderFile> {
   return await system.simulator.readerFile({ platform, account, mediaId: id }, 0);
 }
@@ -81,7 +81,7 @@ async function violationsOf(
   );
 }
 
-/** Checks that readers see the whole picture, upright, in a file within the rules of the platform. */
+/** Checks that readers see the whole picture, upright, in a file that the rules of the platform allow. */
 async function checkSeen(platform: PlatformId, { bytes, contentType }: ReaderFile, whole: Buffer) {
   const { image: rules } = PLATFORMS[platform];
   const found = await sharp(bytes, { limitInputPixels: false }).metadata();
@@ -93,7 +93,7 @@ async function checkSeen(platform: PlatformId, { bytes, contentType }: ReaderFil
   expect(limits?.types, platform).toContain(contentType);
   expect(bytes.length, platform).toBeLessThanOrEqual(limits?.maxBytes ?? 0);
   expect(isAnimated || isSizeTaken(facts, rules), platform).toBe(true);
-  // A CMYK picture has other colours in other software.
+  // Programs show the colours of a CMYK picture differently.
   expect(found.space, platform).not.toBe("cmyk");
 
   const factor = Math.min(1, COMPARED / Math.max(facts.width, facts.height));
@@ -107,7 +107,7 @@ async function checkSeen(platform: PlatformId, { bytes, contentType }: ReaderFil
   expect(alike, `${platform}: similarity`).toBeGreaterThanOrEqual(LEAST_SIMILARITY);
 }
 
-/** The picture as the library sharp shows it: upright, in sRGB, and not larger than it is compared. */
+/** The picture as the library sharp decodes it: upright, in sRGB, reduced to the size in which pictures are compared. */
 async function shown(file: Buffer): Promise<Buffer> {
   return await sharp(file, { limitInputPixels: false })
     .autoOrient()
@@ -119,7 +119,7 @@ async function shown(file: Buffer): Promise<Buffer> {
 
 const named = TOOL_PICTURES.map((picture, index) => [picture.name, picture, index % 2] as const);
 test.concurrent.for(named)(
-  "readers of each platform see %s upright and like the original, or validation says why the platform does not take it",
+  "readers of each platform see %s upright and like the original, or validation says why the platform refuses it",
   async ([name, { contentType, make, seen, refused = {} }, half]) => {
     const all = [...(accounts[half] ?? [])];
     const file = await make();
@@ -151,7 +151,7 @@ test.concurrent.for(named)(
 );
 
 test.concurrent.each(["pad", "crop"] as const)(
-  "readers of an Instagram account with the setting imageFit %s see a 3:4 picture in a ratio that Instagram takes",
+  "a 3:4 picture of an Instagram account with the setting imageFit %s is published in a ratio that Instagram accepts",
   async (imageFit) => {
     const account = await tenant.connect("instagram");
     await tenant.api.call("PATCH", `/accounts/${account}/settings`, { body: { imageFit } });

@@ -5,8 +5,8 @@ import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
- * Follows the guides of platforms word for word: the commands are taken out of the guides and of the quick start, with the names
- * and secrets of the simulator's stand-ins instead of those of the examples.
+ * Follows the platform guides: runs the commands of the guides and of the quick start unchanged, except that the names and
+ * secrets in them are those of the simulator.
  */
 
 let system: SharedSystem;
@@ -19,7 +19,7 @@ afterAll(() => system[Symbol.asyncDispose]());
 
 const readDoc = (path: string) => readFileSync(new URL(`../docs/${path}`, import.meta.url), "utf8");
 
-/** Returns the commands of a document that begin with a word, with their continued lines joined. */
+/** Returns the commands of a document that begin with the given word. Lines that a command continues on are joined. */
 function commandsOf(path: string, word: string): readonly string[] {
   const blocks = [...readDoc(path).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
   return blocks
@@ -28,7 +28,7 @@ function commandsOf(path: string, word: string): readonly string[] {
     .filter((line) => line.startsWith(`${word} `));
 }
 
-/** Splits a command like a shell, without substitutions. */
+/** Splits a command into words like a shell, without substitutions. */
 function wordsOf(command: string): readonly string[] {
   return [...command.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g)].map(
     ([, single, double, plain]) => single ?? double ?? plain ?? "",
@@ -58,7 +58,7 @@ async function curl(command: string, values: Readonly<Record<string, string>>) {
   return { status: answer.status, body: (await answer.json()) as PostRecord };
 }
 
-/** An account or channel that the simulator made, with what its owner would know. */
+/** A simulated account or channel, with what its owner would know. */
 interface Issued {
   readonly username: string;
   readonly credentials: Readonly<Record<string, string>>;
@@ -80,7 +80,7 @@ const PLATFORMS = [
 ] as const;
 
 test.each(PLATFORMS)(
-  "a new user who follows the guide of $platform and the quick start gets a post out",
+  "a new user who follows the guide of $platform and the quick start publishes a post",
   async ({ platform, example, secret }) => {
     const { username, credentials } = await issue(platform);
     const [command = ""] = commandsOf(`platforms/${platform}.md`, "postrider");

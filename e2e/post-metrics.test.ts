@@ -7,8 +7,8 @@ import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
- * Tests the metrics of posts through all services. The tests of the connectors cover what each platform counts, those of
- * the delivery service the counters and the schedule.
+ * Tests the metrics of posts through all services. The tests of the connectors cover what each platform counts, those of the
+ * delivery service the outcomes of refreshes and the schedule.
  */
 
 type Metrics = Readonly<Record<string, number | string | null>>;
@@ -42,7 +42,7 @@ async function setMetrics(media: Media, values: Readonly<Record<string, number>>
 }
 
 test.each(["instagram", "facebook", "x", "youtube", "bluesky"])(
-  "a refresh returns the metrics of a post on %s, the post shows them later, and a second refresh is deferred",
+  "a metrics refresh returns the metrics of a post on %s, later reads show them too, and a second refresh is deferred",
   async (platform) => {
     const media = await publishOn(tenant, platform);
     await setMetrics(media, { likes: 12 });
@@ -71,7 +71,7 @@ test.each(["instagram", "facebook", "x", "youtube", "bluesky"])(
   },
 );
 
-test("the counters of a refresh add up over targets with different outcomes, and platforms without metrics do not count", async () => {
+test("a metrics refresh counts each eligible target under one outcome, and leaves out platforms without metrics", async () => {
   const platforms = ["bluesky", "x", "telegram", "bluesky"];
   const accounts = await Promise.all(platforms.map((platform) => tenant.connect(platform)));
   const [, failing = "", , gone = ""] = accounts;
@@ -91,7 +91,7 @@ test("the counters of a refresh add up over targets with different outcomes, and
   expect(accounts.map((account) => shown.get(account))).toEqual([true, false, false, false]);
 });
 
-test("a refresh of a draft and of a scheduled post answers zeros", async () => {
+test("a metrics refresh of a draft or of a scheduled post answers 200 with every count zero", async () => {
   const accountIds = [await tenant.connect("bluesky")];
   const draft = await create(tenant.api, { content: "Draft", accountIds, isDraft: true });
   const scheduledAt = inMs(48 * HOUR_MS);
@@ -110,11 +110,11 @@ test("the metrics of unknown posts and of posts of other workspaces are not foun
 
   expect(refusalOf(await refresh(media.postId, other))).toBe("404 not_found");
   expect(refusalOf(await refresh(UNKNOWN_ID))).toBe("404 not_found");
-  expect(refusalOf(await refresh("nonsense"))).toBe("404 not_found");
+  expect(refusalOf(await refresh("nonsense"))).toBe("404 not_found malformed_id");
   expect(await calls()).toBe(before);
 });
 
-test("a refresh of metrics needs the scope posts:read only", async () => {
+test("a metrics refresh needs only the scope posts:read", async () => {
   const media = await publishOn(tenant, "bluesky");
   const path = `/posts/${media.postId}/metrics/refresh`;
   const reader = await openKey(system, tenant.id, "posts:read");

@@ -88,7 +88,7 @@ test("media that a scheduled post uses cannot be deleted, and the refusal names 
   expect(detailsOf(answer)).toMatchObject([{ code: "used_by_post", postId }]);
 });
 
-test("the description and the cover of media, set once, reach the readers of each platform that takes them", async () => {
+test("the stored description and cover of media reach the readers of each platform that supports them", async () => {
   const platforms = ["x", "instagram", "facebook", "bluesky", "telegram"];
   const accountIds = await Promise.all(platforms.map((platform) => tenant.connect(platform)));
   const [picture, video] = [await upload(tenant.api, JPEG), await upload(tenant.api, VIDEO)];

@@ -44,7 +44,7 @@ beforeAll(async () => {
   const outside = `127.0.0.1:${(fileServer.address() as AddressInfo).port}`;
   const receiverUrl = `http://${outside}`;
   system = await startSystem("postgres", {
-    // Without refreshes of metrics by the clock, only requests change the database.
+    // Scheduled metrics refreshes are off, so that only requests change the database.
     env: { OUTBOUND_ALLOW: outside, WEBHOOK_RETRY_SECONDS: "0.1", METRICS_REFRESH: "off" },
   });
   const answer = await fetch(`${system.local().baseUrl}/api/v1/openapi.json`);

@@ -103,8 +103,8 @@ test("the example webhook receiver in `examples/` verifies the signatures of web
   try {
     const isPrinted = (text: string) => lines.some((line) => line.startsWith(text));
     await eventually(() => isPrinted("listening"));
-    // The secret is known only after the first webhook.test was sent, so the receiver may have missed it. A new address gets
-    // another one.
+    // The receiver gets the secret only after Postrider has sent the first webhook.test, so it may refuse that event. A new
+    // address makes Postrider send another webhook.test.
     await tenant.api.call("PATCH", `/webhooks/${id}`, { body: { url: `${url}hook` } });
     await eventually(() => isPrinted("webhook.test"));
     const { id: postId } = await create(tenant.api, { content: "Told", accountIds: [bluesky] });
@@ -146,7 +146,7 @@ test("a webhook event contains the object as the REST API returns it, and its si
   await revoke(id);
 });
 
-test("a subscription receives the end of an action on a comment and the end of an automation run, with the objects as the REST API returns them", async () => {
+test("a webhook subscription receives the ends of comment actions and automation runs, with the objects that the REST API returns", async () => {
   const types = ["comment_action.completed", "automation_run.completed"];
   const { id } = await subscribe(`${receiver.url}/engagement`, types);
   const media = await publishOn(tenant, "instagram");
@@ -163,7 +163,7 @@ test("a subscription receives the end of an action on a comment and the end of a
   });
   const simulated = { platform: "instagram", account: media.owner, mediaId: media.id };
   const asked = await system.simulator.addComment(simulated, { text: "Are you open?" });
-  // Instagram shows times without fractions of a second, and this comment must not seem older than the active rule.
+  // Instagram shows times in whole seconds, and this comment must not seem older than the active rule.
   const matching = await system.simulator.addComment(simulated, {
     text: "What is the price?",
     createdAt: new Date(Date.now() + 1_000).toISOString(),

@@ -2,8 +2,8 @@ import { parseArgs } from "node:util";
 import { areTypesCurrent, writeTypes } from "./client-types/generated-files.ts";
 
 /**
- * Writes the generated part of `packages/client` from the committed API description: the types, and the table of
- * operations. With `--check`, the script only reports whether the committed files are up to date.
+ * Writes the generated part of `packages/client` from the committed API description: the types and the table of operations.
+ * With `--check`, only reports whether the committed files are up to date.
  */
 const { values } = parseArgs({ options: { check: { type: "boolean", default: false } } });
 if (!values.check) {

@@ -4,15 +4,15 @@ import { root, runInForeground, stopCommands } from "./check/run-command.ts";
 
 const TEST = "e2e/conformance.test.ts";
 
-/** Returns a whole number of the command line. @throws Error in one line for another text. */
+/** Returns a command-line option as a whole number. @throws Error with a one-line message for any other text. */
 function readNumber(name: string, text: string): string {
   if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} takes a whole number, not "${text}"`);
   return text;
 }
 
 /**
- * Sends generated requests to a stack of its own, and reports each answer that contradicts the API description. Without
- * `--seed`, each run sends other requests; the run prints its seed.
+ * Sends generated requests to a newly started Postrider, and reports each answer that contradicts the API description.
+ * Without `--seed`, each run sends different requests and prints its seed.
  */
 async function main(): Promise<void> {
   const { values } = parseArgs({

@@ -28,7 +28,7 @@ test.each(Object.entries(CONSUMED_TOPICS))(
   },
 );
 
-test("there is a topic for each domain whose events have a contract", () => {
+test("each domain whose events have a contract has a Kafka topic", () => {
   const folder = join(import.meta.dirname, "../proto/postrider");
   const domains = globSync("*/v1/*_events.proto", { cwd: folder }).map((file) =>
     file.slice(0, file.indexOf("/")),

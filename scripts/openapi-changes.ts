@@ -4,8 +4,8 @@ import { listBreakingChanges } from "./openapi-changes/compare.ts";
 import type { Description } from "./openapi-changes/document.ts";
 
 /**
- * Reports changes of the committed API description that break clients of the last release. At a release,
- * `openapi.json` is copied to `openapi.released.json`.
+ * Reports changes of the committed API description that break clients of the last release. At each release, a maintainer
+ * copies `openapi.json` to `openapi.released.json`.
  */
 const FOLDER = join(import.meta.dirname, "../services/gateway");
 const read = (name: string) => JSON.parse(readFileSync(join(FOLDER, name), "utf8")) as Description;

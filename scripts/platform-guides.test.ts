@@ -16,13 +16,13 @@ import { CONNECT_PAGES } from "../services/gateway/src/http/connect-texts.ts";
 const read = (path: string) => readFileSync(new URL(`../docs/${path}`, import.meta.url), "utf8");
 const guideOf = (platform: PlatformId) => read(`platforms/${platform}.md`);
 
-/** Returns the words of a guide that are marked as code and match the pattern. */
+/** Returns the code words (in backticks) of a guide that match the pattern. */
 const marked = (guide: string, pattern: RegExp) =>
   [...guide.matchAll(/`([^`\n]+)`/g)]
     .map(([, word = ""]) => word)
     .filter((word) => pattern.test(word));
 
-/** The permissions that Postrider asks for; absent for platforms without an authorization page. */
+/** The permissions that Postrider asks for on each platform; absent for platforms without an authorization page. */
 const PERMISSIONS: Readonly<Partial<Record<PlatformId, readonly PermissionsByFeature[]>>> = {
   instagram: [INSTAGRAM, INSTAGRAM_LOGIN],
   x: [X],
@@ -32,7 +32,7 @@ const PERMISSIONS: Readonly<Partial<Record<PlatformId, readonly PermissionsByFea
 };
 const OAUTH_PLATFORMS = PLATFORM_IDS.filter((platform) => PERMISSIONS[platform] !== undefined);
 
-/** Lists the permissions of a platform; Google's without the part before the last slash, as guides write them. */
+/** Lists the permissions of a platform as guides write them: Google's only after the last slash. */
 function listScopes(platform: PlatformId): ReadonlySet<string> {
   const groups = (PERMISSIONS[platform] ?? []).flatMap((each) => Object.values(each));
   return new Set(groups.flat().map((scope) => scope.replace(/^.*\//, "")));
@@ -60,14 +60,14 @@ describe.each(PLATFORM_IDS)("the guide of %s", (platform) => {
     expect(missing).toEqual([]);
   });
 
-  test("names limits that are those of the code", () => {
+  test("names the limits that the code enforces", () => {
     const missing = listLimits(PLATFORMS[platform]).filter(
       (limit) => !new RegExp(`\\b${limit}`).test(guide),
     );
     expect(missing).toEqual([]);
   });
 
-  test("names error codes that exist", () => {
+  test("names only error codes that exist", () => {
     const known = [...CONNECT_PAGES, ...marked(read("api/errors.md"), /^[a-z_]+$/)];
     const rows = guide.slice(guide.indexOf("## When something fails"));
     const cells = [...rows.matchAll(/^\| `([a-z_]+)`/gm)].map(([, code = ""]) => code);
@@ -75,14 +75,14 @@ describe.each(PLATFORM_IDS)("the guide of %s", (platform) => {
     expect(ours.filter((code) => !known.includes(code))).toEqual([]);
   });
 
-  test("quotes messages of Postrider as the code has them", () => {
+  test("quotes messages of Postrider exactly as they are in the code", () => {
     const quoted = [...guide.matchAll(/^\| "([^"]+)"/gm)].map(([, message = ""]) => message);
     const ours = quoted.filter((message) => OUR_MESSAGE.test(message));
     expect(ours.filter((message) => !SOURCES.includes(message))).toEqual([]);
   });
 });
 
-/** The beginnings of messages that are Postrider's own; guides also quote the pages of platforms. */
+/** How messages of Postrider begin; guides also quote messages from the platforms' pages. */
 const OUR_MESSAGE = /^(?:Bluesky|Telegram|the bot|the platform|Nothing was connected)/;
 const SOURCES = globSync(
   ["packages/{platforms,cli}/src/**/*.ts", "services/gateway/src/http/connect-texts.ts"],
@@ -91,7 +91,7 @@ const SOURCES = globSync(
   .map((path) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8"))
   .join("\n");
 
-/** Writes the limits of a platform as guides write them. */
+/** Returns the limits of a platform in the form in which guides state them. */
 function listLimits({ text, media, image, video, dailyLimit }: PlatformRules): readonly string[] {
   const written = (count: number | null | undefined) =>
     typeof count === "number" ? [count.toLocaleString("en")] : [];
@@ -108,7 +108,7 @@ function listLimits({ text, media, image, video, dailyLimit }: PlatformRules): r
 }
 
 test.each(["README", ...PLATFORM_IDS])(
-  "every setting that the platform guide %s names exists",
+  "the platform guide %s names only settings that exist",
   (guide) => {
     const known = marked(read("configuration.md"), SETTING);
     const named = marked(read(`platforms/${guide}.md`), SETTING);
@@ -125,7 +125,7 @@ test.each(OAUTH_PLATFORMS)(
 );
 
 test.each(OAUTH_PLATFORMS)(
-  "the guide of %s names the redirect address of the code, and connects with a link",
+  "the guide of %s names the redirect address that the code uses, and connects an account with a link",
   (platform) => {
     expect(guideOf(platform)).toContain(`\`${redirectUriOf("https://post.example.com")}\``);
     expect(guideOf(platform)).toContain(

@@ -7,12 +7,12 @@ import { makeTestFolder } from "../packages/local/src/test-folder.ts";
 import { root, runInForeground, stopCommands } from "./check/run-command.ts";
 
 const CONFIGURATION = join(root, "scripts/schemathesis");
-/** Address to which the stack may send webhooks; no server needs to listen there. */
+/** Address to which the tested Postrider may send webhooks; a server need not listen there. */
 const RECEIVER = "127.0.0.1:9";
-/** Number of generated requests for each operation and phase, unless the command line says otherwise. */
+/** Default number of generated requests for each operation and phase. */
 const DEFAULT_ARGUMENTS = ["--max-examples", "50"];
 
-/** Installs Schemathesis into a Python environment of its own, and returns the path of its program. */
+/** Installs Schemathesis into a separate Python environment, and returns the path of its program. */
 async function install(folder: string): Promise<string | undefined> {
   const startedAt = performance.now();
   const requirements = join(CONFIGURATION, "requirements.txt");
@@ -24,7 +24,7 @@ async function install(folder: string): Promise<string | undefined> {
   return isInstalled ? join(folder, "bin/schemathesis") : undefined;
 }
 
-/** Creates the resources whose ids the configuration uses, and returns their ids by the names of variables. */
+/** Creates the resources whose ids the configuration of Schemathesis uses, and returns these ids by the names of variables. */
 async function createResources(stack: Stack): Promise<Readonly<Record<string, string>>> {
   const { baseUrl, apiKey, workspaceId, accounts } = stack.describe();
   const accountId = accounts.find(({ platform }) => platform === "x")?.id ?? "";
@@ -46,7 +46,7 @@ async function createResources(stack: Stack): Promise<Readonly<Record<string, st
   };
 }
 
-/** Runs Schemathesis with the API key of the demo workspace of a stack. */
+/** Runs Schemathesis with the API key of the demo workspace of the running Postrider. */
 async function test(program: string, stack: Stack, args: readonly string[]): Promise<boolean> {
   const { baseUrl, apiKey, workspaceId } = stack.describe();
   await operate(stack, "workspace", "set-limits", workspaceId, "--requests-per-minute", "600000");
@@ -56,7 +56,7 @@ async function test(program: string, stack: Stack, args: readonly string[]): Pro
   return await runInForeground(program, words, await createResources(stack));
 }
 
-/** Runs Schemathesis, a second and independent check of the API description, against a stack of its own. */
+/** Runs Schemathesis against a newly started Postrider, as a second, independent check of the API description. */
 async function main(): Promise<void> {
   const python = makeTestFolder("schemathesis", tmpdir());
   const dataDir = makeTestFolder("schemathesis-stack");

@@ -5,18 +5,18 @@ import { root, runInForeground, stopCommands } from "./check/run-command.ts";
 
 const PNPM = "pnpm@10.34.8";
 
-/** Packages that only one command needs, which lie in a folder of their own. */
+/** Packages that only one command needs, and which are therefore installed in a separate folder. */
 interface SeparateProject {
   readonly folder: string;
   /** The file that lists the packages with their versions. */
   readonly lockfile: string;
-  /** File with the hash of the installed lockfile; deleting the packages deletes the file too. */
+  /** File with the hash of the installed lockfile. Deleting the packages deletes this file too. */
   readonly stamp: string;
-  /** Installs the packages; returns whether that succeeded. */
+  /** Installs the packages; returns whether the installation succeeded. */
   readonly install: () => Promise<boolean>;
 }
 
-/** A project with packages of npm, under a lockfile of its own. */
+/** A project with npm packages and a separate lockfile. */
 export function npmProject(path: string): SeparateProject {
   const folder = join(root, path);
   const args = ["--yes", PNPM, "--dir", folder, "install", "--frozen-lockfile"];
@@ -28,7 +28,7 @@ export function npmProject(path: string): SeparateProject {
   };
 }
 
-/** Installs the packages of a project, unless those of this lockfile are installed already. */
+/** Installs the packages of a project unless the packages of the same lockfile are already installed. */
 export async function installProject(project: SeparateProject): Promise<boolean> {
   const lockfile = readFileSync(join(project.folder, project.lockfile));
   const wanted = createHash("sha256").update(lockfile).digest("hex");
@@ -42,7 +42,7 @@ export async function installProject(project: SeparateProject): Promise<boolean>
   return true;
 }
 
-/** Runs a project of vitest after its packages are installed, and sets the exit code. */
+/** Installs the packages of a vitest project, runs its tests and sets the exit code. */
 export async function runTestsOf(
   name: string,
   projects: readonly SeparateProject[],

@@ -6,7 +6,7 @@ const PATH = "e2e/third-party";
 const FOLDER = join(root, PATH);
 const PYTHON = join(FOLDER, "node_modules/.python");
 
-/** Installs the Python packages into a folder of their own. */
+/** Installs the Python packages into a separate folder. */
 async function installPython(): Promise<boolean> {
   const made = await runInForeground("python3", ["-m", "venv", PYTHON], {}).catch(() => false);
   if (!made) {
@@ -25,7 +25,7 @@ async function installPython(): Promise<boolean> {
   });
 }
 
-/** Installs programs of others, such as generators of clients, and runs the tests that use the API with them. */
+/** Installs third-party programs, such as generators of clients, and runs the tests that use the API with them. */
 await runTestsOf("third-party", [
   npmProject(PATH),
   {

@@ -43,7 +43,7 @@ async function withOwner<T>(url: string, work: (sql: postgres.Sql) => Promise<T>
 export async function dumpDatabase(url: string): Promise<Dump> {
   return await withOwner(url, async (sql) => {
     const dumped = await sql.begin("isolation level repeatable read", async (tx) => {
-      // A partitioned table is dumped as a whole, because the other database may have other partitions.
+      // The test dumps a partitioned table as a whole, because the other database may have other partitions.
       const names = await tx<{ name: string; rows: string }[]>`
         select format('%I.%I', nspname, relname) as name,
           format(case when relkind = 'p' then '(select * from %I.%I)' else '%I.%I' end, nspname, relname) as rows

@@ -66,24 +66,24 @@ export async function publishOn(
 }
 
 /**
- * Returns an instant for a comment that is newer than everything before. Instagram and Facebook give times in whole seconds, so
- * that a comment of the present second counts as older than a rule that was activated in this second.
+ * Returns a time 1 s from now, for a new comment. Instagram and Facebook give times in whole seconds, so a comment of the
+ * current second would seem older than a rule that was activated in this second.
  */
 export function justAfterNow(): string {
   return new Date(Date.now() + 1_000).toISOString();
 }
 
-/** Path of the comments on the media, with its platform's id percent-encoded. */
+/** URL path of the comments on the media, with the platform's media id percent-encoded. */
 export function commentsOn({ accountId, id }: Pick<Media, "accountId" | "id">): string {
   return `/accounts/${accountId}/media/${encodeURIComponent(id)}/comments`;
 }
 
-/** Path of the actions on one comment. */
+/** URL path of the actions on one comment. */
 export function actionsOn(media: Pick<Media, "accountId" | "id">, commentId: string): string {
   return `${commentsOn(media)}/${encodeURIComponent(commentId)}/actions`;
 }
 
-/** Returns a client of the REST API whose API key has the given scopes only. */
+/** Returns a client of the REST API whose API key has only the given scopes. */
 export async function openKey(
   system: Pick<SharedSystem, "operate" | "local">,
   workspaceId: string,

@@ -1,23 +1,23 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** The largest resident memory of processes, in bytes. */
+/** The largest resident memory of the watched processes, in bytes. */
 export interface MemoryPeaks {
   /** Peak of each watched process since its start. */
   readonly services: readonly number[];
-  /** Peak of the largest of their child processes that was seen; 0 when none was. */
+  /** Largest resident memory that was seen in one of their child processes; 0 without child processes. */
   readonly inspection: number;
-  /** Largest sum of a watched process and its children at one time. */
+  /** Largest sum of the resident memory of a watched process and its children at one time. */
   readonly together: number;
 }
 
 export interface MemoryWatch {
-  /** Ends the watch and returns what it found. */
+  /** Ends the measurement of memory and returns its results. */
   readonly stop: () => MemoryPeaks;
 }
 
 const SAMPLE_MS = 50;
 
-/** Returns a figure of /proc/PID/status in bytes; 0 when the process has ended. */
+/** Returns a value of /proc/PID/status in bytes; 0 when the process has ended. */
 function readStatus(pid: number | string, field: "VmHWM" | "VmRSS"): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");
@@ -27,7 +27,7 @@ function readStatus(pid: number | string, field: "VmHWM" | "VmRSS"): number {
   }
 }
 
-/** Process ids of the children of a process; none when it has ended. */
+/** Returns the ids of the child processes of a process; an empty list when it has ended. */
 function childrenOf(pid: number): readonly string[] {
   try {
     const threads = readdirSync(`/proc/${pid}/task`);
@@ -38,7 +38,7 @@ function childrenOf(pid: number): readonly string[] {
   }
 }
 
-/** Watches the memory of processes and of their child processes. */
+/** Measures the memory of processes and of their child processes until stopped. */
 export function watchMemory(pids: readonly number[]): MemoryWatch {
   let [inspection, together] = [0, 0];
   const sample = () => {

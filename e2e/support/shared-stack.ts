@@ -23,9 +23,9 @@ export interface SharedStack {
   readonly dataDir: string;
   /** Port on 127.0.0.1 from which the media service may import media; one test file at a time listens on it. */
   readonly outsidePort: number;
-  /** Port on 127.0.0.1 to which webhooks may be sent; one test file at a time listens on it. */
+  /** Port on 127.0.0.1 to which Postrider may send webhooks; only one test file at a time listens on it. */
   readonly receiverPort: number;
-  /** Ports on 127.0.0.1 that examples of the documentation may name, for imports and webhooks; each for one test file. */
+  /** Ports on 127.0.0.1 for the imports and webhooks of examples in the documentation, one port per test file. */
   readonly examplePorts: { readonly docsPage: number; readonly guides: number };
 }
 

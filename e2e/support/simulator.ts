@@ -7,7 +7,7 @@ export interface VisibleEntry {
   readonly media: readonly object[];
   readonly createdAt: string;
   readonly createCalls: number;
-  /** What was chosen besides the content, under the platform's names; absent when nothing was. */
+  /** Options of the post besides its content, under the platform's names; absent when the client chose none. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 
@@ -20,7 +20,7 @@ interface SimulatedPost {
   readonly mediaId: string;
 }
 
-/** A file as readers of a simulated platform load it. */
+/** A file that readers of a simulated platform load. */
 export interface ReaderFile {
   readonly contentType: string;
   readonly bytes: Buffer;
@@ -36,7 +36,7 @@ export interface PrivateReply {
 /** Requests with which tests configure and query the simulator of the platforms. */
 export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
-  /** Loads a file of a visible post as its readers do; `index` counts its media from 0. */
+  /** Loads a media file of a visible post as its readers do; `index` starts at 0. */
   readerFile(post: SimulatedPost, index: number): Promise<ReaderFile>;
   /** Number of publishing calls that reached a simulated platform, refused calls included. */
   publishCalls(): Promise<number>;
@@ -63,7 +63,7 @@ export interface SimulatorControl {
   ): Promise<string>;
   /** Lists the private replies that an account has sent. */
   privateReplies(platform: string, account: string): Promise<readonly PrivateReply[]>;
-  /** Sets counters of a post; the platform may show them later. */
+  /** Sets the metrics of a post; the platform may show them later. */
   setMetrics(post: SimulatedPost, values: Readonly<Record<string, number>>): Promise<void>;
   /** Number of calls of an operation that the simulator has received for an account, refused calls included. */
   countCalls(platform: string, operation: string, account: string): Promise<number>;

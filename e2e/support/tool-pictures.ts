@@ -2,25 +2,25 @@ import sharp, { type Sharp } from "sharp";
 import { rotation, sampleHeif } from "../../services/media/test/sample-heif.ts";
 import { picture, type Picture } from "../../services/media/test/sample-pictures.ts";
 
-/** A picture as a phone or a tool makes it. */
+/** A picture as a phone or a program makes it. */
 export interface ToolPicture {
   readonly name: string;
   readonly contentType: string;
   readonly make: () => Promise<Buffer>;
-  /** Makes the picture as a reader must see it; without it, the file as the library sharp decodes it. */
+  /** Makes the picture that readers must see. Default: the file as the library sharp decodes it. */
   readonly seen?: () => Promise<Buffer>;
-  /** Platforms besides youtube that refuse the picture, with the code and the limit of the violation. */
+  /** Platforms besides youtube that refuse the picture, each with the code and the limit of the violation. */
   readonly refused?: Readonly<Record<string, string>>;
 }
 
 const CAMERA = { width: 4032, height: 3024 };
 const FRONT_CAMERA = { width: 2592, height: 1944 };
-/** Number of tiles of a HEIC of 12 megapixels. */
+/** Number of tiles in a HEIC file of 12 megapixels. */
 const GRID = { columns: 8, rows: 6 };
 
 let original: Promise<Buffer> | undefined;
 
-/** A picture of this size. All are made of one, because its pixels take long to compute. */
+/** Returns a picture of this size. All are scaled from one picture, because computing its pixels takes long. */
 async function sized(width: number, height: number): Promise<Sharp> {
   original ??= picture({ width: 1344, height: 1008 }).png({ compressionLevel: 1 }).toBuffer();
   const resized = sharp(await original).resize(width, height, { fit: "fill" });
@@ -31,7 +31,7 @@ async function sized(width: number, height: number): Promise<Sharp> {
 
 const camera = () => sized(CAMERA.width, CAMERA.height);
 
-/** A JPEG as a camera stores it when it is held so that viewers must apply this EXIF orientation. */
+/** A JPEG as a camera stores it when it is turned, so that viewers must apply this EXIF orientation. */
 const held = (orientation: number, size: Picture) => async () => {
   const place = { GPSLatitudeRef: "N", GPSLatitude: "52/1 31/1 12/1" };
   const image = (await sized(size.width, size.height))
@@ -40,7 +40,7 @@ const held = (orientation: number, size: Picture) => async () => {
   return await image.withExifMerge({ IFD3: place }).jpeg({ quality: 90 }).toBuffer();
 };
 
-/** The picture of a HEIC of equal tiles, rotated to the right by `angle` degrees. */
+/** The picture that a HEIC file of equal tiles contains, rotated clockwise by `angle` degrees. */
 const tiles = (angle: number) => async () => {
   const tile = await picture({ width: 512, height: 512 }).png().toBuffer();
   const [width, height] = [512 * GRID.columns, 512 * GRID.rows];
@@ -79,7 +79,7 @@ async function frames(): Promise<Sharp> {
 const RATIO = "media_dimensions width / height 0.8–1.91";
 const ANIMATION = "media_type_unsupported";
 
-/** Twenty pictures as phones and tools make them. */
+/** Twenty pictures as phones and programs make them. */
 export const TOOL_PICTURES: readonly ToolPicture[] = [
   {
     name: "a JPEG of 12 megapixels",
@@ -175,7 +175,7 @@ export const TOOL_PICTURES: readonly ToolPicture[] = [
   {
     name: "a GIF with one frame",
     contentType: "image/gif",
-    // Dithering is noise in every pixel, which no JPEG keeps.
+    // Dithering adds noise to every pixel, which JPEG does not preserve.
     make: async () => await (await sized(800, 600)).gif({ dither: 0 }).toBuffer(),
   },
   {

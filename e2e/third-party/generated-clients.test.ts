@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, afterEach, expect, test } from "vitest
 import { joinSharedSystem, type SharedSystem } from "../support/system.ts";
 import { openTenant, type Tenant } from "../support/tenant.ts";
 
-/** Runs the commands and programs of the guide about generated clients as they are written there. */
+/** Runs the commands and programs of the guide about generated clients unchanged. */
 
 const ROOT = join(import.meta.dirname, "../..");
 const PACKAGES = join(import.meta.dirname, "node_modules");
@@ -17,7 +17,10 @@ const SECTION = /^## (\S+: \S+)\n\n```sh\n(.+)\n(.+)\n```\n\n```(?:ts|python)\n(
 const PLATFORMS = ["bluesky", "telegram", "x"];
 const run = promisify(execFile);
 
-/** What a section of the guide says: how to install a generator, how to use it, and a program with the client. */
+/**
+ * What a section of the guide about generated clients contains: how to install a generator, how to use it, and a program
+ * with the client.
+ */
 interface Section {
   readonly install: string;
   readonly generate: string;
@@ -57,7 +60,7 @@ function sectionOf(title: string): Section {
   return section;
 }
 
-/** Runs a command of the guide with the installed programs, and returns what it prints on both streams. */
+/** Runs a command of the guide with the installed programs, and returns its output and error output. */
 async function runCommand(command: string): Promise<string> {
   const env = {
     PATH: [join(PACKAGES, ".bin"), PYTHON, process.env.PATH].join(delimiter),
@@ -66,14 +69,14 @@ async function runCommand(command: string): Promise<string> {
     URL: system.local().baseUrl,
     KEY: tenant.key,
   };
-  // npx would find the same installed program, but warns about settings of npm on some machines.
+  // The test does not use npx, which would find the same installed program but warns about settings of npm on some machines.
   const script = `npx() { "$@"; }\n${command}`;
   const failed = (error: { readonly stdout: string; readonly stderr: string }) => error;
   const { stdout, stderr } = await run("sh", ["-c", script], { cwd: folder, env }).catch(failed);
   return stdout + stderr;
 }
 
-/** Compiles the folder to JavaScript with the strictest options, and returns the errors. */
+/** Compiles the folder to JavaScript with TypeScript's strictest options, and returns the errors. */
 async function compile(more: Readonly<Record<string, boolean>>): Promise<string> {
   const compilerOptions = {
     strict: true,
@@ -99,7 +102,7 @@ async function compile(more: Readonly<Record<string, boolean>>): Promise<string>
   return await runCommand(`${join(ROOT, "node_modules/.bin/tsc")} -p .`);
 }
 
-/** The lines that each program of the guide prints. */
+/** The lines that each program of the guide about generated clients prints. */
 const PUBLISHED = PLATFORMS.map((platform) =>
   expect.stringMatching(`^${platform} published https://\\S+$`),
 );
@@ -108,7 +111,7 @@ function sortedLines(output: string): readonly string[] {
   return output.trimEnd().split("\n").toSorted();
 }
 
-test("the guide installs the versions of the generators that its test uses", () => {
+test("the guide about generated clients installs the same generator versions as its test", () => {
   const manifest = readFileSync(join(import.meta.dirname, "package.json"), "utf8");
   const { dependencies } = JSON.parse(manifest) as { readonly dependencies: object };
   const packages = Object.entries(dependencies).map(([name, version]) => `${name}@${version}`);
@@ -119,7 +122,7 @@ test("the guide installs the versions of the generators that its test uses", () 
   expect(words.filter((word) => !known.includes(word))).toEqual([]);
 });
 
-test("openapi-typescript makes types with which a strict program publishes a post", async () => {
+test("a strictly typed program publishes a post with the types that openapi-typescript generates", async () => {
   const { generate, program } = sectionOf("TypeScript: openapi-typescript");
   expect(await runCommand(generate)).not.toMatch(/warn|error/i);
   writeFileSync(join(folder, "program.ts"), program);
@@ -127,18 +130,18 @@ test("openapi-typescript makes types with which a strict program publishes a pos
   expect(sortedLines(await runCommand("node js/program.js"))).toEqual(PUBLISHED);
 });
 
-test("hey-api makes a client with which a strict program publishes a post", async () => {
+test("a strictly typed program publishes a post with the client that hey-api generates", async () => {
   const { generate, program } = sectionOf("TypeScript: hey-api");
   expect(await runCommand(generate)).not.toMatch(/warn|error/i);
   writeFileSync(join(folder, "program.ts"), program);
   expect(await compile({})).toBe("");
-  // Only files of the generator itself break the option that the guide names.
+  // With `exactOptionalPropertyTypes`, only the generator's own files have errors, as the guide says.
   const errors = (await compile({ exactOptionalPropertyTypes: true })).match(/^\S+(?=\(\d)/gm);
   expect(errors?.filter((file) => !/^postrider\/(?:client|core)\//.test(file))).toEqual([]);
   expect(sortedLines(await runCommand("node js/program.js"))).toEqual(PUBLISHED);
 });
 
-/** Its own file `client.py` passes arguments on in a way that the type checker refuses. */
+/** The generator's own file `client.py` passes arguments on in a way that mypy refuses. */
 const TYPE_CHECKS = `
 [mypy]
 strict = True
@@ -146,7 +149,7 @@ strict = True
 disable_error_code = arg-type
 `;
 
-test("openapi-python-client makes a client with which a strictly typed program publishes a post", async () => {
+test("a strictly typed program publishes a post with the client that openapi-python-client generates", async () => {
   const { generate, program } = sectionOf("Python: openapi-python-client");
   const printed = await runCommand(generate);
   const warnings = [...printed.matchAll(/^(?:WARNING|Unable|Error)[^\n]*/gm)].map(([text]) => text);
@@ -159,7 +162,7 @@ test("openapi-python-client makes a client with which a strictly typed program p
   expect(sortedLines(await runCommand("python program.py"))).toEqual(PUBLISHED);
 });
 
-test("a Python client names the workspace in a header", async () => {
+test("a generated Python client sends the workspace in a header", async () => {
   await runCommand(sectionOf("Python: openapi-python-client").generate);
   const program = `
 import os

@@ -24,7 +24,7 @@ afterAll(async () => {
   await system[Symbol.asyncDispose]();
 });
 
-/** Runs the command line of the MCP Inspector against `/mcp`. */
+/** Runs the command-line program of the MCP Inspector against `/mcp`. */
 async function inspect(...args: readonly string[]) {
   const target = [new URL("/mcp", system.local().baseUrl).href];
   const header = ["--header", `Authorization: Bearer ${tenant.key}`];
@@ -34,7 +34,7 @@ async function inspect(...args: readonly string[]) {
   return { result: JSON.parse(stdout) as Record<string, unknown>, stderr };
 }
 
-test("the MCP Inspector lists the tools and finds no schema that some agents cannot read", async () => {
+test("the MCP Inspector lists the tools, and none has a schema that some agents cannot read", async () => {
   const { result, stderr } = await inspect("tools/list", "--strict");
   const tools = result["tools"] as readonly { readonly name: string }[];
   expect(tools.map(({ name }) => name)).toContain("create_post");

@@ -18,7 +18,7 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
 export const STEPS: readonly Step[] = [
   // The S3 server for tests is built early: its first build takes minutes, for which the tests would otherwise wait.
   command("the tests' S3 server is built", "node", "packages/local/src/build-s3.ts"),
-  // One program for all packages checks each shared file once, which takes a quarter of the time of a program per package.
+  // One TypeScript program for all packages checks each shared file only once and takes a quarter of the time of one per package.
   command("types", "tsc", "-p", "."),
   command("dead code and dependencies (knip)", "knip", "--no-progress"),
   command("lint (oxlint)", "oxlint", "--deny-warnings"),

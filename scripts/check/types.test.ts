@@ -10,7 +10,7 @@ const packages = globSync("{packages,services,examples}/*/package.json", { cwd: 
 
 const readJson = (path: string): unknown => JSON.parse(readFileSync(join(root, path), "utf8"));
 
-/** Returns the entries of `include` of a package's `tsconfig.json`, relative to the root; packages are written as `*`. */
+/** Returns the entries of `include` in a package's `tsconfig.json`, relative to the repository root, with `*` for the package. */
 function includesOf(folder: string): readonly string[] {
   const { include } = readJson(join(folder, "tsconfig.json")) as { readonly include: string[] };
   const pattern = folder.replace(/\/.*/, "/*");
@@ -18,12 +18,12 @@ function includesOf(folder: string): readonly string[] {
 }
 
 test.each(packages)(
-  "the check of all types covers the files of %s, with the options of the package",
+  "the type check of all packages covers the files of %s, with the package's compiler options",
   (folder) => {
     const { include } = readJson("tsconfig.json") as { readonly include: string[] };
 
     expect(include).toEqual(expect.arrayContaining([...includesOf(folder)]));
-    // Options of one package only would be unknown to the check of all packages.
+    // The type check of all packages would not apply a compiler option that only one package sets.
     expect(Object.keys(readJson(join(folder, "tsconfig.json")) as object)).toEqual([
       "extends",
       "include",

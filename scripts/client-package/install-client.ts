@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { packPackage } from "./pack-package.ts";
 
 /**
- * Packs the client and installs the tarball into an empty folder, without the network: it has no dependencies. The
- * caller deletes the folder, which is returned.
+ * Packs the client, installs the tarball into a new folder and returns the folder, which the caller deletes. Works without a
+ * network, because the client has no dependencies.
  */
 export function installClient(): string {
   const folder = mkdtempSync(join(tmpdir(), "postrider-client-user-"));
@@ -16,13 +16,13 @@ export function installClient(): string {
   return folder;
 }
 
-/** A Node on this machine, with which tests use the client. */
+/** A Node installation on this machine with which tests use the client. */
 interface InstalledNode {
   readonly version: string;
   readonly path: string;
 }
 
-/** Returns the Node that runs this process and those that are installed on the machine, from version 20 on. */
+/** Returns the Node that runs this process, and all other Node installations on the machine from version 20 on. */
 export function listNodes(): readonly InstalledNode[] {
   const paths = [process.execPath, "/usr/bin/node", "/usr/local/bin/node"].filter(existsSync);
   return [...new Set(paths.map((path) => realpathSync(path)))]

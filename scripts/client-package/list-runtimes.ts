@@ -2,14 +2,14 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { listNodes } from "./install-client.ts";
 
-/** The programs themselves, because a signal to a command in `.bin` does not reach the program that it starts. */
+/** Tests start the programs below this folder and not the scripts in `.bin`, which do not forward signals to the programs. */
 const OTHER_PROGRAMS = join(import.meta.dirname, "../../e2e/third-party/node_modules");
 
-/** A program on this machine that runs JavaScript files, with which tests use the client. */
+/** A JavaScript runtime on this machine with which tests use the client. */
 interface Runtime {
   readonly name: string;
   readonly path: string;
-  /** What stands on the command line before the file. */
+  /** Command-line arguments before the name of the file. */
   readonly args: readonly string[];
 }
 
@@ -19,7 +19,7 @@ function describeProgram(name: string, file: string, args: readonly string[]): R
   return { name: `${name} ${version?.[0]}`, path, args };
 }
 
-/** Returns Deno and Bun, which `npm run test:third-party` installs, for its tests; every Node on this machine for others. */
+/** Returns Deno and Bun for `npm run test:third-party`, which installs them, and every Node on this machine for other tests. */
 export function listRuntimes(): readonly Runtime[] {
   if (process.env["POSTRIDER_CLIENT_RUNTIMES"] === "deno, bun")
     return [

@@ -1,4 +1,4 @@
-/** A schema of the API description, with the fields that the generator reads. */
+/** A schema of the API description, with the fields that the client generator reads. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -9,7 +9,7 @@ interface Content {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
 
-/** An operation of the API description, with the fields that the generator reads. */
+/** An operation of the API description, with the fields that the client generator reads. */
 export interface DescribedOperation {
   readonly operationId: string;
   readonly summary?: string;
@@ -23,7 +23,7 @@ export interface DescribedOperation {
   readonly responses: Readonly<Record<string, Content>>;
 }
 
-/** The API description (OpenAPI 3.1), with the parts that the generator reads. */
+/** The API description (OpenAPI 3.1), with the parts that the client generator reads. */
 export interface Description {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };

@@ -24,13 +24,13 @@ async function generate(): Promise<ReadonlyMap<string, string>> {
   );
 }
 
-/** Writes the generated files of the client. */
+/** Writes the generated files of `packages/client`. */
 export async function writeTypes(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   for (const [path, content] of await generate()) writeFileSync(path, content);
 }
 
-/** Whether the committed files of the client are those that would be generated now. */
+/** Returns whether the committed files of `packages/client` equal those that the generator would write now. */
 export async function areTypesCurrent(): Promise<boolean> {
   return [...(await generate())].every(
     ([path, content]) => existsSync(path) && readFileSync(path, "utf8") === content,

@@ -19,7 +19,7 @@ function fileOf(path: string, method: string, operation: Partial<DescribedOperat
   });
 }
 
-test("a method of the client takes the ids of the path, then the query or body, then options", () => {
+test("a generated client method takes the ids of the path, then the query or body, then options", () => {
   const file = fileOf("/api/v1/things/{id}/parts/{partId}", "patch", {
     operationId: "updatePart",
     description: "Requires nothing. */",
@@ -32,12 +32,12 @@ test("a method of the client takes the ids of the path, then the query or body, 
   expect(file).toContain('  updatePart: "PATCH /things/{id}/parts/{partId}",');
 });
 
-test("an operation whose query and body are optional has an optional argument for them", () => {
+test("a generated client method has an optional argument for a query or body that is optional", () => {
   const file = fileOf("/api/v1/things", "get", { operationId: "listThings" });
   expect(file).toContain('readonly listThings: (query?: Query<"listThings">');
 });
 
-test("an operation that takes a cursor has an iterator over the one list of its answer", () => {
+test("the generated client has an iterator over the list in the answer of each operation that takes a cursor", () => {
   const file = fileOf("/api/v1/things", "get", {
     operationId: "listThings",
     parameters: [cursor, { name: "kind", in: "query", required: true }],
@@ -49,7 +49,7 @@ test("an operation that takes a cursor has an iterator over the one list of its 
   expect(file).toContain('  iterateThings: ["listThings", "things"],');
 });
 
-test("only operations with the header Idempotency-Key get a key of the client", () => {
+test("the generated client creates idempotency keys only for operations with the header Idempotency-Key", () => {
   const keyed = {
     operationId: "createThing",
     parameters: [{ name: "Idempotency-Key", in: "header" }],
@@ -73,7 +73,7 @@ test.each([
     "do takes a cursor and answers with 0 lists",
   ],
 ] as const)(
-  "an operation with %s is an error of the generator",
+  "the client generator fails for an operation with %s",
   (_, method, operation, message) => {
     expect(() => fileOf("/api/v1/things", method, operation)).toThrow(message);
   },

@@ -3,7 +3,7 @@ import type { Description, DescribedOperation, Schema } from "./description.ts";
 const API_PATH = "/api/v1";
 const METHODS = new Set(["get", "post", "patch", "delete"]);
 
-/** An operation of the API as the client offers it. */
+/** An API operation as a method of the generated client. */
 interface ClientOperation {
   readonly id: string;
   readonly method: string;
@@ -14,7 +14,7 @@ interface ClientOperation {
   readonly takesKey: boolean;
   readonly queryIsRequired: boolean;
   readonly queryNames: ReadonlySet<string>;
-  /** Name of the field of the answer with the items of a page; undefined unless the operation takes a cursor. */
+  /** Name of the list in the answer that contains the items of a page; undefined for an operation without a cursor. */
   readonly itemsField: string | undefined;
 }
 
@@ -83,7 +83,10 @@ function toMethod(operation: ClientOperation): string {
   return `  /** ${comment} */\n  readonly ${id}: (${toParameters(operation)}) => Promise<Answer<"${id}">>;`;
 }
 
-/** Returns the name of the iterator: `listPosts` becomes `iteratePosts`, `getBackfill` `iterateBackfillResults`. */
+/**
+ * Returns the name of the method that iterates over all pages: `listPosts` becomes `iteratePosts`, `getBackfill`
+ * `iterateBackfillResults`.
+ */
 function iteratorName(id: string, itemsField: string): string {
   const noun = id.replace(/^[a-z]+/, "");
   const items = itemsField.slice(0, 1).toUpperCase() + itemsField.slice(1);
@@ -105,7 +108,7 @@ function toIteratorEntry({ id, itemsField = "" }: ClientOperation): string {
   return `  ${iteratorName(id, itemsField)}: ["${id}", "${itemsField}"],`;
 }
 
-/** Returns the module with the methods of the client, and the table from which they are made at run time. */
+/** Returns the generated module: the types of the client's methods, and the table from which they are created at run time. */
 export function toOperationsFile({ paths, components }: Description): string {
   const operations = Object.entries(paths)
     .filter(([path]) => path.startsWith(`${API_PATH}/`))

@@ -57,7 +57,7 @@ const OWN = new Set([
   "PORT",
   "METRICS_PORT",
   "IDENTITY_KEYS",
-  // Each process of the delivery service can work for one part of the service, or for all.
+  // Each process of the delivery service can do one part of the service's work, or all of it.
   "ROLE",
   ...NODE_VARIABLES,
   // Each service has a Kafka user of its own, and so have the Kubernetes Jobs that create Kafka topics and grant

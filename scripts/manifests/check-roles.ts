@@ -3,8 +3,8 @@ import { readEnvironment } from "./environment.ts";
 import { containersOf, type Manifest, serviceOf, workloadsOf } from "./manifest.ts";
 
 /**
- * Finds work of the delivery service that no process does: a process with `ROLE=publishing` sends no webhooks, and one with
- * `ROLE=webhooks` publishes nothing.
+ * Finds parts of the delivery service's work that no process does: a process with `ROLE=publishing` sends no webhooks, and
+ * one with `ROLE=webhooks` publishes no posts.
  */
 export function checkRoles(manifests: readonly Manifest[]): readonly string[] {
   const roles = workloadsOf(manifests)

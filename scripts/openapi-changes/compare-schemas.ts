@@ -1,10 +1,10 @@
 import type { Description, Schema } from "./document.ts";
 import { flatten } from "./flatten.ts";
 
-/** Who writes a value: the client in requests, Postrider in answers and events. */
+/** Who sends a value: the client in requests, Postrider in answers and events. */
 export type Writer = "client" | "server";
 
-/** The released and the current description, and what is compared in them. */
+/** The two API descriptions that are compared, and who sends the compared values. */
 export interface Comparison {
   readonly released: Description;
   readonly current: Description;
@@ -14,7 +14,7 @@ export interface Comparison {
 const LOWER = ["minLength", "minimum", "minItems", "minProperties"] as const;
 const UPPER = ["maxLength", "maximum", "maxItems", "maxProperties"] as const;
 
-/** Lists limits of a request that are narrower than before. */
+/** Lists the limits of a value in requests that became narrower. */
 function compareLimits(before: Schema, after: Schema): readonly string[] {
   const lower = LOWER.filter((key) => (after[key] ?? -Infinity) > (before[key] ?? -Infinity));
   const upper = UPPER.filter((key) => (after[key] ?? Infinity) < (before[key] ?? Infinity));
@@ -24,12 +24,12 @@ function compareLimits(before: Schema, after: Schema): readonly string[] {
   return [...lower, ...upper, ...form].map((key) => `${key} is narrower`);
 }
 
-/** The values that a schema allows; undefined when it allows all of its type. */
+/** The values that a schema allows; undefined when it allows all values of its type. */
 function valuesOf({ enum: values, const: value }: Schema): readonly unknown[] | undefined {
   return value === undefined ? values : [value];
 }
 
-/** Lists values that a request may no longer have. Answers may get new values, and need not use all. */
+/** Lists values that requests could contain before and cannot now. Answers may gain and lose values. */
 function compareValues(before: Schema, after: Schema): readonly string[] {
   const allowed = valuesOf(after);
   if (allowed === undefined) return [];
@@ -75,7 +75,7 @@ function compareVariant(before: Schema, after: Schema, comparison: Comparison): 
   ];
 }
 
-/** Lists the differences between two schemas that break a client which was written for the first. */
+/** Lists the differences between two schemas that break a client which was written for the first one. */
 export function compareSchemas(
   before: Schema,
   after: Schema,

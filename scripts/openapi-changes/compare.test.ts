@@ -5,7 +5,7 @@ import type { Description, Operation, Schema } from "./document.ts";
 const json = (schema: Schema) => ({ content: { "application/json": { schema } } });
 const Thing: Schema = { type: "object", properties: { id: { type: "string" } }, required: ["id"] };
 
-/** A description of one operation, `POST /things`. */
+/** An API description with one operation, `POST /things`. */
 function describe(operation: Partial<Operation>, schemas = {}): Description {
   return {
     paths: { "/things": { post: { responses: {}, ...operation } } },
@@ -107,7 +107,7 @@ test.each([
     { description: "Requires the scope `posts:write`." },
     "the scope is posts:write",
   ],
-] as const)("%s breaks clients", (_, before, after, change) => {
+] as const)("the check of API changes reports %s", (_, before, after, change) => {
   expect(changes(before as Partial<Operation>, after as Partial<Operation>)).toEqual([
     `POST /things: ${change}`,
   ]);
@@ -134,11 +134,11 @@ test.each([
     answer(object({ a: { type: ["string", "null"] } })),
     answer(object({ a: { anyOf: [values("x"), { type: "null" }] } })),
   ],
-] as const)("%s breaks no client", (_, before, after) => {
+] as const)("the check of API changes does not report %s", (_, before, after) => {
   expect(changes(before as Partial<Operation>, after as Partial<Operation>)).toEqual([]);
 });
 
-test("an operation and an event that are gone break clients, and so does a field of an event that is gone", () => {
+test("the check of API changes reports a removed operation, a removed event and a removed field of an event", () => {
   const released: Description = {
     ...describe({}),
     webhooks: {

@@ -24,7 +24,7 @@ function compareParameters(before: Operation, after: Operation, both: Both): rea
   return [...known, ...added.map(({ name }) => `${name} is required`)];
 }
 
-/** Lists the differences between the JSON forms of two contents; none if one of them has no JSON form. */
+/** Lists the differences between the JSON schemas of two bodies that break clients; none if one of the bodies is not JSON. */
 function compareContents(was: Contents, is: Contents, comparison: Comparison): readonly string[] {
   const before = was.content?.[JSON_TYPE]?.schema;
   const after = is.content?.[JSON_TYPE]?.schema;
@@ -83,8 +83,8 @@ function comparePaths(both: Both, part: "paths" | "webhooks"): readonly string[]
 }
 
 /**
- * Lists the changes of an API description that break a client which was written for the released one. New operations,
- * optional fields of requests, fields of answers, and values and error codes in answers break none.
+ * Lists the changes of an API description that break a client which was written for the released one. New operations, new
+ * optional fields of requests, and new fields, values and error codes of answers do not break clients.
  */
 export function listBreakingChanges(
   released: Description,

@@ -1,4 +1,4 @@
-/** A JSON schema, with the keywords that are compared. */
+/** A JSON schema, with the keywords that the check of API changes compares. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -23,7 +23,7 @@ export interface Schema {
   readonly maxProperties?: number;
 }
 
-/** A body of a request or an answer. */
+/** The body of an API request or answer. */
 export interface Contents {
   readonly content?: Readonly<Record<string, { readonly schema?: Schema }>>;
 }
@@ -48,10 +48,10 @@ export interface Operation {
 
 type Paths = Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 
-/** An API description, with the parts that are compared. */
+/** An API description, with the parts that the check of API changes compares. */
 export interface Description {
   readonly paths: Paths;
-  /** The requests that Postrider sends, by event type. */
+  /** The webhook requests that Postrider sends, by event type. */
   readonly webhooks?: Paths;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }

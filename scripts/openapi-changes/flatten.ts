@@ -1,9 +1,9 @@
 import type { Description, Schema } from "./document.ts";
 
-/** A schema without references: its types, and its alternatives other than null. */
+/** A JSON schema without references: its types, and its alternatives other than null. */
 export interface FlatSchema {
   readonly types: ReadonlySet<string>;
-  /** The alternatives of the schema; one that stands for the schema itself, unless it is a choice. */
+  /** The alternatives of the schema; if it has no `anyOf` or `oneOf`, only the schema itself. */
   readonly variants: readonly Schema[];
 }
 
@@ -18,7 +18,7 @@ function merge(schemas: readonly Schema[]): Schema {
   };
 }
 
-/** Follows references, and joins the parts of `allOf`. */
+/** Replaces references by the schemas that they name, and merges the parts of `allOf`. */
 function resolve(schema: Schema, description: Description): Schema {
   const { $ref, allOf, ...own } = schema;
   if ($ref !== undefined) {
@@ -35,7 +35,7 @@ function typesOf({ type, const: value, enum: values = [] }: Schema): readonly st
   return [...new Set((value === undefined ? values : [value]).map((each) => typeof each))];
 }
 
-/** Returns the types and alternatives of a schema; `anyOf` with null counts as a type that may be null. */
+/** Returns the types and alternatives of a schema. `anyOf` with null counts as a type that can be null. */
 export function flatten(schema: Schema, description: Description): FlatSchema {
   const resolved = resolve(schema, description);
   const choices = resolved.anyOf ?? resolved.oneOf;

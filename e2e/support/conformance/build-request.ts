@@ -16,7 +16,7 @@ function optionsOf({ document, random, chooser, nowMs }: Workbench): ValueOption
   return { document, random, nowMs, choose: (field) => chooser.choose(field) };
 }
 
-/** Returns a JSON body that fits its schema with the conditions between fields. */
+/** Returns a JSON body that fits its schema, including the conditions that the schema has between fields. */
 function validBody(operation: Operation, bench: Workbench): unknown {
   if (operation.body === undefined) return undefined;
   const { schema } = operation.body;
@@ -38,7 +38,7 @@ function validQuery(operation: Operation, bench: Workbench): Draft["query"] {
     if (value === undefined && name === "cursor") return [];
     return [[name, String(value ?? valueFor(schema, optionsOf(bench), field))]];
   });
-  // The description says that `timeoutSeconds` needs `waitFor`.
+  // The API description allows `timeoutSeconds` only together with `waitFor`.
   const waits = query.some(([name]) => name === "waitFor");
   return query.filter(([name]) => name !== "timeoutSeconds" || waits);
 }

@@ -13,11 +13,11 @@ const changeBody: Change = (draft, operation, { document, judge, random }) => {
   draft.body = jsonBytes(mutant.value);
   draft.label = mutant.label;
   if (draft.body === undefined) return false;
-  // Numbers such as -0 and texts with lone surrogates change when they are written as JSON.
+  // Writing a value as JSON changes numbers such as -0 and texts with unpaired surrogates.
   const isFitting =
     mutant.hasRefusedText !== true &&
     judge.faultsOf(schema, JSON.parse(draft.body.toString())).length === 0;
-  // The size of a body has a limit that no schema expresses.
+  // The API limits the size of a body, which no schema expresses.
   const valid = draft.body.length > 100_000 ? "open" : draft.expectation;
   draft.expectation = isFitting ? valid : "invalid";
   return true;
@@ -52,12 +52,12 @@ const changeQuery: Change = (draft, operation, { judge, random }) => {
   const isFitting = judge.faultsOf(schema, isInteger ? Number(text) : text).length === 0;
   draft.query = [...draft.query.filter(([key]) => key !== name), [name, text]];
   draft.label = `the query parameter ${name}=${JSON.stringify(text.slice(0, 30))}`;
-  // A text that fits the schema can still be an unknown cursor or id.
+  // A text that fits the schema can still be a cursor or id that does not exist.
   draft.expectation = isFitting ? "open" : "invalid";
   return true;
 };
 
-/** Values of headers that the API describes, besides valid ones. */
+/** Values of request headers that the API describes, other than valid ones. */
 const HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   "Idempotency-Key": ["", "a b", "x".repeat(255), "x".repeat(256), "\u00e9", '"quoted"', "a, b"],
   "If-Match": [
@@ -94,7 +94,7 @@ const changeId: Change = (draft, _, { random }) => {
   const id = random.pick(ODD_IDS);
   draft.path = { ...draft.path, [random.pick(names)]: id };
   draft.label = `the id ${JSON.stringify(id.slice(0, 40))} in the path`;
-  // Operations whose answer does not depend on the id check it last.
+  // Some operations check the id last, so an earlier check may decide the answer.
   draft.expectation = "open";
   return true;
 };
@@ -143,7 +143,7 @@ const addBody: Change = (draft, operation, { random }) => {
   return true;
 };
 
-/** Changes with how often each is made, of 100 requests. The rest stay as they are. */
+/** Faults that generated requests get, each with its number per 100 requests. The remaining requests stay valid. */
 export const CHANGES: readonly (readonly [Change, number])[] = [
   [changeBody, 32],
   [breakBody, 7],

@@ -132,11 +132,11 @@ test.each<[string, Sent, RawAnswer, string]>([
     answer(200, EMPTY),
     "has no valid key and was answered 200",
   ],
-])("the checker of answers reports %s", (_, sent, wrong, problem) => {
+])("the conformance check of an API answer reports %s", (_, sent, wrong, problem) => {
   expect(checker.problemsOf(sent, wrong)).toContain(problem);
 });
 
-test("a refusal for a reason that no schema expresses is not a problem, and only of the operation that has it", () => {
+test("the conformance check accepts a refusal that no schema can express only from the operation that is known for it", () => {
   const reversed = answer(400, refused("invalid_request", "range_reversed"));
   const sent = { operation: operation("listPosts"), expectation: "valid" } as const;
   expect(checker.problemsOf(sent, reversed)).toEqual([]);

@@ -10,7 +10,7 @@ import type { GeneratedRequest } from "./request.ts";
 import type { SchemaJudge } from "./schema-judge.ts";
 import type { RawAnswer } from "./transport.ts";
 
-/** Headers of HTTP itself, and headers with which the server protects browsers: no operation describes them. */
+/** Response headers that no operation describes: those of HTTP itself, and those with which the server protects browsers. */
 const GENERAL_HEADERS: ReadonlySet<string> = new Set([
   "date",
   "connection",
@@ -44,14 +44,14 @@ const SEMANTIC_REFUSALS: Readonly<Record<string, string>> = {
   "createAutomationRule too_many_bytes": "a schema counts characters, the limit is in bytes",
   "updateAutomationRule too_many_bytes": "a schema counts characters, the limit is in bytes",
 };
-/** A cursor fits one list with its filters, and no schema tells one cursor from another. */
+/** A cursor is valid only for one list with its filters, which a schema cannot express. */
 const CURSOR_REFUSAL = "invalid_cursor";
 
 type ErrorBody = {
   readonly error?: { readonly code?: string; readonly details?: readonly { code?: string }[] };
 };
 
-/** The parts of a request by which its answer is judged. */
+/** The parts of a request that the check of its answer needs. */
 export type SentRequest = Pick<GeneratedRequest, "operation" | "expectation">;
 
 export interface Checker {
@@ -71,14 +71,14 @@ function errorOf(body: Buffer): NonNullable<ErrorBody["error"]> {
   return (parse(body)?.value as ErrorBody | undefined)?.error ?? {};
 }
 
-/** Returns what is wrong with a status, given what the API description says about the request. */
+/** Returns what is wrong with the HTTP status of an answer, given what the API description says about the request. */
 function judgeStatus(
   { operation, expectation }: SentRequest,
   { status, body }: RawAnswer,
 ): readonly string[] {
   const { code, details = [] } = errorOf(body);
   const isRefused = status >= 400;
-  // A limit of requests comes before everything else.
+  // The gateway checks the rate limit of requests before everything else.
   if (status === 429 || status === 503) return [];
   const answered = `was answered ${status} ${code ?? ""}`.trim();
   switch (expectation) {
@@ -99,7 +99,7 @@ function judgeStatus(
   }
 }
 
-/** Returns what is wrong with a refusal of a request that fits the description. */
+/** Returns what is wrong with an answer that refuses a request which fits the API description. */
 function judgeRefusal(
   operationId: string,
   status: number,
@@ -115,7 +115,7 @@ function judgeRefusal(
   return [`fits the description and was answered ${status} ${code} ${reasons}`.trim()];
 }
 
-/** Creates the checker of answers to requests that the document describes. */
+/** Creates the check of answers to requests that the OpenAPI document describes. */
 export function createChecker(document: ApiDocument, judge: SchemaJudge): Checker {
   const checkHeaders = (answer: DescribedAnswer, { status, headers }: RawAnswer) => {
     const described = headersOf(document, answer);
@@ -173,7 +173,7 @@ export function createChecker(document: ApiDocument, judge: SchemaJudge): Checke
   };
 }
 
-/** Returns the description of an answer with this status; `default` describes none, as it would describe everything. */
+/** Returns the description of an answer with this status. Ignores `default`, because it would match every status. */
 function describedAnswer({ answers }: Operation, status: number): DescribedAnswer | undefined {
   return answers[String(status)];
 }
@@ -183,7 +183,7 @@ function fitsHeader(judge: SchemaJudge, schema: object, value: string): boolean 
   return judge.faultsOf(schema, value).length === 0 || judge.faultsOf(schema, number).length === 0;
 }
 
-/** Replaces indexes and ids in the place of a fault, so that equal faults are counted together. */
+/** Replaces list indexes and ids in the path of a fault, so that equal faults are counted together. */
 function withoutNumbers(fault: string): string {
   return fault.replaceAll(/\/\d+(?=[/ ])/g, "/*").replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<id>");
 }

@@ -5,7 +5,7 @@ import type { Chooser } from "./schema-values.ts";
 export interface ChoiceOptions {
   readonly pools: Pools;
   readonly random: Random;
-  /** Address of the program that receives webhooks and serves files to import, such as `http://127.0.0.1:4000`. */
+  /** Address of the test's server that receives webhooks and serves files to import, such as `http://127.0.0.1:4000`. */
   readonly outsideUrl: string;
 }
 
@@ -56,7 +56,7 @@ const zones: Choose = ({ random }) => random.pick(ZONES);
 const boundary: Choose = ({ random }) => (random.chance(0.5) ? null : undefined);
 const keywords: Choose = ({ random }) => random.sample(["price", "dm", "가격"], random.int(1, 2));
 
-/** Fields whose values have a meaning beyond their schema. */
+/** Fields whose values must have a meaning that their schema does not express, such as ids. */
 const FIELDS: Readonly<Record<string, Choose>> = {
   "CreatePost.content": contents,
   "UpdatePost.content": contents,
@@ -91,7 +91,7 @@ const FIELDS: Readonly<Record<string, Choose>> = {
   "previewBackfill.mediaId": oneOf("publicationId"),
   "listAutomationRuns.ruleId": oneOf("automationRuleId"),
   "listWebhookDeliveries.eventType": ({ random }) => random.pick(["webhook.test", "media.ready"]),
-  // A read that waits takes as long as it is told.
+  // `GET /posts/{id}` with `waitFor` waits up to `timeoutSeconds`, so generated requests keep that short.
   "getPost.waitFor": ({ random }) => (random.chance(0.2) ? "final" : undefined),
   "getPost.timeoutSeconds": () => 1,
 };
@@ -103,7 +103,7 @@ export function createChooser(options: ChoiceOptions): Chooser {
     choose: (field) => {
       const cursorOf = field.endsWith(".cursor") ? field.slice(0, -".cursor".length) : undefined;
       if (cursorOf !== undefined) return options.pools.pick(`cursor ${cursorOf}`, random);
-      // Any value that fits the schema is sent now and then.
+      // A few requests get any value that fits the schema instead.
       return random.chance(0.03) ? undefined : FIELDS[field]?.(options);
     },
   };

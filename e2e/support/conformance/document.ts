@@ -1,4 +1,4 @@
-/** A JSON Schema, with the keywords that the generator of requests reads. */
+/** A JSON Schema, with the keywords that the generator of conformance requests reads. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -21,7 +21,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** A parameter of an operation, as the API description writes it. */
+/** A parameter of an API operation, as the API description describes it. */
 export interface Parameter {
   readonly in: "path" | "query" | "header";
   readonly name: string;
@@ -57,7 +57,7 @@ interface DescribedOperation {
   readonly responses: Readonly<Record<string, DescribedAnswer>>;
 }
 
-/** The parts of the OpenAPI document from which requests are generated and by which answers are judged. */
+/** The parts of the OpenAPI document that the conformance test uses to generate requests and to check answers. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: {
@@ -108,7 +108,7 @@ function nameOf(reference: string): string {
   return reference.slice(reference.lastIndexOf("/") + 1);
 }
 
-/** Returns the schema that a reference stands for, and the name of the reference. */
+/** Returns the schema that a `$ref` refers to, and the name of that schema. */
 export function resolve(
   { components }: ApiDocument,
   schema: Schema,
@@ -120,7 +120,7 @@ export function resolve(
   return { schema: found, name };
 }
 
-/** Returns the headers of an answer by their names in lower case. */
+/** Returns the described headers of an answer by their names in lower case. */
 export function headersOf(
   { components }: ApiDocument,
   { headers = {} }: DescribedAnswer,
@@ -134,7 +134,7 @@ export function headersOf(
   );
 }
 
-/** Returns the error codes that the examples of an answer show. */
+/** Returns the error codes in the examples of an answer. */
 export function codesOf(
   { components }: ApiDocument,
   { content }: DescribedAnswer,

@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Journey } from "./journey.ts";
 
-/** Answers a comment, and creates, uses and revokes an automation rule. */
+/** Replies to a comment, and creates, uses and revokes an automation rule. */
 export const runEngagementJourney: Journey = async (session, { publication }) => {
   const { call } = session;
   const { id, mediaId, commentId } = publication;

@@ -32,13 +32,13 @@ function generate(seed: number, perOperation: number) {
   );
 }
 
-test("the same seed generates the same requests, and another seed generates others", () => {
+test("the request generator makes the same requests for the same seed, and others for another seed", () => {
   const written = (seed: number) => JSON.stringify(generate(seed, 5));
   expect(written(7)).toBe(written(7));
   expect(written(7)).not.toBe(written(8));
 });
 
-test("a generated request that is called valid fits the schema of its body, and one that is called invalid has a fault", () => {
+test("a generated request that is labelled valid fits the schema of its body, and one that is labelled invalid has a fault", () => {
   const changed = generate(1, 150).flatMap(({ operation, body, expectation, label }) => {
     const isJudged = label === "valid" || (/ at \//.test(label) && !label.startsWith("a refused"));
     if (operation.body === undefined || body === undefined || !isJudged) return [];
@@ -52,7 +52,7 @@ test("a generated request that is called valid fits the schema of its body, and 
   expect(wrong).toEqual([]);
 });
 
-test("every operation gets valid requests, and every operation with a body gets bodies that do not fit", () => {
+test("the request generator makes valid requests for every operation, and invalid bodies for every operation with a body", () => {
   const requests = generate(2, 100);
   const count = (id: string, expectation: string) =>
     requests.filter((each) => each.operation.id === id && each.expectation === expectation).length;
@@ -85,7 +85,7 @@ test("generated requests have boundary values, hostile texts, unknown fields, ot
   expect(missing).toEqual([]);
 });
 
-test("a request with ids of another workspace in its path expects that they are not found", () => {
+test("a generated request with ids of another workspace in its path is labelled as not found", () => {
   const foreign = generate(4, 200).filter(({ label }) => label.startsWith("ids of another"));
   expect(foreign.length).toBeGreaterThan(10);
   for (const { path, expectation } of foreign)

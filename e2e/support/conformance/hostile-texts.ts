@@ -1,4 +1,4 @@
-/** Texts that are valid in JSON and have often broken programs. */
+/** Texts that are valid in JSON and have often made programs fail. */
 export const ODD_TEXTS: readonly string[] = [
   "",
   " ",
@@ -44,15 +44,18 @@ export const ODD_TEXTS: readonly string[] = [
   "toString",
 ];
 
-/** Texts that no request of the API may contain: JSON and UTF-8 allow them only as escapes. */
+/**
+ * Texts that the API refuses in every request: NUL characters and unpaired surrogates, which JSON can contain only as
+ * escapes.
+ */
 export const REFUSED_TEXTS: readonly string[] = ["\0", "a\0b", "\ud800", "\udc00\ud800", "a\udfff"];
 
-/** Lengths around limits of databases, buffers and protocols. */
+/** Text lengths around limits of databases, buffers and protocols. */
 export const LONG_LENGTHS: readonly number[] = [
   99, 201, 255, 256, 600, 1_001, 4_097, 65_536, 200_000,
 ];
 
-/** Texts that stand where a UUID is expected. */
+/** Invalid values for fields that require a UUID. */
 export const ODD_IDS: readonly string[] = [
   "0",
   "-1",

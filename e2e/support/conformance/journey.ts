@@ -5,7 +5,7 @@ import type { Inhabited } from "./world.ts";
 export type Journey = (session: Session, world: JourneyWorld) => Promise<void>;
 
 export interface JourneyWorld extends Pick<Inhabited, "tenant" | "accountIds" | "publication"> {
-  /** An account on which only journeys publish. */
+  /** An account on which only journeys (sequences of requests) publish, and no generated request. */
   readonly ownAccountId: string;
   readonly outsideUrl: string;
 }

@@ -75,7 +75,7 @@ const readPages: Journey = async (session) => {
   await call("listPlatforms", 304, { headers });
 };
 
-/** All journeys by what they do. */
+/** All journeys (sequences of requests), each named by what it does. */
 export const JOURNEYS: Readonly<Record<string, Journey>> = {
   publishPost,
   repeatRequest,

@@ -2,7 +2,7 @@ import { resolve, type ApiDocument, type Schema } from "./document.ts";
 import { LONG_LENGTHS, ODD_IDS, ODD_TEXTS, REFUSED_TEXTS } from "./hostile-texts.ts";
 import type { Random } from "./random.ts";
 
-/** A place in a JSON value, with the schema that describes it there. */
+/** A value inside a JSON value, with its path and the schema that describes it. */
 interface Place {
   readonly path: readonly (string | number)[];
   readonly schema: Schema;
@@ -11,9 +11,9 @@ interface Place {
 
 export interface Mutant {
   readonly value: unknown;
-  /** What was changed, for the report. */
+  /** What was changed in the value, for the report. */
   readonly label: string;
-  /** Whether the API refuses the value by a rule for all texts, which a JSON Schema cannot express. */
+  /** Whether the API refuses the value because of a rule for all texts that a JSON Schema cannot express. */
   readonly hasRefusedText?: boolean;
 }
 
@@ -21,7 +21,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Lists every place of a value, the value itself first. */
+/** Lists every value inside a JSON value, and the JSON value itself first. */
 function listPlaces(
   document: ApiDocument,
   given: Schema,
@@ -46,7 +46,7 @@ function listPlaces(
   return [here, ...inside];
 }
 
-/** Returns a copy of the value with another value at one place; undefined removes the place. */
+/** Returns a copy of the JSON value with another value at one path; undefined removes what is there. */
 function replaceAt(value: unknown, path: Place["path"], by: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return by;
@@ -80,7 +80,7 @@ const OTHER_TYPES: readonly unknown[] = [
 
 type Mutate = (place: Place, random: Random) => unknown;
 
-/** What can be changed at a place of a value, by the name of the change. */
+/** The possible changes of a value inside a JSON value, by the name of the change. */
 const MUTATIONS: Readonly<Record<string, Mutate>> = {
   "another type": (_, random) => random.pick(OTHER_TYPES),
   "an odd text": (_, random) => random.pick(ODD_TEXTS),
@@ -128,7 +128,7 @@ const MUTATIONS: Readonly<Record<string, Mutate>> = {
     random.pick(["2026-02-30", "2026-2-3", "0000-01-01", "9999-12-31", "2026-11-24T00:00:00Z"]),
 };
 
-/** Changes that fit the type of a value, besides those that fit every value. */
+/** Changes for values of one type, in addition to those for values of every type. */
 function changesFor({ type, format }: Schema): readonly string[] {
   const types = typeof type === "string" ? [type] : (type ?? []);
   const has = (name: string) => types.includes(name);
@@ -148,7 +148,7 @@ function changesFor({ type, format }: Schema): readonly string[] {
   ];
 }
 
-/** Returns the value with one change at one place. The changed value may still fit the schema. */
+/** Returns a JSON value with one change in it. The changed value may still fit the schema. */
 export function mutate(
   document: ApiDocument,
   schema: Schema,

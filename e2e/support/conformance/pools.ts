@@ -3,13 +3,13 @@ import type { Random } from "./random.ts";
 /** Maximum number of values of one kind that are kept; the oldest are dropped first. */
 const MAX_VALUES = 60;
 
-/** The parameters of the path of a request, such as `{ id, deliveryId }`. */
+/** The parameters in the path of a request, such as `{ id, deliveryId }`. */
 export type PathValues = Readonly<Record<string, string>>;
 
 /** Values of earlier answers that later requests use: paths of resources, ids, cursors and ETags. */
 export interface Pools {
   add(kind: string, value: unknown): void;
-  /** Returns a random value of the kind, or undefined while there is none. */
+  /** Returns a random value of the kind, or undefined when none is stored. */
   pick(kind: string, random: Random): unknown;
   all(kind: string): readonly unknown[];
 }
@@ -32,7 +32,7 @@ export function createPools(): Pools {
   };
 }
 
-/** Paths of resources, longest first, by the kind of their parameters. */
+/** Paths of resources, longest first, each with the kind of the values that its parameters take. */
 const PATH_KINDS: readonly (readonly [start: string, kind: string])[] = [
   ["/api/v1/accounts/{id}/media/{mediaId}/comments/{commentId}", "comment"],
   ["/api/v1/accounts/{id}/media/{mediaId}/comments", "publication"],
@@ -49,8 +49,8 @@ const PATH_KINDS: readonly (readonly [start: string, kind: string])[] = [
 ];
 
 /**
- * Returns the kind of the values that a path takes, or undefined for a path without parameters. The operation that
- * disconnects accounts has accounts of its own, because the other requests need connected ones.
+ * Returns the kind of the ids in a path, or undefined for a path without parameters. The operation that disconnects accounts
+ * has separate accounts, because the other requests need connected ones.
  */
 export function pathKind(path: string, operationId: string): string | undefined {
   if (operationId === "disconnectAccount") return "spareAccount";
@@ -59,7 +59,7 @@ export function pathKind(path: string, operationId: string): string | undefined 
   return known?.[1];
 }
 
-/** Kinds of resources that operations create, by the id of the operation. */
+/** Kinds of the resources that operations create, by operation id. */
 const CREATED: Readonly<Record<string, string>> = {
   createPost: "post",
   presignUpload: "media",
@@ -79,7 +79,7 @@ interface Body {
   readonly status?: string;
 }
 
-/** Keeps what later requests can use of a successful answer. */
+/** Stores the ids, cursors and ETags of a successful answer for later requests. */
 export function keepFrom(
   pools: Pools,
   operationId: string,

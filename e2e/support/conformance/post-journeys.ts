@@ -49,7 +49,7 @@ export const repeatRequest: Journey = async (session, { accountIds }) => {
   await call("publishPost", 404, { path });
 };
 
-/** Uploads, describes, uses and deletes media. */
+/** Uploads media, sets its description, uses it in a post and deletes it. */
 export const useMedia: Journey = async (session, { accountIds }) => {
   const { call } = session;
   const bytes = sampleJpeg();

@@ -1,15 +1,15 @@
 /** A source of random choices that repeats them for the same seed. */
 export interface Random {
-  /** Continues as a new source with this seed would. */
+  /** Restarts the random choices as if the source were created with this seed. */
   restart(seed: number): void;
-  /** Returns a number from 0 to below 1. */
+  /** Returns a random number, at least 0 and below 1. */
   next(): number;
-  /** Returns a whole number from `min` to `max`, both included. */
+  /** Returns a random whole number from `min` to `max`, both included. */
   int(min: number, max: number): number;
   chance(probability: number): boolean;
   /** Returns a random item. @throws Error for an empty list. */
   pick<T>(items: readonly T[]): T;
-  /** Returns `count` different items in random order, or all of a shorter list. */
+  /** Returns `count` different items in random order; all items if the list is shorter. */
   sample<T>(items: readonly T[], count: number): T[];
 }
 
@@ -42,7 +42,7 @@ export function createRandom(seed: number): Random {
   };
 }
 
-/** Returns a random UUID of version 7, as the ids of the API are. */
+/** Returns a random UUID of version 7, the version of all ids of the API. */
 export function randomId(random: Random): string {
   const hex = (digits: number) =>
     Array.from({ length: digits }, () => random.int(0, 15).toString(16)).join("");

@@ -7,13 +7,13 @@ export interface RawBody {
   readonly label: string;
   readonly bytes: Buffer;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the API must refuse the body; unknown where the rules of JSON leave it open. */
+  /** Whether the API must refuse the body. */
   readonly isRefused: boolean;
 }
 
 type Write = (json: string) => string | Buffer;
 
-/** Bodies of the right type that are not valid JSON, or are unusual JSON. */
+/** Bodies with the content type of JSON that are invalid or unusual JSON. */
 const BODIES: Readonly<Record<string, { readonly write: Write; readonly isRefused: boolean }>> = {
   "a body that ends early": { write: (json) => json.slice(0, -1), isRefused: true },
   "text behind the body": { write: (json) => `${json}}`, isRefused: true },
@@ -51,7 +51,7 @@ const BODIES: Readonly<Record<string, { readonly write: Write; readonly isRefuse
   },
 };
 
-/** Headers with which the API refuses every body that is not empty. */
+/** Content headers with which the API refuses every body that is not empty. */
 const REFUSED_HEADERS: readonly Readonly<Record<string, string>>[] = [
   {},
   { "content-type": "" },
@@ -66,7 +66,7 @@ const REFUSED_HEADERS: readonly Readonly<Record<string, string>>[] = [
   { "content-type": JSON_TYPE, "content-encoding": "br" },
 ];
 
-/** Returns a valid JSON object as a body that many servers read wrongly. */
+/** Returns the bytes of a valid JSON object that many servers parse wrongly. */
 export function rawBody(json: string, random: Random): RawBody {
   if (random.chance(0.1)) {
     const headers = { "content-type": JSON_TYPE, "content-encoding": "gzip" };

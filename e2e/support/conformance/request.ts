@@ -4,7 +4,7 @@ import type { Random } from "./random.ts";
 import type { SchemaJudge } from "./schema-judge.ts";
 import type { Chooser } from "./schema-values.ts";
 
-/** What the API description says about a request: it fits, it does not fit, or the description leaves it open. */
+/** What the API must answer to a generated request, as far as the API description says it; `open` when it does not say. */
 export type Expectation =
   | "valid"
   | "invalid"
@@ -20,28 +20,28 @@ export interface GeneratedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
   readonly expectation: Expectation;
-  /** What is special about the request, for the report. */
+  /** How the request differs from a usual one, for the report. */
   readonly label: string;
 }
 
-/** Everything that requests are built from. */
+/** Everything that the generator needs to build requests. */
 export interface Workbench {
   readonly document: ApiDocument;
   readonly judge: SchemaJudge;
   readonly seed: number;
   readonly random: Random;
   readonly pools: Pools;
-  /** Values of another workspace. */
+  /** Ids and cursors of another workspace. */
   readonly foreign: Pools;
   readonly chooser: Chooser;
   readonly nowMs: number;
   readonly keys: { readonly full: string; readonly limited: string };
 }
 
-/** The only scope of the limited API key. */
+/** The only scope of the API key with limited rights. */
 export const LIMITED_SCOPE = "accounts:read";
 
-/** A request before it is written down. */
+/** A request whose parts can still be changed before it is serialized. */
 export interface Draft {
   path: PathValues;
   query: (readonly [name: string, value: string])[];

@@ -16,11 +16,11 @@ import { addressOf, inhabit, openLimitedKey, type Inhabited } from "./world.ts";
 export interface RunOptions {
   readonly seed: number;
   readonly requests: number;
-  /** Number of requests that are in progress at once. */
+  /** Number of conformance requests that are in progress at the same time. */
   readonly parallel: number;
 }
 
-/** Number of generated requests between two rounds of journeys. */
+/** Number of generated requests after which all journeys (sequences of requests) are repeated. */
 const REQUESTS_BETWEEN_JOURNEYS = 1_000;
 
 interface Place {
@@ -62,7 +62,7 @@ async function runJourneys({ session, world }: { session: Session; world: Journe
   );
 }
 
-/** Sends requests and journeys to the system, and returns what contradicts its API description. */
+/** Sends generated requests and journeys to the system, and reports every answer that contradicts its API description. */
 export async function runConformance(
   { system, outside }: Pick<Place, "system" | "outside">,
   { seed, requests, parallel }: RunOptions,
@@ -73,7 +73,8 @@ export async function runConformance(
   using transport = openTransport(baseUrl, parallel);
   const report = createReport();
   const place: Place = { system, outside, document, transport, report };
-  // Journeys clean up after themselves, and need a workspace in which generated requests use up no limits.
+  // Journeys delete what they create. Their workspace is a separate one, because generated requests can reach the workspace's
+  // limits.
   const travelled = await openWorkspace(place, seed, createPools());
   await runJourneys(travelled);
   const own = await openWorkspace(place, seed, travelled.session.bench.pools);
@@ -87,7 +88,7 @@ export async function runConformance(
   return report;
 }
 
-/** Adds the operations that no request reached, or that refused every request. */
+/** Reports the operations that got no request, or that refused every request. */
 function addUnreached({ report, addProblem }: Session, document: ApiDocument): void {
   for (const { id } of listOperations(document)) {
     const statuses = [...(report.statuses.get(id)?.keys() ?? [])];
@@ -95,14 +96,14 @@ function addUnreached({ report, addProblem }: Session, document: ApiDocument): v
   }
 }
 
-/** Writes the findings of a run as text, one paragraph each. */
+/** Returns the findings of a conformance run as text, one paragraph each. */
 export function describeFindings({ findings }: Report): readonly string[] {
   return [...findings.values()].map(
     ({ operation, problem, count, example }) => `${operation}: ${problem} (${count})\n  ${example}`,
   );
 }
 
-/** Returns the size of a run in one line. */
+/** Returns the number of requests and other totals of a conformance run in one line. */
 export function summarize({ requests, statuses, findings }: Report, ms: number): string {
   const counts = new Map<number, number>();
   for (const [status, count] of [...statuses.values()].flatMap((each) => [...each]))

@@ -11,9 +11,9 @@ function isDate(text: string): boolean {
   return isWritten && at.toISOString().startsWith(text);
 }
 
-/** Judges JSON values by the schemas of the API description. */
+/** Validates JSON values against the schemas of the API description. */
 export interface SchemaJudge {
-  /** Returns what is wrong with a value, or an empty list. */
+  /** Returns the faults of a JSON value, or an empty list. */
   faultsOf(schema: Schema, value: unknown): readonly string[];
 }
 
@@ -24,8 +24,8 @@ function describe({ instancePath, keyword, params, message = "" }: ErrorObject):
 }
 
 /**
- * Returns the schema with the members of every object limited to those that it describes, so that a field of an answer
- * that is not described counts as a fault. The parts of an `allOf` stay open, because each describes some of the fields.
+ * Returns the schema with `additionalProperties: false` in every object, so that a field of an answer that is not described
+ * is a fault. The parts of an `allOf` are left open, because each describes only some of the fields.
  */
 function closeObjects(schema: unknown, isOpen = false): unknown {
   if (Array.isArray(schema)) return schema.map((each) => closeObjects(each, isOpen));
@@ -45,10 +45,10 @@ function closeObjects(schema: unknown, isOpen = false): unknown {
 }
 
 /**
- * Creates a judge of the values that the document describes.
+ * Creates the validation of JSON values against the schemas of the API description.
  *
- * @param of What is judged. Of a request, only the fields that a schema forbids are faults; of an answer, every field
- *   that its schema does not describe.
+ * @param of What is validated. In requests, only fields that a schema forbids are faults; in answers, all fields that no schema
+ *   describes.
  */
 export function createSchemaJudge(document: ApiDocument, of: "requests" | "answers"): SchemaJudge {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
@@ -79,7 +79,7 @@ export function createSchemaJudge(document: ApiDocument, of: "requests" | "answe
   };
 }
 
-/** Closes every named schema except those that are parts of an `allOf`. */
+/** Adds `additionalProperties: false` to every named schema except those that are parts of an `allOf`. */
 function closeNamed(schemas: ApiDocument["components"]["schemas"]): Record<string, unknown> {
   const text = JSON.stringify(schemas);
   const parts = new Set<string>();

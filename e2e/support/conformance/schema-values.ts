@@ -25,7 +25,7 @@ const MAX_ITEMS = 4;
 /** Maximum length in characters of a generated text. */
 const MAX_TEXT = 300;
 
-/** Writers of texts for every pattern of the API description. */
+/** Functions that make a text for each `pattern` of the API description. */
 const PATTERNS: ReadonlyMap<string, (random: Random) => string> = new Map([
   ["^[!-~]*$", (random) => `key-${randomId(random)}!~`],
   ["^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$", randomId],
@@ -61,7 +61,7 @@ const FORMATS: Readonly<Record<string, (options: ValueOptions) => string>> = {
     new Date(nowMs + random.int(-30, 300) * DAY_MS).toISOString().slice(0, 10),
 };
 
-/** Cuts a text to a number of code points, or repeats it until it has as many. */
+/** Shortens a text to a number of code points, or repeats it until it has that many. */
 function fitLength(text: string, min: number, max: number): string {
   const points = Array.from(text);
   while (points.length < min) points.push("x");

@@ -5,7 +5,7 @@ import { keepFrom, type PathValues } from "./pools.ts";
 import type { GeneratedRequest, Workbench } from "./request.ts";
 import type { RawAnswer, Transport } from "./transport.ts";
 
-/** A kind of contradiction between answers and the description, with its first example. */
+/** One kind of contradiction between answers and the API description, with its first example. */
 export interface Finding {
   readonly operation: string;
   readonly problem: string;
@@ -13,7 +13,7 @@ export interface Finding {
   readonly example: string;
 }
 
-/** What a run sent and found. */
+/** What a conformance run sent and which contradictions it found. */
 export interface Report {
   requests: number;
   /** Number of answers of each operation by status. */
@@ -21,11 +21,11 @@ export interface Report {
   readonly findings: Map<string, Finding>;
 }
 
-/** Sends requests, checks each answer and keeps what later requests can use. */
+/** Sends requests, checks each answer and stores its ids and cursors for later requests. */
 export interface Session {
   readonly report: Report;
   readonly bench: Workbench;
-  /** Sends one request of a journey. An answer with another status than the expected ones is a finding. */
+  /** Sends one request of a journey. An answer whose status is not among the expected ones is reported as a finding. */
   readonly call: (
     operationId: string,
     expected: number | readonly number[],
@@ -33,7 +33,7 @@ export interface Session {
   ) => Promise<JourneyAnswer>;
   /** Sends generated requests until the report has `total` requests. */
   sendGenerated(total: number, parallel: number): Promise<void>;
-  /** Adds a problem that only a sequence of requests shows. */
+  /** Reports a problem that is visible only in a sequence of requests. */
   readonly addProblem: (operationId: string, problem: string, example: string) => void;
 }
 
@@ -57,7 +57,7 @@ export interface SessionTools {
   readonly report: Report;
 }
 
-/** Maximum number of times that a request of a journey is sent while it is answered with 503. */
+/** Maximum number of attempts of a request that the gateway answers with 503. */
 const MAX_ATTEMPTS = 10;
 const EXAMPLE_LENGTH = 600;
 
@@ -72,7 +72,7 @@ export function createReport(): Report {
   return { requests: 0, statuses: new Map(), findings: new Map() };
 }
 
-/** Opens a session of one workspace; several sessions may add to one report. */
+/** Opens a conformance session in one workspace; several sessions may share one report. */
 export function openSession(
   bench: Workbench,
   { checker, transport, report }: SessionTools,
@@ -109,7 +109,7 @@ export function openSession(
     const lane = async () => {
       while (report.requests < total) {
         generated += 1;
-        // Each request depends on its number only, not on the order in which answers arrive.
+        // Each request is generated from its number only, so the order in which answers arrive does not matter.
         bench.random.restart(bench.seed * 1_000_003 + generated);
         const request = buildRequest(bench.random.pick(operations), bench);
         const label = `request ${generated}, ${request.label}`;
@@ -129,7 +129,7 @@ export function openSession(
     const expectation = statuses.every((status) => status < 400) ? "valid" : "open";
     const sendOnce = () => send({ ...request, expectation });
     let answer = await sendOnce();
-    // On a machine under load, the gateway may ask a client to wait.
+    // On a machine under load, the gateway may answer 503 and ask the client to wait.
     for (let attempt = 1; attempt < MAX_ATTEMPTS && answer.status === 503; attempt += 1) {
       const seconds = Number(answer.headers["retry-after"] ?? 1);
       await new Promise((done) => setTimeout(done, seconds * 1_000));

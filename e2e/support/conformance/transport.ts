@@ -1,15 +1,15 @@
 import { Agent, request as send } from "node:http";
 import { gunzipSync, brotliDecompressSync } from "node:zlib";
 
-/** An answer as it arrived, with the names of headers in lower case. */
+/** An HTTP answer as it arrived, with the names of headers in lower case. */
 export interface RawAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** The bytes of the body, without the content coding. */
+  /** The bytes of the body after decompression. */
   readonly body: Buffer;
 }
 
-/** A client that sends requests as they are, including headers and paths that `fetch` would refuse or rewrite. */
+/** An HTTP client that sends requests unchanged, including headers and paths that `fetch` would refuse or rewrite. */
 export interface Transport extends Disposable {
   send(request: {
     readonly method: string;

@@ -7,10 +7,10 @@ import { openTenant, type Tenant } from "../tenant.ts";
 import { createPools, type Pools } from "./pools.ts";
 import { LIMITED_SCOPE } from "./request.ts";
 
-/** Platforms with an account that stays connected. */
+/** Platforms for which the test connects an account that stays connected. */
 const PLATFORMS = ["bluesky", "x", "instagram", "telegram"];
 const SPARE_ACCOUNTS = 15;
-/** More comments than fit on a page that a backfill job prepares, so that a job can be paused and resumed. */
+/** More comments than fit on one page of a job for past comments, so that a job can be paused and resumed. */
 const COMMENTS = 60;
 
 /** A server outside of Postrider that receives webhooks and serves files to import. */
@@ -18,7 +18,7 @@ export async function openOutside(): Promise<Server> {
   const server = createServer((request, response) => {
     request.resume();
     if (request.method === "POST") {
-      // One webhook receiver always fails, so that deliveries can be retried.
+      // One webhook receiver fails every delivery, so that deliveries can be retried.
       response.writeHead(request.url === "/failing" ? 500 : 200).end();
       return;
     }
@@ -48,7 +48,7 @@ export interface Inhabited {
   };
 }
 
-/** Creates a workspace with everything that requests cannot create by themselves. */
+/** Creates a workspace with all resources that generated requests need and cannot create themselves. */
 export async function inhabit(
   system: Pick<System, "operate" | "local" | "simulator" | "connect" | "sql">,
   spareAccounts = SPARE_ACCOUNTS,

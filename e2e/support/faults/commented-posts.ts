@@ -15,7 +15,10 @@ interface Kind {
   readonly isAnswered: boolean;
 }
 
-/** What readers write today, and what has to become of it. The list repeats. */
+/**
+ * Comments of today, and whether the automation rule has to answer each. Readers write them in turn, again from the first
+ * one.
+ */
 const TODAY: readonly Kind[] = [
   { text: "LINK please", daysAgo: 0, isAnswered: true },
   { text: "링크 link주세요", daysAgo: 0, isAnswered: true },
@@ -26,8 +29,8 @@ const TODAY: readonly Kind[] = [
 ];
 
 /**
- * Returns what the reader with this number writes: first comments that are found too late, then some that are found in the last
- * hours, and then new ones. So the times of the comments only grow, as they do on the platforms.
+ * Returns the comment that the reader with this number writes: comments over 7 days old first, then some that are 6.5 days
+ * old, then new ones. The times of the comments only increase, as on the real platforms.
  */
 function kindOf(index: number, count: number): Kind {
   if (index < count / 8) return { text: "link, long ago", daysAgo: 7.1, isAnswered: false };
@@ -35,14 +38,14 @@ function kindOf(index: number, count: number): Kind {
   return TODAY[Math.floor(index / PLATFORMS.length) % TODAY.length] as Kind;
 }
 
-/** A post with an active rule on its account, and the comments on the post that the rule has to answer. */
+/** A post whose account has an active automation rule, and the ids of its comments that the rule has to answer. */
 export interface CommentedPost {
   readonly media: Media;
   readonly ruleId: string;
   readonly answered: Set<string>;
 }
 
-/** Publishes posts on accounts of their own, each with a rule that has been active for 30 days and answers "link". */
+/** Publishes posts on new accounts, each with an automation rule that has been active for 30 days and answers the word "link". */
 export async function publishCommentedPosts(
   system: System,
   tenant: Tenant,
@@ -74,7 +77,7 @@ export async function publishCommentedPosts(
   return posts;
 }
 
-/** Lets readers write comments at about the given rate, and notes which of them have to be answered. */
+/** Lets readers write comments at about the given rate, and records which of them the automation rule has to answer. */
 export async function writeComments(
   { simulator }: System,
   posts: readonly CommentedPost[],
@@ -98,7 +101,7 @@ export async function writeComments(
   await Promise.all(Array.from({ length: WRITERS }, write));
 }
 
-/** Kills one process of the delivery service after another until stopped. Returns the number of kills. */
+/** Kills one process of the delivery service after another until the caller stops it. Returns the number of kills. */
 export function startKillingDelivery(
   system: System,
   everyMs: number,

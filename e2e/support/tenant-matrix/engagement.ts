@@ -9,10 +9,10 @@ const INVALID_CURSOR = "400 invalid_cursor";
 const RULES = "/automations/partner-dm-rules";
 const RUNS = "/automations/partner-dm-runs";
 const JOBS = "/automations/partner-dm-backfills";
-/** More comments than fit on a page that a job prepares, so that a job is not complete after its first page. */
+/** More comments than fit on one page of a job for past comments, so that a job is not complete after its first page. */
 const COMMENTS = 60;
 
-/** The comments, automations and jobs of a workspace. */
+/** The comments, automations and jobs for past comments of a workspace. */
 export interface EngagementBelongings {
   readonly media: Media;
   readonly commentId: string;
@@ -25,7 +25,7 @@ export interface EngagementBelongings {
   >;
 }
 
-/** Creates the comments of a workspace, and everything that the API can make of them. */
+/** Creates comments in a workspace, and every kind of resource that the API derives from comments. */
 export async function makeEngagement(
   { simulator }: Pick<System, "simulator">,
   tenant: Tenant,
@@ -63,7 +63,7 @@ export async function makeEngagement(
     if (body.runs.length < 2) throw new Error(`there are ${body.runs.length} runs`);
     return body.runs.map(({ id }) => id);
   });
-  // Only active rules are polled, and the tests compare the database before and after requests.
+  // Postrider polls only active rules, and polling would change the database that the tests compare before and after requests.
   await setStatus(rules.paused, "paused");
 
   const commentId = await comment("no");
@@ -88,7 +88,7 @@ export async function makeEngagement(
   return { media, commentId, action, rules, runs, job, cursors };
 }
 
-/** Returns the ids and cursors of everything that `makeEngagement` created. */
+/** Returns the ids and cursors of all resources that `makeEngagement` created. */
 export function engagementHandlesOf(belongings: EngagementBelongings): readonly string[] {
   const { media, commentId, action, rules, runs, job, cursors } = belongings;
   return [
@@ -130,7 +130,7 @@ export function engagementFixtures(
     message: "New",
     mediaIds: [mediaId],
   };
-  // A rule stores platforms' ids without reading them, and reads comments of its own account only.
+  // A rule stores media ids of the platform without checking them, and later reads comments only of its own account.
   const unread = refuse("body:/mediaIds", []);
   return {
     refreshPostMetrics: {

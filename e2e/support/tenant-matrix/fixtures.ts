@@ -146,7 +146,7 @@ export async function makeFixtures(
   const posts = at(Object.values(theirs.posts));
   const media = at(Object.values(theirs.media));
   const rules = at(Object.values(theirs.rules));
-  // Ids of YouTube, which only YouTube interprets.
+  // Ids that Postrider passes to YouTube without interpreting them.
   const none = { ids: [], refusal: NOT_FOUND };
   const platformIds = { "body:/categoryId": none, "body:/playlistId": none };
   const one = (id: string, more: object = {}) => ({ path: { id }, ...more });

@@ -45,11 +45,11 @@ const PREFIX = "/api/v1";
  * Names of request fields that take a value of a workspace and are not described as UUIDs: list cursors and ids from
  * platforms.
  */
-const NAMED_LIKE_AN_ID = /(^|[a-z])(Id|Ids|id|ids|cursor)$/;
+const NAMED_LIKE_AN_ID = /(^|[a-z-])(Id|Ids|id|ids|cursor)$/;
 
 /** Lists every operation of the OpenAPI document with every place where its requests take ids. */
 export function listOperations(description: Description): readonly Operation[] {
-  // Uploads lie outside of the prefix: they take the token of one upload instead of an API key.
+  // Upload paths lie outside of the prefix, because they take the token of one upload instead of an API key.
   const paths = Object.entries(description.paths).filter(([path]) => path.startsWith(PREFIX));
   return paths.flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({

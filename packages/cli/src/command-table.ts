@@ -35,7 +35,7 @@ export const COMMANDS: readonly Command[] = [
   ...webhookCommands,
 ];
 
-/** Names the commands that begin with the word; empty if there are none. */
+/** Returns a phrase that lists the commands whose first word is `word`; empty if there are none. */
 function suggest(word: string | undefined): string {
   const near = COMMANDS.filter(({ words }) => words.split(" ")[0] === word);
   if (near.length === 0) return "";

@@ -17,7 +17,7 @@ let publicUrl: string;
 let simulatorUrl: string;
 let accountsDatabase: TestDatabase;
 
-/** Something that answers at the public address and is not the gateway of the installation. */
+/** Starts a server that answers at the public address and is not the gateway of the installation. */
 async function startOtherServer(): Promise<string> {
   const server = createServer((_request, response) => void response.writeHead(404).end());
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -142,7 +142,7 @@ test("`doctor config` reports a platform that delivery cannot reach, but not one
   expect(find("delivery", "connection to tiktok")).toBeUndefined();
 });
 
-test("`doctor config` notices that something else than the gateway of the installation answers at the public address", async () => {
+test("`doctor config` reports that a server at the public address is not the gateway of the installation", async () => {
   const { find } = await diagnose();
 
   expect(find("this computer", "gateway and media key")).toMatchObject({
@@ -218,7 +218,7 @@ test("`doctor account` ends with exit code 1 when a check fails, and says what t
 
   const lines = printed.split("\n");
   expect(lines.at(-1)).toBe("3 checks: 1 failed, 0 warnings");
-  // What failed stands last, with the remedy and the guide.
+  // Failed checks are printed last, with the remedy and the guide.
   expect(lines.at(-4)).toMatch(/^failed   facebook, token at Facebook: Facebook refused the call/);
   expect(lines.at(-3)).toMatch(
     /^ +what to do: connect the account again.*\(docs\/platforms\/facebook.md\)$/,
@@ -253,7 +253,7 @@ test("`doctor account --live` ends with exit code 1 and names the post when the 
   expect(ended.exitCode).toBe(1);
 });
 
-test("`doctor config` says that delivery reaches a stand-in instead of the platform", async () => {
+test("`doctor config` says that a setting makes delivery call a simulator instead of the platform", async () => {
   const { find } = await diagnose();
   const { host } = new URL(simulatorUrl);
   expect(find("delivery", "connection to bluesky")).toMatchObject({
@@ -262,7 +262,7 @@ test("`doctor config` says that delivery reaches a stand-in instead of the platf
   });
 });
 
-test("`doctor config` says once how to name the services when none is known", async () => {
+test("`doctor config` says only once how to set the addresses of the services when none is set", async () => {
   const urls = { accounts: undefined, posts: undefined, media: undefined, delivery: undefined };
   const unknown = { urls, identity: settings.identity };
   const { printed, errors, exitCode } = await runTool(["doctor", "config"], unknown);

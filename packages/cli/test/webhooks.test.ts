@@ -12,7 +12,7 @@ interface Page {
   readonly unreadable: number;
 }
 
-/** Runs `webhooks reseal` with a delivery service that answers with these pages, and returns its positions too. */
+/** Runs `webhooks reseal`; delivery answers with these pages. Also returns the cursors that delivery received. */
 async function reseal(pages: readonly Page[]) {
   const asked: string[] = [];
   const server = await createServiceServer({
@@ -34,7 +34,7 @@ async function reseal(pages: readonly Page[]) {
   return { ...ended, asked };
 }
 
-test("`webhooks reseal` asks for page after page, repeats the round for secrets that were locked, and prints its progress", async () => {
+test("`webhooks reseal` encrypts page after page, starts again for secrets that were locked, and prints its progress", async () => {
   const ended = await reseal([
     { after: "a", remaining: 51n, resealed: 200, unreadable: 0 },
     { after: "b", remaining: 1n, resealed: 50, unreadable: 0 },

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createClient } from "./client.ts";
 import { PostriderConnectionError, PostriderError } from "./errors.ts";
 
-/** What a request of the client is answered with; a function can also throw, as `fetch` does without a connection. */
+/** Returns the response to a request of the client, or throws, as `fetch` does without a connection. */
 type Reply = () => Response;
 
 interface Sent {
@@ -28,7 +28,7 @@ const POST = { content: "Hello", accountIds: ["a"] };
 
 let sent: Sent[];
 
-/** A client whose requests are answered with the replies, in this order; the last reply is given again and again. */
+/** Creates a client whose requests get these responses in order; all further requests get the last one. */
 function clientOf(replies: readonly Reply[], options = {}) {
   sent = [];
   const answer: typeof fetch = async (url, { method = "", headers, body, redirect } = {}) => {
@@ -50,7 +50,7 @@ function clientOf(replies: readonly Reply[], options = {}) {
   });
 }
 
-/** Lets all waits of the client pass at once; returns the result or the error of the call, and how long it waited. */
+/** Advances the timers until the call ends; returns its result or error, and how long the client waited. */
 async function settle(call: Promise<unknown>) {
   const startedAt = Date.now();
   const result = call.catch((error: unknown) => error);
@@ -102,7 +102,7 @@ describe("requests:", () => {
     expect(sent).toEqual([]);
   });
 
-  test("an answer without a body is undefined, and its headers can be read", async () => {
+  test("the client returns undefined for an answer without a body, whose headers can still be read", async () => {
     const headers = { "x-provider-revocation": "unconfirmed" };
     const client = clientOf([() => new Response(null, { status: 204, headers })]);
     let revocation: string | null = null;
@@ -113,7 +113,7 @@ describe("requests:", () => {
     expect(revocation).toBe("unconfirmed");
   });
 
-  test("an iterator reads the next page only when it is needed, with the filters of the first one", async () => {
+  test("an iterator over a list reads the next page only when it is needed, with the filters of the first page", async () => {
     const client = clientOf([
       json(200, { posts: [{ id: "1" }, { id: "2" }], nextCursor: "next" }),
       json(200, { posts: [], nextCursor: "last" }),
@@ -159,7 +159,7 @@ describe("repetitions:", () => {
     ["deletePost", refusal(504, "upstream_timeout"), "PostriderError"],
     ["revokeWebhook", lost, "PostriderConnectionError"],
   ] as const)(
-    "%s, which could act twice, is not repeated after a failure that leaves open whether it was carried out",
+    "%s, which has an effect each time, is not repeated when it is unknown whether the first request was carried out",
     async (operation, reply, name) => {
       const { result } = await settle(clientOf([reply, json(202, {})])[operation]("p"));
       expect(result).toMatchObject({ name });
@@ -167,7 +167,7 @@ describe("repetitions:", () => {
     },
   );
 
-  test("a refusal because of the rate limit is repeated for every request, after the time that it asks for", async () => {
+  test("every request that the rate limit refuses is repeated after the time that the refusal asks for", async () => {
     const limit = refusal(429, "rate_limited", { "retry-after": "7" });
     const { result, waitedMs } = await settle(
       clientOf([limit, json(202, { id: "p" })]).publishPost("p"),
@@ -177,14 +177,14 @@ describe("repetitions:", () => {
     expect(waitedMs).toBeLessThan(7_200);
   });
 
-  test("an answer that asks for more than a minute of patience is thrown at once", async () => {
+  test("a refusal that asks the client to wait for more than a minute is thrown at once", async () => {
     const limit = refusal(429, "rate_limited", { "retry-after": "61" });
     const { result, waitedMs } = await settle(clientOf([limit, json(200, {})]).getQuota());
     expect(result).toMatchObject({ code: "rate_limited", retryAfterSeconds: 61 });
     expect(waitedMs).toBe(0);
   });
 
-  test("a Retry-After with a date is followed", async () => {
+  test("the client waits until the date in the header Retry-After", async () => {
     vi.setSystemTime("2026-11-23T12:00:00.000Z");
     const headers = { "retry-after": "Mon, 23 Nov 2026 12:00:03 GMT" };
     const replies = [refusal(503, "unavailable", headers), json(200, {})];
@@ -203,13 +203,16 @@ describe("repetitions:", () => {
     [409, "duplicate_content"],
     [422, "validation_failed"],
     [500, "internal"],
-  ])("an answer with status %i and code %s is not repeated", async (status, code) => {
-    const { result } = await settle(clientOf([refusal(status, code)]).createPost(POST));
-    expect(result).toMatchObject({ status, code });
-    expect(sent).toHaveLength(1);
-  });
+  ])(
+    "a request that is refused with status %i and code %s is not repeated",
+    async (status, code) => {
+      const { result } = await settle(clientOf([refusal(status, code)]).createPost(POST));
+      expect(result).toMatchObject({ status, code });
+      expect(sent).toHaveLength(1);
+    },
+  );
 
-  test("the client gives up after four repetitions, and tells the key with which the call can be made again", async () => {
+  test("the client gives up after four repetitions, and its error has the idempotency key for another try", async () => {
     const { result, waitedMs } = await settle(clientOf([lost]).createPost(POST));
     expect(sent).toHaveLength(5);
     expect(waitedMs).toBeLessThan(5_000);
@@ -220,7 +223,7 @@ describe("repetitions:", () => {
     });
   });
 
-  test("a signal ends the wait before a repetition", async () => {
+  test("aborting the signal of a call ends the wait before a repetition", async () => {
     const controller = new AbortController();
     const reason = new Error("the page was closed");
     const { signal } = controller;
@@ -235,7 +238,7 @@ describe("repetitions:", () => {
     expect(sent).toHaveLength(1);
   });
 
-  test("an attempt that is not answered in time counts as not answered", async () => {
+  test("a request without an answer within the time limit fails like one whose connection broke", async () => {
     const hanging: typeof fetch = (_url, { signal } = {}) =>
       new Promise((_resolve, reject) => {
         signal?.addEventListener("abort", () => reject(signal.reason as Error));
@@ -255,7 +258,7 @@ describe("errors:", () => {
     });
   });
 
-  test("an error has the code, status, details and request id of the answer", async () => {
+  test("an error of the client has the code, status, details and request id of the answer", async () => {
     const details = [{ code: "content_too_long", message: "Too long.", limit: 300, actual: 400 }];
     const body = {
       error: { code: "validation_failed", message: "A platform refuses it.", details },
@@ -282,7 +285,7 @@ describe("errors:", () => {
     ["JSON of another kind", 400, '{"error": "no"}'],
     ["JSON that is null", 400, "null"],
   ])(
-    "an answer that Postrider did not write is an unexpected answer: %s",
+    "the client throws unexpected_answer for an answer that Postrider did not write: %s",
     async (_, status, text) => {
       const client = clientOf([() => new Response(text, { status })]);
       const { result } = await settle(client.createPost(POST));

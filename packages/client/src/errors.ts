@@ -11,7 +11,7 @@ export interface ErrorDetail {
   /** The target of the post that the detail is about. */
   readonly accountId?: string;
   readonly platform?: string;
-  /** What would have been accepted. */
+  /** Description of a value that would be accepted. */
   readonly expected?: string;
   readonly allowed?: readonly string[];
   readonly minimum?: number;
@@ -25,7 +25,7 @@ export interface ErrorDetail {
   /** The status of the object, or that of another server's answer. */
   readonly status?: string | number;
   readonly reason?: string;
-  /** The post that is in the way. */
+  /** The post that prevents the operation. */
   readonly postId?: string;
   readonly [field: string]: unknown;
 }

@@ -10,7 +10,7 @@ export type FileData =
 export interface FileFacts {
   /** Default: the name of the `File`. */
   readonly fileName?: string | undefined;
-  /** Default: the type of the `File` or `Blob`, or else the type that the file name stands for. */
+  /** Default: the type of the `File` or `Blob`, or else the type that belongs to the extension of the file name. */
   readonly contentType?: string | undefined;
   /** Length of the file; needed for a stream. */
   readonly bytes?: number | undefined;
@@ -47,7 +47,7 @@ function needed<T>(value: T | undefined, name: string): T {
   return value;
 }
 
-/** Returns the fields that a `Blob` and a `File` have; everything else has none of them. */
+/** Returns the fields of a `Blob` or `File`; an empty object for bytes and streams. */
 function factsOf(data: FileData): Partial<Pick<File, "name" | "type">> {
   return data instanceof Blob ? data : {};
 }
@@ -73,7 +73,7 @@ function toBody(data: FileData): FileSource["body"] {
   return isInMemory ? new Blob([data]) : toStream(data);
 }
 
-/** Returns the type that the end of the file name stands for. */
+/** Returns the media type that belongs to the extension of the file name. */
 function guessType(fileName: string): string | undefined {
   return TYPES[fileName.split(".").at(-1)?.toLowerCase() ?? ""];
 }

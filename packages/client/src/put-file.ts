@@ -1,7 +1,7 @@
 import { PostriderConnectionError, toError } from "./errors.ts";
 import type { FileSource } from "./file-source.ts";
 
-/** How much of a file is sent. */
+/** How much of a file has been sent. */
 export interface UploadProgress {
   readonly sentBytes: number;
   readonly totalBytes: number;
@@ -26,7 +26,7 @@ interface Xhr extends EventTarget {
   abort(): void;
 }
 
-/** Waits until the request has ended. */
+/** Resolves when the `XMLHttpRequest` has ended. */
 async function whenLoaded(xhr: Xhr): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     const fail = () => reject(new TypeError("the connection failed"));
@@ -46,7 +46,7 @@ function toResponse(xhr: Xhr): Response {
   return new Response(body, { status: xhr.status, headers });
 }
 
-/** Sends a file in a browser: browsers tell the progress of an `XMLHttpRequest` only. */
+/** Sends a file by `XMLHttpRequest`, because browsers report the progress of no other request. */
 async function putByXhr(
   xhr: Xhr,
   url: string,
@@ -92,7 +92,7 @@ async function putByFetch(url: string, file: FileSource, options: PutOptions): P
   const headers: Record<string, string> = { "content-type": contentType };
   const init = { method: "PUT", headers, signal: signal ?? null };
   const send = options.fetch ?? fetch;
-  // Deno sends every stream without a length.
+  // Deno sends every stream without a length, so it gets the whole file.
   if (body instanceof Blob && (onProgress === undefined || "Deno" in globalThis)) {
     const response = await send(url, { ...init, body });
     onProgress?.({ sentBytes: bytes, totalBytes: bytes });
@@ -113,8 +113,8 @@ async function put(url: string, file: FileSource, options: PutOptions): Promise<
 }
 
 /**
- * Sends the bytes of a file to the `uploadUrl` of a grant, once. The URL needs no API key, so a web page can send a file
- * with a grant that its server asked for.
+ * Sends the bytes of a file once, to the `uploadUrl` that `presignUpload` returned. The URL needs no API key, so a web
+ * page can send a file to a URL that its server asked for.
  *
  * @throws PostriderError The bytes were refused. PostriderConnectionError The connection failed.
  */

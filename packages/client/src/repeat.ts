@@ -4,7 +4,7 @@ import { pause } from "./pause.ts";
 /** Wait before the first repetition, in milliseconds. It doubles with each further one. */
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 8_000;
-/** An answer that asks for a longer wait than this many seconds is not waited for. */
+/** Maximum wait that an answer can ask for, in seconds. After a longer one, the request is not repeated. */
 const MAX_RETRY_AFTER_SECONDS = 60;
 const TEMPORARY_STATUSES = new Set([502, 503, 504]);
 
@@ -21,13 +21,13 @@ function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
   if (!(error instanceof PostriderError)) return false;
   const { status, code, retryAfterSeconds } = error;
   if ((retryAfterSeconds ?? 0) > MAX_RETRY_AFTER_SECONDS) return false;
-  // A request over the limit was refused before it was looked at, so any request may be repeated.
+  // The rate limit refuses a request before it is processed, so any request may be repeated.
   if (status === 429) return true;
   return isRepeatable && (TEMPORARY_STATUSES.has(status) || code === "idempotency_conflict");
 }
 
 /**
- * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a random part of a time that
+ * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a random part of a duration that
  * grows with each repetition, so that clients that failed together do not come back together.
  */
 function waitOf(error: unknown, retries: number): number {
@@ -36,7 +36,7 @@ function waitOf(error: unknown, retries: number): number {
   return asked === null ? growing * (0.5 + Math.random() / 2) : asked * 1000 + Math.random() * 100;
 }
 
-/** Makes an attempt, and repeats it after failures that are over soon. */
+/** Sends a request, and repeats it after temporary failures. */
 export async function repeat<T>(
   attempt: () => Promise<T>,
   { maxRetries, isRepeatable, signal }: RepeatOptions,

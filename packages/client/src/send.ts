@@ -99,7 +99,7 @@ function toInit(client: ClientOptions, method: string, call: Call, key: string |
   return { ...init, body: JSON.stringify(call.input) };
 }
 
-/** Whether the input of an operation with this method is its query. */
+/** Whether operations with this method send their input in the query, not in the body. */
 function isRead(method: string): boolean {
   return method === "GET" || method === "DELETE";
 }

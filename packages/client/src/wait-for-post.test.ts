@@ -22,7 +22,7 @@ afterEach(() => {
 
 const at = (ms: number): string => new Date(startedAt + ms).toISOString();
 
-/** Waits for a post that has the status at each time since the start in milliseconds. */
+/** Waits for a post. `statusAt` returns its status at a time in milliseconds after the start. */
 async function wait(
   statusAt: (ms: number) => string,
   options: WaitOptions = {},
@@ -57,7 +57,7 @@ test.each(["published", "partial", "failed", "cancelled"])(
   },
 );
 
-test("waiting for a post shows each reading, and throws the post as it was last read when the time limit has passed", async () => {
+test("waiting for a post passes each reading to onUpdate, and throws an error with the last one after the time limit", async () => {
   const seen: string[] = [];
   const onUpdate = ({ status }: PostDetail): void => void seen.push(status);
   const error = await wait(() => "publishing", { timeoutMs: 1_000, onUpdate });
@@ -70,7 +70,7 @@ test("waiting for a post shows each reading, and throws the post as it was last 
   expect(readings.at(-1)?.atMs).toBe(1_000);
 });
 
-test("waiting for a scheduled post reads it when it is due, and once a minute before", async () => {
+test("waiting for a scheduled post reads it once a minute until it is due, and then at once", async () => {
   const due = 150_000;
   const options = { timeoutMs: 300_000 };
   const status = (ms: number) => (ms < due + 100 ? "scheduled" : "published");
@@ -79,12 +79,12 @@ test("waiting for a scheduled post reads it when it is due, and once a minute be
   expect(readings.length).toBeLessThan(8);
 });
 
-test("a signal ends the wait for a post", async () => {
+test("aborting the signal ends the wait for a post", async () => {
   const signal = AbortSignal.abort(new Error("stopped"));
   expect(await wait(() => "publishing", { signal })).toMatchObject({ message: "stopped" });
 });
 
-test("a server that can wait holds the request, and is asked again until the post is final", async () => {
+test("waiting for a post on a server that holds requests repeats the request until the post is final", async () => {
   const hold = () => new Promise<void>((resolve) => void setTimeout(resolve, 30_000));
   await wait((ms) => (ms < 40_000 ? "publishing" : "published"), {}, true, hold);
   const query = { waitFor: "final", timeoutSeconds: 30 };
@@ -94,7 +94,7 @@ test("a server that can wait holds the request, and is asked again until the pos
   ]);
 });
 
-test("a server of an older version that cannot wait is asked at intervals instead", async () => {
+test("waiting for a post asks a server of an older version, which cannot hold requests, at intervals", async () => {
   const hold = (query: unknown) => {
     if (Object.keys(query ?? {}).length === 0) return Promise.resolve();
     const fields = { details: [], requestId: null, retryAfterSeconds: null };

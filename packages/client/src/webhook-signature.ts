@@ -1,4 +1,4 @@
-/** What verifies the signatures of one secret: the scheme of its signatures, and a key of WebCrypto. */
+/** Verifier for the signatures of one secret: the signature scheme and the WebCrypto key. */
 interface Verifier {
   readonly version: "v1" | "v1a";
   readonly verify: (

@@ -47,7 +47,7 @@ describe("webhook events that are accepted:", () => {
   });
 
   test.each([-300_000, 300_000])(
-    "an event of %i ms is within the default tolerance",
+    "an event whose time is %i ms from the clock is within the default tolerance",
     async (difference) => {
       const options = { now: now + difference };
       await verifyWebhook(BODY, headersWith(hmac()), SECRET, options);
@@ -74,7 +74,7 @@ describe("requests that are refused:", () => {
     });
   });
 
-  test("a request is refused when its signed id is that of another event", async () => {
+  test("a request is refused when its signature was made for the id of another event", async () => {
     const headers = { ...headersWith(hmac()), "webhook-id": "other" };
     const verified = verifyWebhook(BODY, headers, SECRET, { now });
     await expect(verified).rejects.toMatchObject({ code: "wrong_signature" });

@@ -23,7 +23,7 @@ export type WebhookFault =
   | "unknown_secret"
   | "invalid_body";
 
-/** A request is not a webhook event that was signed with one of the secrets a short time ago. Answer it with 401. */
+/** The request is not a webhook event with a recent signature by one of the secrets. Answer it with 401. */
 export class WebhookVerificationError extends Error {
   override readonly name = "WebhookVerificationError";
   readonly code: WebhookFault;

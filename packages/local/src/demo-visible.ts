@@ -16,7 +16,7 @@ interface Entry {
 }
 
 /**
- * Asks the simulated platform whether readers see the post, with its file byte for byte. TikTok gives a post its id
+ * Asks the simulated platform whether readers see the post, with its file byte for byte. TikTok assigns the id of a post
  * later; until then the demo finds the post by its text.
  */
 export async function isVisible(

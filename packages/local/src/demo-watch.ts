@@ -8,7 +8,7 @@ import { progressLine } from "#src/demo-view.ts";
 
 const openStatuses = new Set(["pending", "publishing"]);
 const timeoutMs = 120_000;
-/** Interval at which the progress is drawn, in milliseconds. */
+/** Interval in milliseconds at which the demo draws its progress. */
 const maxIntervalMs = 50;
 const { stdout } = process;
 

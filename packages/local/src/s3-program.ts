@@ -19,8 +19,8 @@ const lowestMinor = 21;
 
 const BUILD_FLAGS = ["-trimpath", "-ldflags=-s -w"];
 /**
- * Option of the build in CI, where each run builds the server: without debug data and optimizations it takes 79 instead of
- * 108 s of CPU time, and the tests are as fast. Benchmarks need the optimized server.
+ * Go build flags in CI, where each run builds the S3 server: without debug data and optimizations the build takes 79 instead
+ * of 108 s of CPU time, and the tests are as fast. Benchmarks need the optimized server.
  */
 const CI_FLAGS = ["-gcflags=all=-N -l -dwarf=false"];
 

@@ -100,9 +100,9 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
   return {
     ...Object.fromEntries(baseUrls),
     BLUESKY_VIDEO_BASE_URL: `${plan.simulatorUrl}/bluesky`,
-    // All features, so that each can be tried.
+    // The local stack enables all features, so that developers can try each.
     PLATFORM_FEATURES: "comments,messages,metrics",
-    // The simulated Facebook publishes unpublished posts later, which not every real Page may do.
+    // The simulated Facebook lets every Page publish a post that was created unpublished, which real Pages may not all do.
     FACEBOOK_TWO_PHASE: "on",
   };
 }

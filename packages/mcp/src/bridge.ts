@@ -9,7 +9,7 @@ import { StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import type { Config } from "./config.ts";
 import { describeFailure } from "./describe-failure.ts";
 
-/** Code of JSON-RPC for an error in the program that answers. */
+/** JSON-RPC code for an internal error. */
 const INTERNAL_ERROR = -32_603;
 
 function createTransport({ url, apiKey, workspaceId }: Config): StreamableHTTPClientTransport {
@@ -29,7 +29,7 @@ function cancelledId(message: JSONRPCMessage): unknown {
 export async function startBridge(config: Config): Promise<void> {
   const agent = new StdioServerTransport();
   const postrider = createTransport(config);
-  /** The requests without an answer, by id, and what ends each of them. */
+  /** The unanswered requests by id, each with the controller that aborts it. */
   const open = new Map<unknown, AbortController>();
   const ending = new AbortController();
   let initializeId: unknown;
@@ -39,7 +39,7 @@ export async function startBridge(config: Config): Promise<void> {
     // Older clients name the version of the protocol once, and Postrider reads it in a header of each later request.
     if (isJSONRPCResultResponse(message) && message.id === initializeId)
       postrider.setProtocolVersion(String(message.result["protocolVersion"]));
-    // The agent may have ended before its answer came.
+    // The agent may have exited before the answer arrived.
     agent.send(message).catch(() => undefined);
   };
 

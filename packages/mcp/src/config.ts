@@ -6,7 +6,7 @@ export interface Config {
   readonly workspaceId: string | undefined;
 }
 
-/** Whether a text is an address without a password: `fetch` refuses one, and repeats it in its message, which the agent would read. */
+/** Whether a text is a URL without a password. `fetch` repeats a password in its error message, which the agent would read. */
 function isUsable(address: string): boolean {
   const url = URL.parse(address);
   return url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === "";

@@ -10,7 +10,7 @@ function messageOf(text: unknown): string | undefined {
   }
 }
 
-/** Says for the person at the agent why a message could not be delivered to Postrider, and what to do. */
+/** Tells the agent's user why a message did not reach Postrider, and what to do. */
 export function describeFailure(error: unknown, url: URL): string {
   if (error instanceof SdkHttpError) {
     const { status } = error;

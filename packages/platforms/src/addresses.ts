@@ -88,7 +88,7 @@ export function readPlatformAddresses(read: EnvReader) {
       authorize: tiktok.at("https://www.tiktok.com/v2/auth/authorize/", "/v2/auth/authorize/"),
     },
     telegram: { api: readPlace(read, "telegram").api },
-    // The directory lists the accounts of all Bluesky servers.
+    // The public directory (PLC) says on which server each Bluesky account is.
     bluesky: { api: bluesky.api, directory: bluesky.at("https://plc.directory", "/plc") },
   };
 }

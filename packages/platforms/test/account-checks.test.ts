@@ -57,7 +57,7 @@ describe.each(PLATFORM_IDS)("the checks of accounts of %s", (platform) => {
     expect(finding).toMatchObject({ status: "ok", found: expect.stringMatching(FOUND[platform]) });
   });
 
-  test(`the check of an account fails when ${platform} refuses the token, and does not show it`, async () => {
+  test(`the check of an account fails when ${platform} refuses the token, and does not show the token`, async () => {
     const token =
       platform === "telegram" ? "123456:a-wrong-token-of-a-bot" : "a-wrong-access-token";
     const [finding] = await check(platform, token);

@@ -15,7 +15,7 @@ import { unknownCall } from "./unknown-call.ts";
 
 const files = await startMediaServer();
 
-/** Publishes a post with settings of its account, and returns what readers see and what was chosen besides the content. */
+/** Publishes a post with settings of its account, and returns what readers see and the options that the connector chose. */
 async function publish(
   platform: TestPlatform,
   connector: PublishingConnector,
@@ -132,7 +132,7 @@ describe("settings of Telegram chats", async () => {
     });
   });
 
-  test("files without a text are published on Telegram although the format is HTML", async () => {
+  test("files without a text are published on Telegram although the account's text format is HTML", async () => {
     const { outcome } = await publish(platform, telegram, await create([pngMedia(1)], "", ALL));
     expect(outcome).toMatchObject({ kind: "published" });
   });
@@ -265,7 +265,7 @@ describe("settings of YouTube channels", async () => {
     expect(outcome).toMatchObject({ kind: "refused", code: "content_rejected" });
   });
 
-  test("a published video is added to the playlist of the settings once, however often that is asked", async () => {
+  test("a published YouTube video is added once to the playlist that the settings name, even if Postrider repeats the call", async () => {
     const made = await create({});
     const publication = { ...made, settings: { playlistId: playlistOf(made) } };
     const { outcome } = await publish(platform, youtube, publication);
@@ -280,7 +280,7 @@ describe("settings of YouTube channels", async () => {
     expect(await listVideos(publication)).toEqual([externalId]);
   });
 
-  test("a video whose upload is found later is added to the playlist, too", async () => {
+  test("a YouTube video whose upload is found only by a search is added to the playlist, too", async () => {
     const made = await create({});
     const publication = { ...made, settings: { playlistId: playlistOf(made) } };
     const { handles } = await platform.prepare(youtube, publication);
@@ -291,7 +291,7 @@ describe("settings of YouTube channels", async () => {
     expect(verdict).toMatchObject({ kind: "present", askLater: { playlistId } });
   });
 
-  test("a failure of YouTube delays the playlist, and a definite refusal is reported on the published post", async () => {
+  test("a failure of YouTube delays adding a video to a playlist, and a definite refusal is reported on the published post", async () => {
     const made = await create({});
     const own = playlistOf(made);
     const { externalId } = await platform.createAccount();

@@ -144,11 +144,11 @@ describe("descriptions of media", () => {
   );
 });
 
-describe("the call that describes an uploaded file on X", () => {
+describe("descriptions of uploaded files on X", () => {
   const CALL = "POST /2/media/metadata";
 
   test.each(["drop_before", "drop_after_commit", "garbage_body", "status_after_commit"])(
-    "is repeated after the simulated fault %s, and the post is published once",
+    "the call that describes a file on X is repeated after the simulated fault %s, and the post is published once",
     async (mode) => {
       await x.addFault(CALL, mode);
       const publication = await createPublication(X, [described(pngMedia(1), "A boat")]);
@@ -166,7 +166,7 @@ describe("the call that describes an uploaded file on X", () => {
     },
   );
 
-  test("is made again for a file that was uploaded again", async () => {
+  test("a file that is uploaded to X again is described again", async () => {
     const publication = await createPublication(X, [described(pngMedia(1), "A boat")]);
     const { handles } = await x.prepare(X.connector, publication);
     const state = JSON.parse(handles.media0 ?? "") as object;

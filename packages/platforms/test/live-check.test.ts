@@ -161,7 +161,7 @@ test("a live check finds and deletes its post although the answer of the publish
   expect(await platformOf("x").visible()).toEqual([]);
 });
 
-test("a live check whose account list cannot be read says so, and still deletes its post", async () => {
+test("a live check that cannot read the account's posts reports this, and still deletes its post", async () => {
   await platformOf("x").addFault("GET /*", "status", { status: 503, times: 100 });
   const { steps } = await check("x", { patienceMs: 100 });
 

@@ -118,7 +118,7 @@ const SET = { views: 1, impressions: 2, reach: 3, likes: 4, comments: 5, shares:
 describe.each(SITES)("metrics of $name posts", (site) => {
   const { name, platform, metrics, unknownId } = site;
 
-  test(`the ${name} connector reads exactly the counters that the registry names`, async () => {
+  test(`the ${name} connector reads exactly the counters that the platform rules of ${name} list`, async () => {
     const account = await createAccount(site);
     const id = await publish(site, account);
     await setMetrics(site, account, id, SET);
@@ -186,7 +186,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     },
   );
 
-  test(`reading ${name} metrics that are not answered in time ends without an answer`, async () => {
+  test(`reading ${name} metrics ends without a result when ${name} does not answer in time`, async () => {
     const account = await createAccount(site);
     await platform.addFault("metrics", "delay", { delayMs: 2000 });
     const soon = AbortSignal.timeout(50);
@@ -309,7 +309,7 @@ test("counters that YouTube hides are unknown, not zero", async () => {
   );
 });
 
-test("a TikTok account without the permission to list videos, and a YouTube account without any, get `permission_missing`", async () => {
+test("a TikTok account without the permission to list videos, and a YouTube account without any permission, get `permission_missing`", async () => {
   const tiktok = await startServer({
     "/v2/video/query/": { data: {}, error: { code: "scope_not_authorized", message: "no" } },
   });

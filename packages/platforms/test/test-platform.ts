@@ -25,7 +25,7 @@ export interface Visible {
   readonly text: string;
   readonly media: readonly { readonly kind: string; readonly sha256: string }[];
   readonly createCalls: number;
-  /** What the connector chose besides the content, under the platform's names; absent when it chose nothing. */
+  /** The options that the connector chose for the post, under the platform's names; absent when it chose none. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 

@@ -62,7 +62,7 @@ export function conflict(
   return new ServiceError("conflict", reason, violations, options);
 }
 
-/** Error for an operation that is allowed only in other statuses of the resource. */
+/** Error for an operation that the current status of the resource does not allow. */
 export function wrongStatus(
   status: string,
   allowed: readonly string[],

@@ -43,7 +43,7 @@ export function causedBy(event: OutboxEvent, cause: Cause | null | undefined): O
 }
 
 function toRow(event: OutboxEvent, current: Cause) {
-  // The relay would stop at an event without a topic, so such an event is refused before it is in the outbox.
+  // The outbox refuses an event without a topic, because the relay could not publish it and would stop.
   topicOf(event.schema.typeName);
   const payload = toJsonString(event.schema, create(event.schema, event.message));
   const bytes = Buffer.byteLength(payload);

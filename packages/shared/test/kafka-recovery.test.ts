@@ -117,7 +117,7 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
   );
   await send(["after"]);
   await eventually(() => expect(seen).toContain("after"), WAIT);
-  // The relay deletes the rows after Kafka has confirmed the records, which consumers may get before.
+  // Consumers may get a record before Kafka confirms it to the relay, which deletes the row only then.
   await eventually(
     async () => expect(await database.sql`select 1 from outbox`).toHaveLength(0),
     WAIT,

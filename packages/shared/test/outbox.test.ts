@@ -103,7 +103,7 @@ test("an event of more than 64 KiB is refused when it is appended", async () => 
   await expect(work).rejects.toThrow("more than the maximum of 65536");
 });
 
-test("an event whose type has no topic is refused when it is appended", async () => {
+test("the outbox refuses to append an event whose type has no topic", async () => {
   const { sql } = database;
   const work = sql.begin((tx) => appendEvent(tx, TimestampSchema, {}, "key"));
   await expect(work).rejects.toThrow("the event type google.protobuf.Timestamp has no topic");

@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** A request that the broker accepted. */
+/** A publish request that the broker accepted. */
 interface Request {
   readonly topic: string;
   readonly keys: readonly string[];
@@ -98,7 +98,7 @@ test("an event that the broker refuses permanently is parked, and all others are
   );
 });
 
-/** Appends one event per key: those of media have keys that begin with "m", those of accounts all others. */
+/** Appends one event per key: events of media for keys that begin with "m", events of accounts for all other keys. */
 const appendMixed = (keys: readonly string[]) =>
   database.sql.begin((tx) =>
     appendEvents(
@@ -123,7 +123,7 @@ test.each(["kafka", "postgresql"] as const)(
       { topic, keys: ["a1", "a2", "a3", "a4"] },
       { topic: "media.events.v1", keys: ["m1", "m2"] },
     ]);
-    // Other test files of this process publish to topics of their own.
+    // Other tests of this process publish to topics of their own.
     expect(await readPublished()).toMatchObject({
       [topic]: (before[topic] ?? 0) + 4,
       "media.events.v1": (before["media.events.v1"] ?? 0) + 2,
@@ -138,7 +138,7 @@ async function readPublished(): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries([...series].map(([, name, count]) => [name, Number(count)]));
 }
 
-test("events that the broker refuses are parked with the topics of their types", async () => {
+test("the outbox relay parks events that the broker refuses, each with the topic of its type", async () => {
   const broker = createBroker(() => Promise.reject(new RefusedRecordsError("MESSAGE_TOO_LARGE")));
   await appendMixed(["a1", "m1"]);
   await using _relay = relayTo(broker, 5);

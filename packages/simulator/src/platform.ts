@@ -39,12 +39,12 @@ export interface IssuedAccount {
 /** A comment, or a reply to a comment, as the control API shows it. */
 export interface ShownComment {
   readonly id: string;
-  /** Id of the post that has the comment, or of the comment that the reply answers. */
+  /** Id of the post that has the comment; for a reply, id of the comment that it answers. */
   readonly mediaId: string;
   readonly author: string;
   readonly text: string;
   readonly hidden: boolean;
-  /** In Unix milliseconds of the simulator's clock. */
+  /** Time of the comment in Unix milliseconds of the simulator's clock. */
   readonly createdAt: number;
 }
 
@@ -52,7 +52,7 @@ export interface ShownComment {
 export interface SentPrivateReply {
   readonly commentId: string;
   readonly text: string;
-  /** In Unix milliseconds of the simulator's clock. */
+  /** Time of the private reply in Unix milliseconds of the simulator's clock. */
   readonly sentAt: number;
 }
 
@@ -72,9 +72,9 @@ export interface Platform {
   /** Why the platform does not allow a username; undefined when the platform allows it. */
   readonly usernameFault: (username: string) => string | undefined;
   /**
-   * Issues new credentials for the simulated account with the given username, and creates the
-   * account if it does not exist. Without a username, always creates an account. The credentials
-   * have those of the permissions that the platform knows; without `permissions` all of them.
+   * Issues new credentials for the simulated account with the given username, and creates the account if it does not exist.
+   * Without a username, always creates an account. The credentials get those of the given permissions that the platform has;
+   * without `permissions`, all that it has.
    */
   readonly issueAccount: (
     username: string | undefined,
@@ -104,11 +104,11 @@ export interface Platform {
    */
   readonly newCommentId?: (now: number, postId: string) => string;
   /**
-   * The comments on an account's posts and the account's replies, as the account's owner sees them;
-   * absent when the control API does not show them.
+   * The comments on an account's posts and the account's replies, as the account's owner sees them; absent when the control
+   * API does not show comments of the platform.
    */
   readonly commentsOf?: (account: Account) => readonly ShownComment[];
-  /** The private replies that an account has sent; absent when the platform has none. */
+  /** The private replies that an account has sent; absent when the platform has no private replies. */
   readonly privateRepliesOf?: (account: Account) => readonly SentPrivateReply[];
 }
 

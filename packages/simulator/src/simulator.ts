@@ -15,12 +15,9 @@ export interface SimulatorOptions {
    * in memory.
    */
   readonly dataDir?: string;
-  /** Replaces the machine's time in Unix milliseconds, to which the platforms' clock adds. */
+  /** Returns the Unix milliseconds from which the platforms' clock is computed. Default: the machine's time. */
   readonly machineTime?: () => number;
-  /**
-   * Receives each request to a simulated platform before the platform handles the request, so that
-   * tests can check what the caller sent.
-   */
+  /** Receives each request before the simulated platform handles it, so that tests can check what the caller sent. */
   readonly onCall?: ServeDeps["onCall"];
 }
 

@@ -54,8 +54,8 @@ export class TestSimulator implements AsyncDisposable {
   }
 
   /**
-   * Starts a simulator whose platforms' clock goes on by one millisecond per reading, so that the
-   * speed of the machine changes no result.
+   * Starts a simulator whose clock advances by one millisecond per reading, so that the speed of the machine changes no
+   * result.
    */
   static async start(options: Partial<SimulatorOptions> = {}): Promise<TestSimulator> {
     let time = Date.now();
@@ -101,7 +101,7 @@ export class TestSimulator implements AsyncDisposable {
     return account;
   }
 
-  /** The platforms' time in Unix milliseconds. */
+  /** The current time of the simulated platforms in Unix milliseconds. */
   async now(): Promise<number> {
     return Date.parse(textOf((await this.control("/clock"))["now"]));
   }

@@ -9,7 +9,7 @@ const ENV = {
   CREDENTIAL_KEYS: `k2:${SECRET},k1:${SECRET}`,
 };
 
-test("the setting CREDENTIAL_KEYS is read as a list with the newest encryption (sealing) key first", () => {
+test("the setting CREDENTIAL_KEYS is read as a list with the newest encryption key first", () => {
   expect(readConfig(ENV).credentialKeys).toEqual([
     { id: "k2", secret: Buffer.alloc(32, 7) },
     { id: "k1", secret: Buffer.alloc(32, 7) },

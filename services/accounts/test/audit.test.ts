@@ -265,7 +265,7 @@ test("adopting the data of another deployment leaves one audit entry, and adopti
   expect(await readAuditLog(fixture.sql)).toHaveLength(length);
 });
 
-test("sealing all tokens bound to their accounts leaves an audit entry when it begins, after which the previous release cannot run, and one when it ends", async () => {
+test("binding all encrypted tokens to their accounts leaves an audit entry when it begins, after which the previous release cannot run, and one when it ends", async () => {
   await fixture.database.migrationSql`update sealing set stage = 'unbound'`;
   const reseal = () => fixture.app.credentials.resealCredentials({ after: "" });
   const common = { workspaceId: null, subject: ["deployment", "default"], ...BY_OPERATOR };

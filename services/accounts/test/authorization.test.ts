@@ -233,7 +233,7 @@ test("the database contains only hashes of the secrets of an authorization, and 
     select t::text as row, code_verifier from oauth_tickets t where workspace_id = ${fixture.workspaceId}`;
   for (const secret of [ticket, browser, state]) expect(row?.row).not.toContain(secret);
   // The platform gets only the hash of the code verifier. A stored text with another hash is not the verifier itself,
-  // so the verifier is stored sealed.
+  // so the verifier is stored encrypted.
   const hash = createHash("sha256")
     .update(row?.codeVerifier ?? "")
     .digest("base64url");

@@ -38,7 +38,7 @@ test.each([
   ["tiktok", "video.list", "metrics", ["publishing"]],
   ["youtube", `${YOUTUBE}.force-ssl`, "comments", ["publishing", "metrics"]],
 ])(
-  "an account of %s that was connected without %s is connected, and lacks %s",
+  "an account of %s whose owner declines the permission %s is connected, and lacks the feature %s",
   async (platform, declined, feature, granted) => {
     await using app = fixture.createReplica({ features: ALL });
     const { outcome, accounts } = await connect(app, platform, { declined: [declined] });
@@ -60,7 +60,7 @@ test.each([
   ["tiktok", "video.publish", {}],
   ["youtube", `${YOUTUBE}.upload`, {}],
 ] as const)(
-  "an account of %s without %s is not connected, and the answer names this permission",
+  "an account of %s whose owner declines the permission %s is not connected, and the response names the permission",
   async (platform, declined, options: AppOptions) => {
     await using app = fixture.createReplica(options);
     const { outcome, accounts, missingScopes, progress } = await connect(app, platform, {
@@ -89,7 +89,7 @@ test.each(["object", "list"] as const)(
   },
 );
 
-test("a feature that is turned on later is missing until the account is connected again", async () => {
+test("an account lacks a feature that is turned on later until the account is connected again", async () => {
   const { workspaceId } = fixture;
   const { accounts } = await connect(fixture.app, "facebook", { username: "alice" });
   expect(accounts[0]?.permissions).toMatchObject({ granted: ["publishing"], missing: [] });
@@ -106,7 +106,7 @@ test("a feature that is turned on later is missing until the account is connecte
   ]);
 });
 
-test("an account whose platform always grants everything lacks nothing", async () => {
+test("an account whose platform always grants all permissions lacks none", async () => {
   await using app = fixture.createReplica({ features: ALL });
   const [bluesky] = await fixture.connectMany("bluesky", 1);
   const [telegram] = await fixture.connectMany("telegram", 1);
@@ -120,7 +120,7 @@ test("an account whose platform always grants everything lacks nothing", async (
   expect(byPlatform.get("telegram")).toMatchObject({ granted: ["publishing"], missing: [] });
 });
 
-test("an account that was connected before permissions were recorded has none in its answer", async () => {
+test("the response about an account that was connected before permissions were recorded contains no permissions", async () => {
   const [ref] = await fixture.connectMany("x", 1);
   await fixture.database
     .migrationSql`update accounts set permissions = null where id = ${ref?.accountId ?? ""}`;

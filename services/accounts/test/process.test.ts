@@ -39,7 +39,7 @@ test("the accounts service publishes the events in its outbox, and closes all da
   });
 });
 
-test("the accounts service does not start without a sealing key that stored tokens need, and reports the id of the missing key", async () => {
+test("the accounts service does not start without an encryption key that stored tokens need, and reports the id of the missing key", async () => {
   await using database = await createDatabase(4);
   await using simulator = await createSimulator();
   await using app = createApp(database, { simulatorUrl: simulator.url });

@@ -57,7 +57,7 @@ async function keyParts(): Promise<readonly string[]> {
 const refresh = (ref: AccountRef, refusedVersion = 1n) =>
   fixture.app.credentials.refreshCredential({ ref, refusedVersion });
 
-test("before the operator seals all tokens again, this release and the previous release can decrypt each other's tokens", async () => {
+test("before the operator encrypts all tokens again, this release and the previous release can decrypt each other's tokens", async () => {
   const ref = await fixture.connect("x");
   const { accountId } = ref;
   const connected = await storedOf(ref);
@@ -75,7 +75,7 @@ test("before the operator seals all tokens again, this release and the previous 
   expect(await fixture.credentialOf(ref)).toMatchObject({ accessToken: "from before" });
 });
 
-test("sealing all tokens again keeps every token, and afterwards a copy of an earlier token that is not bound to its account is refused", async () => {
+test("encrypting all tokens again keeps every token, and afterwards a copy of an earlier token that is not bound to its account is refused", async () => {
   const refs = [
     ...(await fixture.connectMany("x", 210)),
     ...(await fixture.connectMany("telegram", 5)),
@@ -110,14 +110,14 @@ test("a process of the previous release reports a token that is bound to its acc
   expect(() => unsealAsBefore(KEY, place, accessToken)).toThrow("missing");
 });
 
-test("tokens that a refresh stores while the operator seals all tokens again are kept and are bound to their account", async () => {
+test("tokens that a refresh stores while the operator encrypts all tokens again are kept and are bound to their account", async () => {
   const ref = await fixture.connect("x");
   await fixture.expireTokens([ref]);
   await fixture.control.fault({ platform: "x", operation: "refresh", mode: "delay", delayMs: 300 });
   const answer = refresh(ref);
   await eventually(async () => (await fixture.control.countCalls("x", "refresh")) === 1);
-  // The refresh has read a refresh token that is not bound to its account, and stores the new tokens after these rounds
-  // of sealing.
+  // The refresh has read a refresh token that is not bound to its account, and stores the new tokens after all tokens were
+  // encrypted again.
   expect(await resealAll(fixture.app)).toMatchObject({ finished: true });
   const { credential } = await answer;
 
@@ -130,7 +130,7 @@ test("tokens that a refresh stores while the operator seals all tokens again are
   });
 });
 
-test("sealing all credentials again skips one that another transaction changes, and tokens that are not bound to their account stay accepted until a later round has sealed it", async () => {
+test("encrypting all credentials again skips one that another transaction changes, and unbound tokens stay accepted until a later call has encrypted it", async () => {
   const [held, other] = [await fixture.connect("x"), await fixture.connect("x")];
   const before = await fixture.credentialsOf([held, other]);
   await fixture.sql.begin(async (tx) => {
@@ -171,7 +171,7 @@ test("tokens that are not bound to their account stay accepted while a transacti
   expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active" });
 });
 
-test("after a process ends in the middle of sealing all tokens again, the next call continues with the tokens that are left", async () => {
+test("after a process ends in the middle of encrypting all tokens again, the next call continues with the tokens that are left", async () => {
   const refs = await fixture.connectMany("x", 410);
   const before = await fixture.credentialsOf(refs);
   const { after } = await fixture.app.credentials.resealCredentials({ after: "" });
@@ -185,7 +185,7 @@ test("after a process ends in the middle of sealing all tokens again, the next c
   expect(await fixture.credentialsOf(refs, next)).toEqual(before);
 });
 
-test("after all tokens were sealed again, damaged tokens do not prevent unbound tokens from being refused, but tokens with a missing key do", async () => {
+test("after all tokens were encrypted again, damaged tokens do not prevent unbound tokens from being refused, but tokens with a missing key do", async () => {
   const [good, damaged, foreign] = [
     await fixture.connect("x"),
     await fixture.connect("x"),
@@ -207,7 +207,7 @@ test("after all tokens were sealed again, damaged tokens do not prevent unbound 
   ]);
 });
 
-test("a token that is bound to its account stays bound when the sealing stage is changed back in the database", async () => {
+test("a token that is bound to its account stays bound when the encryption stage is changed back in the database", async () => {
   await setStage(fixture.database.migrationSql, "bound");
   const ref = await fixture.connect("x");
   await setStage(fixture.database.migrationSql, "unbound");
@@ -306,7 +306,7 @@ test.each(["workspace_id", "platform", "browser_hash"])(
 test.each([
   ["is new refuses unbound tokens from the start", false, "bound"],
   [
-    "a process has used accepts unbound tokens until the operator seals all tokens again",
+    "a process has used accepts unbound tokens until the operator encrypts all tokens again",
     true,
     "unbound",
   ],

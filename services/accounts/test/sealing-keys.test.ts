@@ -11,7 +11,7 @@ const NEW_KEY = { id: "k2", secret: randomBytes(32) };
 const logger = createLogger({ service: "test", level: "silent" });
 const fixture = setUpAccounts();
 
-// Sealing keys are counted over the whole database, so each test begins without credentials.
+// Encryption keys are counted over the whole database, so each test begins without credentials.
 beforeEach(async () => {
   await fixture.sql`delete from credentials`;
 });
@@ -26,7 +26,7 @@ async function listKeys(from: AccountsApp) {
   }));
 }
 
-test("a replica of the accounts service that lacks the sealing key of a token returns `unavailable` and leaves the account active", async () => {
+test("a replica of the accounts service that lacks the encryption key of a token returns `unavailable` and leaves the account active", async () => {
   const ref = await fixture.connect("x");
   await using outdated = fixture.createReplica({ keys: [NEW_KEY] });
   await expect(fixture.credentialOf(ref, outdated)).rejects.toMatchObject({
@@ -35,7 +35,7 @@ test("a replica of the accounts service that lacks the sealing key of a token re
   expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "active" });
 });
 
-test("tokens that are used and refreshed while they are sealed with a newer key stay readable without the old key", async () => {
+test("tokens that are used and refreshed while they are encrypted with a newer key stay readable without the old key", async () => {
   const refs = [
     ...(await fixture.connectMany("x", 250)),
     ...(await fixture.connectMany("telegram", 5)),
@@ -61,14 +61,14 @@ test("tokens that are used and refreshed while they are sealed with a newer key 
   expect(await fixture.credentialsOf(refs.slice(0, 10), later)).toEqual(before);
   expect(await fixture.credentialsOf(used, later)).toEqual(refreshed);
   expect(refreshed.every(({ version }) => version === 2n)).toBe(true);
-  // The refresh token was also sealed with the newest key.
+  // The refresh token was also encrypted with the newest key.
   const [ref] = refs;
   if (ref === undefined) throw new Error("no account was connected");
   const { credential } = await later.credentials.refreshCredential({ ref, refusedVersion: 1n });
   expect(credential).toMatchObject({ accountStatus: "active", version: 2n });
 });
 
-test("stopping the job that seals credentials with a newer key loses no credential, and the next job seals the rest", async () => {
+test("stopping the job that encrypts credentials with a newer key loses no credential, and the next job encrypts the rest", async () => {
   const refs = await fixture.connectMany("x", 450);
   const credentialKeys = [NEW_KEY, KEY];
   const deps = { sql: fixture.sql, logger, credentialKeys };
@@ -87,7 +87,7 @@ test("stopping the job that seals credentials with a newer key loses no credenti
   expect(await fixture.credentialsOf(refs, reader)).toEqual(before);
 });
 
-test("one credential that cannot be unsealed does not prevent other credentials from being sealed with a newer key", async () => {
+test("one credential that cannot be decrypted does not prevent other credentials from being encrypted with a newer key", async () => {
   const refs = await fixture.connectMany("telegram", 3);
   const [broken] = refs;
   await fixture.sql`

@@ -50,7 +50,7 @@ export function unsealAsBefore(key: SealingKey, place: PreviousPlace, sealed: st
 
 /**
  * Changes the database to one that was updated from the previous release (stage `unbound`), or to one in a later
- * sealing stage. Only the migration role may change the stage back.
+ * encryption stage. Only the migration role may change the stage back.
  */
 export async function setStage(migrationSql: Sql, stage: SealingStage): Promise<void> {
   await migrationSql`update sealing set stage = ${stage}`;
@@ -61,7 +61,7 @@ export async function stageOf(sql: Sql): Promise<SealingStage | undefined> {
   return row?.stage;
 }
 
-/** Runs rounds of ResealCredentials until one ends, as `postrider credentials reseal` does. */
+/** Calls ResealCredentials for all pages of credentials, as `postrider credentials reseal` does. */
 export async function resealAll(app: AccountsApp) {
   for (let after = ""; ;) {
     const answer = await app.credentials.resealCredentials({ after });

@@ -87,7 +87,7 @@ test("fifty callers of two replicas refresh an expired token of X once", async (
   expect(await fixture.isTokenAcceptedByX(tokens[0])).toBe(true);
 });
 
-test("when a stored token cannot be unsealed, its account needs a reconnect, and the other accounts of the same batch stay active", async () => {
+test("when a stored token cannot be decrypted, its account needs a reconnect, and the other accounts of the same batch stay active", async () => {
   const [moved, other] = [await fixture.connect("x"), await fixture.connect("x")];
   await fixture.sql`
     update credentials

@@ -127,14 +127,14 @@ test.each([
   expect(error.details).toContainEqual(expect.objectContaining({ code, path }));
 });
 
-test("PATCH /accounts/{id}/settings refuses no body, malformed JSON and other content types", async () => {
+test("PATCH /accounts/{id}/settings refuses a missing body, malformed JSON and other content types", async () => {
   shared.use({});
   expect((await shared.app.inject({ method: "PATCH", url: URL })).statusCode).toBe(400);
   expect((await patch("{")).statusCode).toBe(400);
   expect((await patch("{}", { "content-type": "text/plain" })).statusCode).toBe(415);
 });
 
-test("settings of another platform and unknown accounts are answered with the error of the accounts service", async () => {
+test("a change of settings of another platform or an unknown account gets the error of the accounts service", async () => {
   shared.use({
     accountSettings: {
       getAccountSettings: () => {
@@ -156,7 +156,7 @@ test("settings of another platform and unknown accounts are answered with the er
   });
 });
 
-test("settings need the scopes of accounts, and an unverified workspace can change them", async () => {
+test("account settings need the scopes of accounts, and an unverified workspace can change them", async () => {
   shared.use({}, () => admitted({ scopes: new Set(["posts:read", "posts:write"]) }));
   expect((await shared.app.inject({ url: URL })).statusCode).toBe(403);
   shared.use({}, () => admitted({ scopes: new Set(["accounts:read"]) }));

@@ -102,7 +102,7 @@ test.each(names)("every path, scope and error code that docs/api/%s names exists
 test("the overview of docs/api links every guide, and each guide is under two pages", () => {
   const guides = names.filter((name) => name !== "README.md");
   for (const name of guides) expect(read("README.md")).toContain(`(${name})`);
-  // The list of errors is made from the catalogue and as long as that; the other page has three whole programs.
+  // The list of errors is generated from the error catalogue; the other page contains three whole programs.
   const longer = ["errors.md", "generated-clients.md"];
   for (const name of names.filter((each) => !longer.includes(each)))
     expect(read(name).split("\n").length, name).toBeLessThan(120);

@@ -137,7 +137,7 @@ test.each([
     ["180_1", "a/b"],
   ],
 ])(
-  "a new automation rule with the mediaIds %j asks the delivery service for the media %j",
+  "for a new automation rule with the mediaIds %j, the gateway sends the media %j to the delivery service",
   async (mediaIds, ids) => {
     const answer = await post(RULES, { ...NEW_RULE, mediaIds }, { "idempotency-key": "k-1" });
 
@@ -237,7 +237,7 @@ test.each([
   expect(server.seen()).toEqual([]);
 });
 
-test("the list of automation runs passes its filters, and has null for an unknown author and for the reason of a run that is sent", async () => {
+test("the list of automation runs passes its filters, and has null for an unknown author and for the reason of a sent reply", async () => {
   const answer = await server.send({ url: `${RUNS}?ruleId=${RULE_ID}&status=skipped&limit=100` });
 
   expect(answer.statusCode).toBe(200);
@@ -274,7 +274,7 @@ test.each([
   expect(server.seen()).toEqual([]);
 });
 
-test("the preview of past comments is not taken for a job with the id preview", async () => {
+test("GET of the preview of past comments does not look for a backfill with the id preview", async () => {
   const answer = await server.send({ url: `${PREVIEW}%2F2&cursor=c` });
 
   expect(answer.statusCode).toBe(200);
@@ -313,7 +313,7 @@ test.each([
   [{ ...NEW_JOB, mediaId: "" }, ["too_short /mediaId"]],
   [{ ...NEW_JOB, mediaId: 180 }, ["type /mediaId"]],
   [{ ...NEW_JOB, sending: "enabled" }, ["additional_property /sending"]],
-])("a new job with the body %j is refused with its faults", async (body, expected) => {
+])("a new backfill with the body %j is refused with its faults", async (body, expected) => {
   const answer = await post(JOBS, body);
 
   expect(summary(answer)).toEqual([400, "invalid_request"]);
@@ -332,7 +332,7 @@ test("a job that prepares past comments is read with a page of its results", asy
 });
 
 test.each(["prepare_next_page", "pause", "resume"])(
-  "the action %s of a job reaches the delivery service",
+  "the action %s of a backfill reaches the delivery service",
   async (action) => {
     const answer = await patch(JOB_PATH, { action });
 
@@ -348,7 +348,7 @@ test.each([
   [{}, ["required /action"]],
   [{ action: "send" }, ["not_allowed /action"]],
   [{ action: "pause", limit: 1 }, ["additional_property /limit"]],
-])("the change %j of a job is refused with its faults", async (body, expected) => {
+])("the change %j of a backfill is refused with its faults", async (body, expected) => {
   const answer = await patch(JOB_PATH, body);
 
   expect(summary(answer)).toEqual([400, "invalid_request"]);
@@ -413,7 +413,7 @@ test.each([
 });
 
 test.each(["nonsense", RULE_ID.toUpperCase(), "%00", "previews"])(
-  "the id %s of an automation rule or of a job is answered as not found",
+  "a request with the id %s of an automation rule or backfill is answered with 404",
   async (id) => {
     for (const answer of [
       await patch(`${RULES}/${id}`, { status: "active" }),

@@ -59,7 +59,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const act = (payload: object, headers: Record<string, string> = {}) =>
   server.send({ method: "POST", url: ACTIONS, payload, headers });
 
-test("the list of comments is a page with a cursor, and has null for what the platform does not give", async () => {
+test("the list of comments is a page with a cursor, and has null for fields that the platform does not return", async () => {
   const answer = await server.send({ url: `${LIST}?limit=50&cursor=abc` });
 
   expect(answer.statusCode).toBe(200);
@@ -148,7 +148,7 @@ test.each([
   ["the id of two dots", "%2E%2E", 404, "not_found", "unknown_path undefined"],
   ["the id of one dot", ".", 404, "not_found", "unknown_path undefined"],
 ])(
-  "%s of media or of a comment never reaches the delivery service",
+  "%s, used for media or a comment, never reaches the delivery service",
   async (_, encoded, status, code, fault) => {
     const payload = { type: "hide" };
     for (const answer of [
@@ -182,7 +182,7 @@ test("an action on a comment is answered with 202, its location and the pending 
   expect(server.seen()[0]).not.toHaveProperty("idempotency");
 });
 
-test("a repeated answer to an action on a comment is marked, and its idempotency key goes with the fingerprint of the body", async () => {
+test("a repeated answer to an action on a comment is marked, and delivery receives the key and the body's fingerprint", async () => {
   const headers = { "idempotency-key": "k-1" };
   const fingerprintOf = async (payload: object) => {
     const answer = await act(payload, headers);
@@ -323,13 +323,13 @@ test.each([
     expect(summary(await server.send(options, { error }))).toEqual([status, code]);
 });
 
-test("comments that cannot be read now are answered with the time to wait", async () => {
+test("the error for comments that cannot be read now contains the time to wait", async () => {
   const answer = await server.send({ url: LIST }, { error: unavailable(undefined, 7_000) });
 
   expect(answer.headers["retry-after"]).toBe("7");
 });
 
-test("an account without the permission for comments is named in the answer, with what to do in both languages", async () => {
+test("the error for an account without the permission for comments names it and says what to do, in both languages", async () => {
   const error = conflict("account_reconnect_required", [MISSING]);
   const detailIn = async (language: string) => {
     const headers = { "accept-language": language };
@@ -373,7 +373,7 @@ test.each([
 });
 
 test.each(["nonsense", "0", ACCOUNT_ID.toUpperCase(), "%00"])(
-  "the id %s of an account or of an action on a comment is answered as not found",
+  "a request with the id %s of an account or of an action on a comment is answered with 404",
   async (id) => {
     const payload = { type: "hide" };
     const url = `/api/v1/accounts/${id}/media/a/comments`;

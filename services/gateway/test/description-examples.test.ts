@@ -36,7 +36,7 @@ const WEBHOOK = { id: EXAMPLE_IDS.webhook, signing: "hmac-sha256", status: "acti
 const JOB = { id: EXAMPLE_IDS.rule, ruleId: EXAMPLE_IDS.rule, status: "ready", ...TIMES };
 const MEDIA = { id: EXAMPLE_IDS.media, status: "ready", kind: "image", createdAt: AT };
 
-/** Services that accept every request. */
+/** Simulated services that accept every request. */
 const ACCEPTING: Peers = {
   posts: {
     createPost: () => ({ post: POST }),

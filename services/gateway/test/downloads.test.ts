@@ -432,7 +432,7 @@ test("a URL of a rendition that does not exist, or of media that are not ready, 
   expect(await summary(await get(token))).toEqual([404, "not_found"]);
 });
 
-test("the probe of a media URL answers 204 without asking the media service, and only with the media key of the gateway", async () => {
+test("a test URL that is signed with the gateway's media key is answered with 204, without a call of the media service", async () => {
   serve([]);
   const probe = async (key: string) => {
     const answer = await fetch(createProbeUrl(url, key), { redirect: "manual" });

@@ -70,7 +70,7 @@ export async function createRecordingServer(
   };
 }
 
-/** The other scopes than the given one. */
+/** All scopes except the given one. */
 export function withoutScope(scope: string): readonly string[] {
   return ALL_SCOPES.filter((each) => each !== scope);
 }

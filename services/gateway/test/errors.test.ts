@@ -236,7 +236,7 @@ test.each([
 );
 
 test.each(["workspace_required", "workspace_forbidden"] as const)(
-  "the answer %s lists the workspaces of the key",
+  "the error %s lists the workspaces of the API key",
   async (kind) => {
     const workspaceIds = [ACCOUNT_ID, POST_ID];
     const { message, details } = errorOf(await ask(create(), {}, { kind, limit, workspaceIds }));
@@ -251,14 +251,14 @@ test.each([
   [admitted({ workspaceId: POST_ID }), [POST_ID]],
   [{ kind: "workspace_required", limit, workspaceIds: [ACCOUNT_ID] } as const, [ACCOUNT_ID]],
 ])(
-  "the answer to the name of a workspace in X-Workspace-Id lists the ids of the workspaces of the key",
+  "the error for a name instead of an id in X-Workspace-Id lists the ids of the API key's workspaces",
   async (result, allowed) => {
     const request = { url: "/api/v1/posts", headers: { "x-workspace-id": "my-team" } };
     expect(errorOf(await ask(request, {}, result)).details).toMatchObject([{ allowed }]);
   },
 );
 
-test("a request without a valid API key is told no workspace", async () => {
+test("the error for a request without a valid API key contains no workspace", async () => {
   const request = { url: "/api/v1/posts", headers: { "x-workspace-id": "my-team" } };
   for (const result of [unauthenticated, addressLimited])
     expect(errorOf(await ask(request, {}, result))).not.toHaveProperty("details");

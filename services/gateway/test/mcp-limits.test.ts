@@ -15,7 +15,7 @@ const MODERN = {
 let app: FastifyInstance;
 let url: string;
 let calls = 0;
-/** Numbers of calls for whole posts and for the statuses of posts that agents wait for. */
+/** `reads` counts calls for whole posts, `polls` calls for the statuses of posts that agents wait for. */
 let reads = 0;
 let polls = 0;
 /** The simulated posts service answers when this promise is resolved. */
@@ -72,7 +72,7 @@ function post(
 }
 
 test("a tool with a large answer is called only after memory is reserved for its answer, and is refused when that takes too long", async () => {
-  // Each call reserves 4 MiB of the 9 MiB that the unsent answers to a workspace may have: a page of posts, twice.
+  // Each call reserves 4 MiB, for two copies of a page of posts, of the 9 MiB for unsent answers to a workspace.
   const gate = Promise.withResolvers<void>();
   mayList = gate.promise;
   const waiting = [post(LIST, LEGACY), post(LIST, LEGACY)];
@@ -91,7 +91,7 @@ test("a tool with a large answer is called only after memory is reserved for its
   }
 });
 
-test("an agent that subscribes to changes is answered at once that there are none to subscribe to", async () => {
+test("an agent that subscribes to changes of the tools is answered at once with an error", async () => {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },

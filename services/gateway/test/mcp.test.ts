@@ -73,7 +73,7 @@ async function call(client: Client, name: string, input: Record<string, unknown>
 }
 
 test.each<Era>(["modern", "legacy"])(
-  "an agent of the %s era finds the tools with their schemas and hints",
+  "an agent with a %s protocol version finds the tools with their schemas and hints",
   async (era) => {
     const client = await connect(era);
     const { tools } = await client.listTools();
@@ -88,7 +88,7 @@ test.each<Era>(["modern", "legacy"])(
 );
 
 test.each<Era>(["modern", "legacy"])(
-  "the result of a tool is the answer of the operation, as JSON and as text, in the %s era",
+  "the result of a tool is the answer of the operation, as JSON and as text, in a %s protocol version",
   async (era) => {
     posts = { batchGetPosts: () => ({ posts: [POST] }) };
     const client = await connect(era);
@@ -102,7 +102,7 @@ test.each<Era>(["modern", "legacy"])(
   },
 );
 
-test("the schemas of the tools say one type at a time, because some agents refuse lists of types", async () => {
+test("no schema of a tool contains a list of types, because some agents refuse them", async () => {
   const client = await connect("modern");
   const { tools } = await client.listTools();
   for (const tool of tools) expect(JSON.stringify(tool)).not.toContain('"type":[');
@@ -119,7 +119,7 @@ test("the schemas of the tools say one type at a time, because some agents refus
 
 const NEW = { content: "Hello", accountIds: [ACCOUNT_ID], idempotencyKey: "k" };
 
-test("create_post makes a draft of the interface mcp unless the agent says when to publish", async () => {
+test("create_post creates a draft unless the agent says when to publish, and records that an agent created it", async () => {
   const seen: unknown[] = [];
   posts = {
     createPost: (request) => {
@@ -159,7 +159,7 @@ test("update_post changes a post and then publishes it", async () => {
   await client.close();
 });
 
-test("an error of an operation is a result that names the field, the limit and what to do", async () => {
+test("the result of a tool whose operation fails names the field, the limit and what to do", async () => {
   posts = {
     createPost: () => {
       throw new ServiceError("unprocessable", "validation_failed", [
@@ -188,7 +188,7 @@ test("a tool needs the scope of its operation", async () => {
   await client.close();
 });
 
-test("one call of a tool counts as one request", async () => {
+test("one call of an MCP tool counts as one request towards the rate limit", async () => {
   posts = { batchGetPosts: () => ({ posts: [POST] }) };
   const client = await connect("modern");
   const before = admissions;
@@ -197,7 +197,7 @@ test("one call of a tool counts as one request", async () => {
   await client.close();
 });
 
-test("a request without a valid key is answered 401, and one of a page of another origin is refused", async () => {
+test("POST /mcp answers 401 without a valid API key, and refuses requests of web pages of another origin", async () => {
   const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} });
   const send = (headers: Record<string, string>) =>
     fetch(`${url}/mcp`, {
@@ -219,7 +219,7 @@ test("a request without a valid key is answered 401, and one of a page of anothe
   expect(refused.headers.get("www-authenticate")).toBe("Bearer");
 });
 
-test("a request to a foreign host name is refused, because a page could have rebound its name", async () => {
+test("POST /mcp refuses a foreign host name, because a web page could have rebound its own name to the server", async () => {
   const { port } = new URL(url);
   const answer = await app.inject({
     method: "POST",

@@ -272,7 +272,7 @@ test("GET /posts/{id} shows the current description of its media, and the accept
   expect(await shown({ batchGetMedia: refuse })).toEqual([RECORD]);
 });
 
-test("GET /posts/{id} has another ETag after its media were described, which If-Match accepts as the version of the post", async () => {
+test("GET /posts/{id} has a new ETag after its media were described, and If-Match accepts it", async () => {
   const get: InjectOptions = { method: "GET", url: `/api/v1/posts/${POST_ID}` };
   const accepted = (await ask(get, { batchGetMedia: () => ({ media: [MEDIA] }) })).headers.etag;
   const described = { batchGetMedia: () => ({ media: [{ ...MEDIA, altText: "A boat" }] }) };

@@ -9,17 +9,17 @@ import {
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { ACCOUNT_ID, admitted, MEDIA_ID, POST_ID, WORKSPACE_ID } from "./fixture.ts";
 
-/** A wrong request, as a program sends it whose author has not read the documentation. */
+/** A wrong request of a program whose author has not read the documentation. */
 export interface NewcomerCase {
   /** What the author did wrong. */
   readonly mistake: string;
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-  /** Path below `/api/v1`, or the whole path of a path that begins with `//`. */
+  /** Path below `/api/v1`, or, after an additional `/`, a whole path. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body: an object is sent as JSON, a text as it stands with the type JSON. */
   readonly body?: unknown;
-  /** What a service behind the gateway answers, as its code does for this request. */
+  /** The error with which the simulated service behind the gateway refuses the request, like the real one. */
   readonly refusal?: ServiceError;
   readonly admission?: AdmissionResult;
 }
@@ -436,7 +436,7 @@ const OTHERS: readonly NewcomerCase[] = [
   }),
 ];
 
-/** The wrong requests, by what they are about. */
+/** The wrong requests, grouped by topic. */
 export const NEWCOMER_CASES: Readonly<Record<string, readonly NewcomerCase[]>> = {
   "Keys, workspaces and limits": KEYS,
   "Paths and methods": PATHS,

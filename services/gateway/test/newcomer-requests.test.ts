@@ -8,7 +8,7 @@ import { admitted, createTestServer, type Peers } from "./fixture.ts";
 import { NEWCOMER_CASES, type NewcomerCase } from "./newcomer-cases.ts";
 
 let current: NewcomerCase;
-/** A service that refuses every call as the current case says. */
+/** A simulated service that refuses every call with the error of the current case. */
 const refusing = new Proxy(
   {},
   {
@@ -73,7 +73,7 @@ function describe({ method, path, headers = {}, body }: NewcomerCase): string {
 
 type Detail = NonNullable<ErrorBody["error"]["details"]>[number];
 
-/** Describes a detail without its message, which the message of the answer or the cell repeats. */
+/** Describes an error detail without its message, which the cell of the table already contains. */
 function describeDetail({ message: _message, ...fields }: Detail): string {
   return shorten(JSON.stringify(fields));
 }
@@ -111,15 +111,15 @@ test("the table of wrong requests and their answers is up to date", async () => 
   expect(count).toBeGreaterThanOrEqual(100);
 });
 
-/** The words with which the sentences begin that say what to do. */
+/** Matches a verb with which a sentence begins that says what to do. */
 const IMPERATIVE =
   /(?:^|[.;:,] |and |or )(?:[Aa]dd|[Aa]sk|[Cc]hange|[Cc]hoose|[Cc]omplete|[Cc]orrect|[Cc]reate|[Cc]ut|[Dd]elete|[Ll]eave|[Ll]ook|[Nn]ame|[Rr]ead|[Rr]emove|[Ss]end|[Ss]et|[Ss]horten|[Ss]tart|[Ss]wap|[Tt]ake|[Uu]se|[Ww]ait)\b/;
-/** What stands in a text of the catalogue for a value that is not known. */
+/** Matches the words that a text of the error catalogue uses when a value is not known. */
 const UNKNOWN = /API description names|one that the Allow header/;
 
 const ALL = Object.values(NEWCOMER_CASES).flat();
 
-test("there are 100 wrong requests, and each has another mistake", () => {
+test("there are 100 wrong requests, each with a different mistake", () => {
   expect(ALL).toHaveLength(100);
   expect(new Set(ALL.map(({ mistake }) => mistake)).size).toBe(100);
 });
@@ -136,7 +136,7 @@ test("each answer to a wrong request, and each of its details, says what to send
   expect(unhelpful).toEqual([]);
 });
 
-/** Details of these codes are about a value, so they show a value that would do beside the text. */
+/** Details with these codes are about a value, so they have a field with a valid value beside the text. */
 const ABOUT_VALUES = new Set([
   "type",
   "format",
@@ -153,7 +153,7 @@ const ABOUT_VALUES = new Set([
 ]);
 const VALUES = ["expected", "allowed", "limit", "minimum", "maximum"];
 
-test("each detail about a value has a field with what would do, for programs", async () => {
+test("each error detail about a value has a field for programs that describes a valid value", async () => {
   const bare: string[] = [];
   for (const request of ALL) {
     const { error } = await answerTo(request);

@@ -17,7 +17,7 @@ const NONE = { eligible: 0, ready: 0, notFound: 0, error: 0, deferred: 0, stale:
 
 let server: RecordingServer;
 let targets: readonly object[];
-/** The deadline in milliseconds that the delivery service got with the last call. */
+/** The time limit of the last call to the delivery service, in milliseconds. */
 let deadlineMs: number | undefined;
 
 beforeAll(async () => {
@@ -43,7 +43,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const refresh = (more: Parameters<RecordingServer["send"]>[1] = {}, options: object = {}) =>
   server.send({ method: "POST", url: URL, ...options }, more);
 
-test("a refresh of metrics asks for the published targets only, and answers with the post, its newest metrics and all counters", async () => {
+test("a refresh of metrics is for published targets only, and returns the post, its newest metrics and numbers of targets", async () => {
   targets = [TARGET, FAILED];
   const answer = await refresh();
 
@@ -86,16 +86,19 @@ test.each([
   ["no targets", []],
   ["failed targets only", [FAILED]],
   ["deleted targets only", [{ ...TARGET, status: "deleted" }]],
-])("a refresh of the metrics of a post with %s answers zeros without a call", async (_, given) => {
-  targets = given;
-  const answer = await refresh();
+])(
+  "a refresh of the metrics of a post with %s returns zeros and does not call delivery",
+  async (_, given) => {
+    targets = given;
+    const answer = await refresh();
 
-  expect([answer.statusCode, answer.json()]).toMatchObject([
-    200,
-    { post: { id: POST_ID }, refresh: NONE },
-  ]);
-  expect(server.seen()).toEqual([]);
-});
+    expect([answer.statusCode, answer.json()]).toMatchObject([
+      200,
+      { post: { id: POST_ID }, refresh: NONE },
+    ]);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 test("a refresh of the metrics of an unknown post is answered as not found", async () => {
   await using other = await createRecordingServer(() => ({

@@ -54,7 +54,7 @@ test.each([
     /^text: There is no field with this name here\. Remove it; the fields are content, /,
   ],
 ])(
-  "the message about the body %j names the place, the problem and what to send",
+  "the message about the body %j names the faulty field, the problem and what to send",
   async (sent, message) => {
     const error = await errorOf(create(sent));
     expect([error.status, error.code]).toEqual([400, "invalid_request"]);
@@ -68,7 +68,7 @@ test.each([
   [{ content: "Hello", account_ids: [ACCOUNT_ID] }, "/account_ids", /^accountIds \(a list, /],
   [{ post: { ...body } }, "/post", /^content, accountIds$/],
 ])(
-  "a body with a field of another interface, %j, is answered with the field to send instead",
+  "the error for a body with a field of another API, %j, names the field to send instead",
   async (sent, path, expected) => {
     const error = await errorOf(create(sent));
     const detail = error.details?.find((each) => each.path === path);
@@ -87,12 +87,12 @@ test("the message of a request with two problems names both", async () => {
   expect(message).toMatch(/^content: .* accountIds: There are too few items: 0, /);
 });
 
-test("a GET of one account, which does not exist, is answered with the list and not with DELETE", async () => {
+test("the error for GET of one account, which is not an operation, proposes the list and not DELETE", async () => {
   const error = await errorOf({ method: "GET", url: `/api/v1/accounts/${ACCOUNT_ID}` });
   expect(error.message).toBe("This path does not support GET. Use GET /api/v1/accounts.");
 });
 
-test("the message says how many problems the details name beside the first", async () => {
+test("the message of an error says how many problems the details contain beside the first", async () => {
   const error = await errorOf(create({ content: 5, accountIds: "a", x: 1 }));
   expect(error.details).toHaveLength(3);
   expect(error.message).toMatch(/ The details name 2 more\.$/);
@@ -132,7 +132,7 @@ test("a body over 1 MiB is refused with the limit", async () => {
   expect(error.details).toMatchObject([{ code: "payload_too_large", limit: 1_048_576 }]);
 });
 
-test("an If-Match without the quotes of an ETag is explained", async () => {
+test("the error for an If-Match without the quotes of an ETag says that they are missing", async () => {
   const updatePost = () => {
     throw conflict("precondition_failed");
   };
@@ -151,7 +151,7 @@ test("an If-Match without the quotes of an ETag is explained", async () => {
   expect(await errorOf(outdated, { updatePost })).not.toHaveProperty("details");
 });
 
-test("a status that does not allow an operation is named, with those that do", async () => {
+test("the error for an operation that the status does not allow names the status and those that allow it", async () => {
   const publishPost = () => {
     throw wrongStatus("published", ["draft", "scheduled"]);
   };
@@ -170,7 +170,7 @@ test.each([
   [{ "idempotency-key": "two words" }, "/Idempotency-Key"],
   [{ "idempotency-key": "x".repeat(256) }, "/Idempotency-Key"],
 ])(
-  "the place of the fault of the header %j is written as that of a query parameter",
+  "the path of an error detail about the header %j has the same form as for a query parameter",
   async (headers, path) => {
     const error = await errorOf(create(body, headers));
     expect(
@@ -179,7 +179,7 @@ test.each([
   },
 );
 
-test("a message in Korean names the place and the values too", async () => {
+test("an error message in Korean names the faulty field and the values too", async () => {
   const error = await errorOf(create({ ...body, isDraft: "yes" }, { "accept-language": "ko" }));
   expect(error.message).toMatch(/^isDraft: .*[가-힣].*true/);
 });

@@ -145,7 +145,7 @@ test("the gateway reads a list of posts only after it has reserved memory for th
   expect(await statusOf(await patient.get("/posts"))).toBe(200);
 });
 
-test("a list of posts that is much larger as JSON than was reserved for it takes the rest from the limit of its workspace", async () => {
+test("a list of posts that exceeds its reserved bytes takes the additional bytes from the limit of its workspace", async () => {
   for (let count = 0; count < 2; count += 1) patient.requestWithoutReading("/posts");
   await eventually(() => patient.calls === 2);
   expect(await codeOf(await patient.get("/posts"))).toEqual([429, "rate_limited"]);

@@ -23,7 +23,7 @@ function statusesOf(status: string | undefined) {
   return { statuses: status === undefined ? [] : [{ ref, status }] };
 }
 
-test("a read with waitFor=final answers with the post when its publishing ends", async () => {
+test("a request with waitFor=final is answered with the post when its publishing ends", async () => {
   let status = "publishing";
   let questions = 0;
   shared.use({
@@ -43,7 +43,7 @@ test("a read with waitFor=final answers with the post when its publishing ends",
   expect((await answer).json()).toMatchObject({ status: "published" });
 });
 
-test("a read with waitFor=final answers with the unfinished post when its time is over", async () => {
+test("a request with waitFor=final is answered with the unfinished post when its time limit has passed", async () => {
   shared.use({
     posts: {
       batchGetPostStatuses: () => statusesOf("publishing"),
@@ -56,7 +56,7 @@ test("a read with waitFor=final answers with the unfinished post when its time i
   expect(performance.now() - startedAt).toBeGreaterThan(900);
 });
 
-test("a read that waits for a post that is deleted answers 404", async () => {
+test("a request that waits for a post is answered with 404 when the post is deleted", async () => {
   shared.use({
     posts: {
       batchGetPostStatuses: () => statusesOf(undefined),
@@ -80,7 +80,7 @@ test.each([
   expect(JSON.stringify(error.details)).toContain(name);
 });
 
-test("a server that stops answers the reads that wait", async () => {
+test("a server that stops answers the requests that wait for posts", async () => {
   let questions = 0;
   const app = await createTestServer({
     posts: {
@@ -154,7 +154,7 @@ test("a large list is compressed for clients that accept it, and only for them",
   expect((await read("br, gzip")).headers).toMatchObject({ "content-encoding": "br" });
 });
 
-test("an answer above the size of large answers arrives whole when it is compressed", async () => {
+test("a compressed answer arrives whole even when its size counts as large", async () => {
   const content = "ab".repeat(400_000);
   shared.use({ posts: { listPosts: () => ({ posts: [{ ...POST, content }] }) } });
   const packed = await shared.app.inject({

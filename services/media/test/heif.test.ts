@@ -56,7 +56,7 @@ async function seen(): Promise<Sharp> {
   return sharp(await both.composite(places).png().toBuffer());
 }
 
-test("platforms receive a HEIC as a JPEG in full size without metadata, which looks like the picture", async () => {
+test("platforms receive a HEIC as a JPEG in full size without metadata that looks like the original", async () => {
   const { media, delivery, file } = await accepted(heifFile("tile"));
 
   expect(media).toMatchObject({
@@ -80,7 +80,7 @@ test("platforms receive a HEIC as a JPEG in full size without metadata, which lo
   expect(await similarity(file, original)).toBeGreaterThan(0.93);
 });
 
-test("a HEIC that consists of tiles is put together", async () => {
+test("the inspection assembles a HEIC from its tiles", async () => {
   const { media, file } = await accepted(grid());
 
   expect([media.width, media.height]).toEqual([1024, 512]);
@@ -114,7 +114,7 @@ const transformations: readonly (readonly [string, readonly Buffer[], readonly E
   ],
 ];
 test.each(transformations)(
-  "a HEIC whose file %s is upright for platforms",
+  "platforms receive the upright picture of a HEIC whose file %s",
   async (_name, properties, edits) => {
     let original = await seen();
     for (const edit of edits) original = sharp(await edit(original).png().toBuffer());
@@ -178,7 +178,7 @@ test.each([
   },
 );
 
-test("an AVIF is not accepted, also when it claims to be a HEIF", async () => {
+test("an AVIF is not accepted, even when it claims to be a HEIF", async () => {
   for (const brands of [
     ["avif", "mif1"],
     ["mif1", "avif"],

@@ -34,7 +34,7 @@ async function render(file: Buffer, contentType: string, plans: readonly Renditi
   return { ...end, files };
 }
 
-/** Makes one rendition and returns its file, after comparing the file with what is said about it. */
+/** Makes one rendition and returns its file, after comparing the file with its reported properties. */
 async function made(file: Buffer, contentType: string, change: Partial<RenditionPlan> = {}) {
   const plan = { ...PLAN, ...change };
   const { outcomes, files } = await render(file, contentType, [plan]);
@@ -293,7 +293,7 @@ test("the single frame of a GIF and of a WebP is converted, and frames are count
   expect(moving.frames).toBe(2);
 });
 
-/** Makes a BMP with 24 or 8 bits per pixel; the latter has the colours of grey. */
+/** Makes a BMP with 24 or 8 bits per pixel; one with 8 bits has a colour table of greys. */
 async function bmp(depth: 24 | 8, isTopDown: boolean): Promise<Buffer> {
   const { width, height } = { width: 302, height: 201 };
   const image = depth === 24 ? picture({ width, height }) : picture({ width, height }).greyscale();
@@ -327,7 +327,7 @@ test.each([
   [24, true],
   [8, false],
 ] as const)(
-  "a BMP with %i bits per pixel is converted, with its first row on top: %s",
+  "a BMP with %i bits per pixel is converted (rows stored from top to bottom: %s)",
   async (depth, isTopDown) => {
     const size = { width: 302, height: 201 };
     const original = depth === 24 ? picture(size) : picture(size).greyscale();

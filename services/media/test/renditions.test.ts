@@ -141,7 +141,7 @@ test("PrepareMedia without a rendition returns the delivery file, and unknown me
   expect([unknown?.media, foreign?.media]).toEqual([undefined, undefined]);
 });
 
-test("equal plans of the same media share one file, whatever number of requests on several replicas asks at once", async () => {
+test("equal plans of the same media share one file, however many requests on several replicas ask at the same time", async () => {
   const ref = await ready();
   renders = 0;
   const answers = await Promise.all(

@@ -39,7 +39,7 @@ export const primaries = (number: number): Buffer =>
   box("colr", ascii("nclx"), u16(number, 13, 6), Buffer.from([0x80]));
 
 /**
- * Makes a HEIC that phones also make: a grid of tiles, here the same tile at each place, with properties that rotate,
+ * Makes a HEIC of the kind that phones make: a grid of tiles, here the same tile at each place, with properties that rotate,
  * mirror or crop it.
  */
 export function sampleHeif(options: Partial<SampleHeif> = {}): Buffer {

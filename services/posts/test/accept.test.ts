@@ -232,7 +232,7 @@ test("a text of 25,000 characters is accepted for an account of X that the accou
   expect(accepted.status).toBe("publishing");
 });
 
-test("a post is refused whose media have a longer description than a platform allows, and shows the description of accepted media", async () => {
+test("a post whose media descriptions are longer than a platform allows is refused, and an accepted post shows them", async () => {
   const workspaceId = newWorkspace();
   const [x, telegram] = ["x", "telegram"].map((platform) =>
     posts.peers.connectAccount(workspaceId, platform),

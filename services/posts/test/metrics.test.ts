@@ -67,7 +67,7 @@ test("a post shows counters that were published to the topic of delivery, as a r
   expect(await viewsOf(post)).toEqual([7n]);
 });
 
-test("the newest counters of a target stay, in whatever order and how often they are reported", async () => {
+test("a target keeps its newest counters, in whatever order and however often counters are reported", async () => {
   const post = await publish(1);
   const [older, newer] = [report(post, 0, 1, { views: 1n }), report(post, 0, 2, { views: 2n })];
   await apply(newer, older);

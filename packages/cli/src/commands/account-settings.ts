@@ -13,8 +13,8 @@ import { formatRecord } from "#src/table.ts";
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * Parses the value of a setting as a person types it. The type of the current value decides: `true` and `false` for a
- * setting that is on or off, texts with commas between them for a list.
+ * Parses the value of an account setting from the command line. The current value decides the type: `true` or `false`
+ * for a setting that is on or off, texts separated by commas for a list.
  */
 function parseValue(current: unknown, text: string): unknown {
   if (Array.isArray(current)) return text === "" ? [] : text.split(",");
@@ -64,7 +64,7 @@ function showValue(value: unknown): string {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** Shows the settings of an account, and changes them if the command line says so. */
+/** Shows the settings of an account, and changes them if the command line contains changes. */
 export async function accountSettings(services: Services, args: Arguments): Promise<Result> {
   const accountId = getPositional(args);
   const account = await findAccount(services, accountId);

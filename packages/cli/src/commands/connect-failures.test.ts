@@ -8,7 +8,7 @@ import { describe, expect, test } from "vitest";
 import { CommandFailure } from "#src/failures.ts";
 import { toConnectFailure, toOutcomeFailure } from "./connect-failures.ts";
 
-describe("a failure of `account connect`", () => {
+describe("failures of `account connect`:", () => {
   test.each([
     "denied",
     "refused",
@@ -18,7 +18,7 @@ describe("a failure of `account connect`", () => {
     "unavailable",
     "unanswered",
     "an outcome of a later release",
-  ])("for the outcome '%s' says what to do and names the guide", (outcome) => {
+  ])("the failure for the outcome '%s' says what to do and names the guide", (outcome) => {
     const { code, message } = toOutcomeFailure("facebook", outcome);
     expect(code).toBe(outcome);
     expect(message).toMatch(/run the command|select one|check with/);
@@ -45,7 +45,7 @@ describe("a failure of `account connect`", () => {
     new ServiceError("not_found", "not_found"),
     invalidRequest([{ code: "required", path: "/workspaceId" }]),
     new Error("bug"),
-  ])("that has nothing to do with the platform stays as it is: %s", (error) => {
+  ])("an error that is not about the platform is returned unchanged: %s", (error) => {
     expect(toConnectFailure("telegram", error)).toBe(error);
   });
 });

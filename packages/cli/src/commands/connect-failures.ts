@@ -16,7 +16,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
     "the accounts service did not answer until the link expired; check with `postrider account list` whether the account is connected",
 };
 
-/** Names the guide of a platform as a path in the repository. */
+/** Returns the path of a platform's guide in the repository. */
 function withGuide(message: string, platform: string): string {
   return `${message} (docs/platforms/${platform}.md)`;
 }

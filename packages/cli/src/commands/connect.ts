@@ -31,7 +31,7 @@ const POLL_MS = 500;
  */
 const LOOK_MS = 5_000;
 
-/** Says in one line which features an account lacks; no line when it lacks none. */
+/** Returns a line with the features for which an account lacks a permission; no line when it lacks none. */
 function describeMissing({ username, permissions }: Account): readonly string[] {
   const { missing = [], missingScopes = [] } = permissions ?? {};
   if (missing.length === 0) return [];

@@ -37,7 +37,7 @@ async function listKeys(services: Services): Promise<Result> {
   return { json: { unboundAccepted, keys }, text };
 }
 
-/** Seals all credentials once, page by page, and returns the answer to the last page. */
+/** Encrypts all credentials again once, page by page, and returns the answer to the last page. */
 async function resealOnce(services: Services, { note }: Terminal, before: number) {
   const client = services.client("accounts", CredentialService);
   let resealed = before;
@@ -55,8 +55,8 @@ async function resealOnce(services: Services, { note }: Terminal, before: number
 }
 
 /**
- * Seals all credentials with the newest key and bound to their accounts. After a failure the command can be repeated, and
- * continues with the credentials that are left.
+ * Encrypts all credentials with the newest key and binds each to its account. After a failure the command can be repeated,
+ * and continues with the credentials that are left.
  */
 async function reseal(services: Services, _args: Arguments, terminal: Terminal): Promise<Result> {
   let resealed = 0;

@@ -33,7 +33,7 @@ function toJson(key: ApiKey) {
   };
 }
 
-/** Returns the mark that lets agents only create and change drafts with the key, if the operator wants that. */
+/** Returns the entry for the scopes of an API key that limits agents to drafts, if `--mcp draft-only` is given. */
 function readMcpPolicy(args: Arguments): readonly string[] {
   const policy = findText(args, "mcp") ?? "publish";
   if (policy === "publish") return [];

@@ -31,7 +31,7 @@ function toResult({ id, kind, fileName, altText, coverMs }: Media): Result {
   return { json, text };
 }
 
-/** Returns the value of one of two options, of which the second removes what the first sets; undefined if both are missing. */
+/** Returns the new value of a field that one option sets and another one removes; undefined if neither is given. */
 function findChange<T>(
   args: Arguments,
   [set, remove]: readonly [string, string],

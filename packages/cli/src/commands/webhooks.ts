@@ -8,10 +8,10 @@ const MAX_ROUNDS = 20;
 const ROUND_PAUSE_MS = 500;
 
 interface Round {
-  /** Number of signing secrets that this and the earlier rounds have encrypted. */
+  /** Number of signing secrets that the command has encrypted so far. */
   readonly resealed: number;
   readonly unreadable: number;
-  /** Number of signing secrets that the newest key does not encrypt at the end of the round. */
+  /** Number of signing secrets that are still encrypted with an older key. */
   readonly remaining: number;
 }
 
@@ -47,7 +47,7 @@ async function reseal(services: Services, _args: Arguments, terminal: Terminal):
       );
     if (remaining === 0)
       return { json: { resealed }, text: `${resealed} signing secrets encrypted again` };
-    // Some secrets are left because other transactions had locked them.
+    // The service skips secrets that other transactions have locked, so the command tries again.
     await sleep(ROUND_PAUSE_MS);
   }
   throw new CommandFailure(

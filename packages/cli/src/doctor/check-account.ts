@@ -7,7 +7,7 @@ import { UsageError } from "#src/failures.ts";
 import { findAccount } from "#src/find-account.ts";
 import type { Services } from "#src/services.ts";
 
-/** Checks an account on its platform; with `--live` also by a round trip with one post. */
+/** Checks an account on its platform; with `--live` also by publishing, reading and deleting one post. */
 export async function checkAccount(
   services: Services,
   args: Arguments,

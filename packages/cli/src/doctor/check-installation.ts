@@ -9,7 +9,7 @@ import { checkPublicAddress } from "#src/doctor/public-address.ts";
 import { NotRunningError, toFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** What one service answered; without a response the service could not be asked. */
+/** The findings of one service. Without `response`, the request to the service failed. */
 interface Answer {
   readonly service: ServiceName;
   readonly response?: DiagnoseResponse;
@@ -18,7 +18,7 @@ interface Answer {
   readonly unknown?: NotRunningError;
 }
 
-/** What is said of a service whose address or secret is unknown; the message says what to do. */
+/** Returns the finding for a service whose address or secret is unknown. Its message says what to do. */
 function toUnknown(service: ServiceName, error: NotRunningError): Answer {
   const finding = { at: service, name: "answer", status: "failed", found: error.message };
   return { service, unknown: error, findings: [{ ...finding, remedy: "", guide: "" }] };
@@ -42,7 +42,7 @@ async function ask(services: Services, service: ServiceName): Promise<Answer> {
   }
 }
 
-/** Platforms that are not set up; whether delivery reaches them does not matter. */
+/** Returns the connection checks of platforms that are not set up; their findings are not shown. */
 function listUnused(findings: readonly Finding[]): ReadonlySet<string> {
   const unused = findings.filter(({ status }) => status === "off");
   return new Set(unused.map(({ name }) => name.replace("settings of", "connection to")));
@@ -51,7 +51,7 @@ function listUnused(findings: readonly Finding[]): ReadonlySet<string> {
 /** Checks an installation: every service checks its part, and this computer checks the public address. */
 export async function checkInstallation(services: Services): Promise<Result> {
   const answers = await Promise.all(SERVICES.map((service) => ask(services, service)));
-  // Without any address, one message says the same as four findings.
+  // When no address is known, one error replaces four findings with the same text.
   const [first, ...others] = answers.map(({ unknown }) => unknown);
   if (first !== undefined && others.every((each) => each !== undefined)) throw first;
   const responses = answers.flatMap(({ service, response }) =>

@@ -12,7 +12,7 @@ import { expect, test } from "vitest";
 import { checkLive } from "./check-live.ts";
 
 type Step = MessageInitShape<typeof LiveCheckStepSchema>;
-/** A state of a live check, or an answer that does not come. */
+/** A response with the state of a live check, or no response. */
 type State =
   | "no answer"
   | Partial<
@@ -24,7 +24,7 @@ const account = create(AccountSchema, { id: ID, platform: "x", username: "sailor
 const PREPARED: Step = { name: "prepare", status: "ok", found: "done" };
 const PATIENCE = { pollMs: 1, silenceMs: 60_000 };
 
-/** Runs a live check to whose requests delivery answers with these states, and then no more. */
+/** Prepares a live check for which delivery returns these states, one per request, and then no answer. */
 function checkLiveWith(
   states: readonly State[],
   { steps = [PREPARED], patience = PATIENCE }: { steps?: Step[]; patience?: typeof PATIENCE } = {},
@@ -51,7 +51,7 @@ function checkLiveWith(
   return { run: () => checkLive(services, args, terminal, account, patience), notes };
 }
 
-/** Runs a live check whose second request for its state gets no answer from the delivery service. */
+/** Runs a live check for which the delivery service answers only the first request for its state. */
 async function checkAndLose(state: State): Promise<unknown> {
   const { run } = checkLiveWith([state], { patience: { pollMs: 1, silenceMs: 50 } });
   return await run().catch((error: unknown) => error);
@@ -67,7 +67,7 @@ test("a live check that can no longer be followed names the post that is left, w
   });
 });
 
-test("a live check that is lost after its publishing call began names the text to look for", async () => {
+test("a live check that can no longer be followed after its publishing call began names the text to look for", async () => {
   const state = { calledAt: timestampNow(), text: "Postrider check 1" };
   expect(await checkAndLose(state)).toMatchObject({
     message: expect.stringContaining(

@@ -12,7 +12,7 @@ import { describeRest, type KnownCheck } from "#src/doctor/live-rest.ts";
 import { CommandFailure, toFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** How long the tool follows a live check. */
+/** How often the tool asks for the state of a live check, and when it gives up. */
 interface Patience {
   /** Interval in milliseconds at which the tool asks for new steps. */
   readonly pollMs: number;
@@ -64,7 +64,7 @@ async function findState(services: Services, known: KnownCheck): Promise<KnownCh
     return await services.client("delivery", DoctorService).getLiveCheck({ id: known.id });
   } catch (error) {
     if (isUnanswered(error)) return undefined;
-    // The caller says what is left on the platform as far as it is known.
+    // This error also says which post may be left on the platform.
     throw new LostCheck(known, toFailure(error, "delivery").message);
   }
 }
@@ -100,7 +100,7 @@ async function follow(
   throw new LostCheck(latest, `${why} for ${minutes} minutes`);
 }
 
-/** The tool can no longer follow a live check. */
+/** The error when the tool can no longer read the state of a live check. */
 class LostCheck extends Error {
   override name = "LostCheck";
   readonly known: KnownCheck;
@@ -138,7 +138,7 @@ function toResult(known: KnownCheck): Result {
   };
 }
 
-/** Makes a round trip with one post on the platform of an account, and prints each step when it has ended. */
+/** Publishes, reads and deletes one post on the platform of an account, and prints each step when it has ended. */
 export async function checkLive(
   services: Services,
   args: Arguments,

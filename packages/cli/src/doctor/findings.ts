@@ -13,7 +13,7 @@ export interface Finding {
   readonly guide: string;
 }
 
-/** Converts a finding of a service. */
+/** Converts a finding that a service returned. */
 export function toFinding(at: string, message: FindingMessage): Finding {
   const { name, status, found, remedy, guide } = message;
   return { at, name, status, found, remedy, guide: guide === "" ? "" : `docs/${guide}` };
@@ -31,7 +31,7 @@ export function countOf(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** What needs attention stands last, where a terminal shows it. */
+/** Order in which findings are printed: failed checks last, at the visible end of a terminal. */
 const ORDER = ["ok", "off", "warning", "failed"];
 
 /** Returns the findings as the result of a command, which ends with exit code 1 if a check failed. */

@@ -7,13 +7,13 @@ export interface KnownCheck {
   readonly state?: GetLiveCheckResponse;
 }
 
-/** Whether the publishing call ended without a post: a check that goes on after it reads the post back. */
+/** Whether the live check ended with a publishing call that failed, so that no post was published. */
 function wasRefused({ steps, endedAt }: GetLiveCheckResponse): boolean {
   const last = steps.at(-1);
   return endedAt !== undefined && last?.name === "publish" && last.status === "failed";
 }
 
-/** Says what the live check has left on the platform, or may have left; undefined = nothing. */
+/** Says which post the live check left, or may have left, on the platform; undefined = none. */
 export function describeRest({ platform, state, id }: KnownCheck): string | undefined {
   if (state === undefined)
     return `it is not known whether a post is on ${platform}: look for “Postrider check ${id.slice(-8)}”`;

@@ -27,7 +27,7 @@ export interface AccountPermissions {
   readonly missingScopes: readonly string[];
 }
 
-/** The permissions of each platform; absent where an account always has all of them. */
+/** The permissions of each platform; a platform whose accounts always have all permissions is absent. */
 const PERMISSIONS: Readonly<Partial<Record<PlatformId, PermissionsByFeature>>> = {
   instagram: INSTAGRAM,
   x: X,
@@ -36,7 +36,7 @@ const PERMISSIONS: Readonly<Partial<Record<PlatformId, PermissionsByFeature>>> =
   youtube: YOUTUBE,
 };
 
-/** Instagram's two logins have different permissions; those of Instagram Login begin with this. */
+/** Prefix that permissions of Instagram Login have, and those of Facebook Login for Instagram do not. */
 const INSTAGRAM_LOGIN_PREFIX = "instagram_business_";
 
 function permissionsOf(

@@ -29,7 +29,7 @@ export interface Connection {
   readonly tokens: Tokens;
   /** Further data of the connected account that the publishing connector needs besides the access token; not secret. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** What the platform says about the account and what changes its limits, for example `verified_type` of X. */
+  /** Properties of the account on the platform that change its limits, for example `verified_type` of X. */
   readonly traits?: Readonly<Record<string, string>>;
 }
 
@@ -78,7 +78,7 @@ export interface CodeGrant {
   readonly codeVerifier: string;
 }
 
-/** The person did not grant every permission without which nothing can be published. */
+/** The person did not grant all permissions that publishing needs. */
 export interface PermissionMissing {
   readonly kind: "permission_missing";
   /** The platform's names of the permissions. */

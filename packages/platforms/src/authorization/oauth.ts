@@ -23,7 +23,7 @@ import {
   type PlatformFeature,
 } from "./permissions.ts";
 
-/** Returns the permissions in an answer of a token endpoint as a part of its tokens. */
+/** Returns the permissions that the response of a token endpoint contains, as the field `scopes` of the tokens. */
 export function readScopes(json: unknown): Pick<Tokens, "scopes"> {
   const scope = text(json, "scope");
   return scope === undefined ? {} : { scopes: splitPermissions(scope) };
@@ -60,7 +60,7 @@ export interface OAuthPlatform {
   readonly isGrantRefused: (answer: PlatformAnswer) => boolean;
   /** The permissions that people are asked for. */
   readonly permissions: PermissionsByFeature;
-  /** The features besides publishing for whose permissions people are asked. */
+  /** Optional features whose permissions people are asked for, in addition to those for publishing. */
   readonly features: readonly PlatformFeature[];
   /** Asks the platform which account the tokens belong to. A success also shows that the tokens are valid. */
   readonly identify: (tokens: Tokens, signal: AbortSignal) => Promise<ConnectResult>;

@@ -30,7 +30,7 @@ const APPS = [
   ["YouTube", "youtube", "facebook"],
 ] as const;
 
-/** The permissions that a link to the platform's authorization page asks for, without the address that Google puts before them. */
+/** The permissions that a link to the platform's authorization page asks for, without Google's URL prefix. */
 function readAsked(
   platform: (typeof APPS)[number][1],
   login: "facebook" | "instagram",

@@ -9,7 +9,7 @@ export interface PermissionsByFeature extends Partial<
 > {
   /** Permissions for identifying the account, publishing, and deleting what was published. */
   readonly publishing: readonly string[];
-  /** Those of the permissions of publishing without which no post can be published; absent = all of them. */
+  /** The subset of `publishing` that every post needs; absent = all of `publishing`. */
   readonly essential?: readonly string[];
 }
 

@@ -26,7 +26,7 @@ type Unconfigured<App> = {
 
 /** For each platform, the addresses for authorizing accounts and the credentials of our app. */
 export interface AuthorizationSettings {
-  /** The features besides publishing for whose permissions people are asked. */
+  /** Optional features whose permissions people are asked for, in addition to those for publishing. */
   readonly features: readonly PlatformFeature[];
   readonly instagram: Unconfigured<InstagramApp>;
   readonly x: Unconfigured<XApp>;

@@ -5,13 +5,13 @@ import { isBlueskysHost } from "./hosts.ts";
 
 /** Where Bluesky accounts are looked up. */
 export interface BlueskyDirectory {
-  /** URL of the server that resolves handles, and on which accounts are by default. */
+  /** URL of the configured server: it resolves handles, and stores accounts that have no server of their own. */
   readonly baseUrl: string;
   /** URL of the public directory of DIDs (PLC). */
   readonly plcUrl: string;
 }
 
-/** A Bluesky account and the server (PDS) of its own on which it is stored. */
+/** A Bluesky account and its own server (PDS), which stores it. */
 export interface OwnRepository {
   readonly did: string;
   readonly pdsUrl: string;
@@ -22,7 +22,7 @@ const WEB_DID = /^did:web:([a-z0-9.-]+)$/;
 /**
  * Finds the server of an account that is neither on the configured server nor on one of Bluesky's own: handle → DID →
  * DID document → PDS, as every client of the AT Protocol does. Returns undefined for every other account, and when
- * nothing was found; then the configured server decides.
+ * no server was found; the caller then uses the configured server.
  */
 export async function findOwnRepository(
   directory: BlueskyDirectory,

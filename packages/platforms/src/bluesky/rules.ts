@@ -27,7 +27,7 @@ export const bluesky: PlatformRules = {
   image: {
     types: ["image/jpeg", "image/png", "image/webp"],
     maxBytes: 2_000_000,
-    // Our own figure: more than Bluesky's clients show, and small enough for a good quality within the bytes.
+    // Our own limit in pixels: more than Bluesky's clients show, and few enough for good quality within `maxBytes`.
     usefulSize: { width: 3000, height: 3000 },
   },
   video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180, altTextMax: 1000 },

@@ -11,7 +11,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toFailure } from "./publishing/failures.ts";
 import { hostOf, isForeign } from "./publishing/xrpc.ts";
 
-/** The result of a Bluesky call that makes nothing visible. */
+/** The result of a Bluesky call that changes nothing that readers see. */
 export type XrpcResult =
   | { readonly kind: "result"; readonly json: JsonObject }
   /** `name` is the name of Bluesky's error; empty when the answer contains none. */

@@ -14,11 +14,11 @@ export interface PlatformComment {
   /** Whether the account itself wrote the comment. */
   readonly isOwn: boolean;
   readonly createdAt: Date;
-  /** Null when the platform does not say. */
+  /** Number of likes; null when the platform does not say it. */
   readonly likeCount: number | null;
-  /** Null when the platform does not say. */
+  /** Number of replies; null when the platform does not say it. */
   readonly replyCount: number | null;
-  /** Null when the platform does not say (X): then only Postrider's own last action on the comment tells. */
+  /** Null when the platform does not say it (X); Postrider then knows only its own last action on the comment. */
   readonly hidden: boolean | null;
 }
 
@@ -80,7 +80,7 @@ export interface CommentsConnector {
   ): Promise<{ readonly kind: "comment"; readonly comment: PlatformComment } | Missing | Failure>;
   /**
    * Reads top-level comments on the media by their ids; those that do not exist are left out. Only the connector of a
-   * platform that leaves hidden comments out of its lists has it.
+   * platform that leaves hidden comments out of its lists has this function.
    */
   readComments?(
     account: AccountAccess,

@@ -15,7 +15,7 @@ test.each([
   ["ada", true],
   ["eve", false],
 ])(
-  "a comment on YouTube by the channel %s on a video of the channel ada is its own: %s",
+  "a YouTube comment by the channel %s on a video of the channel ada is marked as the account's own: %s",
   (author, isOwn) => {
     const snippet = { publishedAt: "2026-11-23T12:00:00Z", authorChannelId: { value: author } };
     const thread = { snippet: { channelId: "ada", topLevelComment: { id: "1", snippet } } };

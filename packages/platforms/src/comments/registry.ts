@@ -7,7 +7,7 @@ import { createXCommentsConnector } from "#src/x/comments/connector.ts";
 import { createYoutubeCommentsConnector } from "#src/youtube/comments/connector.ts";
 import type { CommentsConnector } from "./connector.ts";
 
-/** The connectors of the platforms that offer this; the others are missing. */
+/** The comments connectors; a platform without one is absent. */
 export type CommentsConnectors = Readonly<Partial<Record<PlatformId, CommentsConnector>>>;
 
 export function createCommentsConnectors(settings: PublishingSettings): CommentsConnectors {

@@ -13,7 +13,7 @@ import type { PlatformRequest } from "#src/http/platform-request.ts";
 export const CONNECT_AGAIN =
   "connect the account again; if that does not help, look into the platform's guide";
 
-/** Returns the message of an error in the forms that the platforms use. */
+/** Returns the error message in a platform's response, whichever of the platforms sent it. */
 function messageOf({ json }: PlatformAnswer): string {
   const error = object(json, "error");
   const message =
@@ -25,7 +25,7 @@ function messageOf({ json }: PlatformAnswer): string {
   return message === undefined || message === "" ? "" : `: ${shorten(message)}`;
 }
 
-/** Makes a reading call for a check of an account. @throws An error that says what the platform answered. */
+/** Makes a read-only call for a check of an account. @throws An error that says what the platform answered. */
 export async function readAccount(
   platform: string,
   call: PlatformRequest,

@@ -10,7 +10,7 @@ import { createTiktokAccountChecks } from "#src/tiktok/diagnosis.ts";
 import { createXAccountChecks } from "#src/x/diagnosis.ts";
 import { createYoutubeAccountChecks } from "#src/youtube/diagnosis.ts";
 
-/** Returns the checks of a connected account, which only read on its platform. */
+/** Returns the checks of a connected account. They change nothing on the platform. */
 export type AccountChecks = (account: AccountAccess) => readonly DiagnosticCheck[];
 
 /** The checks of accounts of every platform: token, quotas, and what the platform allows now. */

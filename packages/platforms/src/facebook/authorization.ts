@@ -13,7 +13,7 @@ import { object, text } from "#src/http/platform-answer.ts";
 const FIELDS = "id,name,username,picture";
 
 /**
- * Permissions (scopes) of Facebook (platforms reference 3.1). A private reply needs the comment that it answers. Without
+ * Permissions (scopes) of Facebook (platforms reference 3.1). Private replies include the permission to read comments. Without
  * `business_management`, Pages that belong to a business are missing in the list of Pages.
  */
 export const PERMISSIONS: PermissionsByFeature = {

@@ -10,8 +10,8 @@ import { type GraphMeanings, isMissing, toVisibleFailure } from "./failures.ts";
 import { toGraphRequest, type GraphApi } from "./graph-request.ts";
 
 /**
- * Adds to the meanings of errors that a comment which does not exist is a definite refusal: the Graph API looks the
- * comment up before it creates a reply.
+ * Extends the meanings of Graph API errors: a missing comment is a definite refusal, because the Graph API looks up the
+ * comment before it creates a reply.
  */
 export function forComments(own: GraphMeanings): GraphMeanings {
   return { ...own, "100/33": "content_rejected", 24: "content_rejected" };

@@ -23,7 +23,7 @@ export const MAX_METRICS_POSTS = 25;
  */
 export const METRICS_BUDGET: CallBudget = { scope: "account", calls: 4, windowMs: 3_600_000 };
 
-/** Converts the numbers of posts of the calls of one read into units of the budget. The first call is left out. */
+/** Reports the budget units of each call of one read, except its first call; a call's units depend on its number of posts. */
 export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts: number) => void {
   let isFirst = true;
   return (posts) => {

@@ -88,7 +88,7 @@ function toReading(json: JsonObject, id: string): readonly [string, NodeReading]
 /**
  * Reads objects of the Graph API by their ids with one call (`?ids=`). Each id counts as a call towards Meta's limits
  * (Graph API rate limiting, FAQ "What do we consider an API call?", 2026). One id that cannot be read fails the whole
- * call; the objects are then read one by one, and each has a reading of its own.
+ * call; the objects are then read one by one, and each gets its own result.
  */
 export async function readNodes(
   api: GraphApi,

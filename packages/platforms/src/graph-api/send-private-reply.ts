@@ -35,7 +35,7 @@ const MEANINGS: GraphMeanings = {
   80006: "limit",
 };
 
-/** Errors that do not tell a second private reply, an old comment and a person who cannot be reached apart. */
+/** Errors with several possible causes: a second private reply, an old comment, or a person who cannot be reached. */
 const UNCLEAR = new Set([10_903, 2_534_014, 2_534_025]);
 /** Errors of messages outside of the messaging window. */
 const LATE = new Set([2_534_022, 2_018_278]);
@@ -43,7 +43,7 @@ const LATE = new Set([2_534_022, 2_018_278]);
 /** What the platform says about a comment whose private reply was refused. */
 export interface CommentState {
   readonly createdAt: Date;
-  /** Undefined where the platform does not say it. */
+  /** Whether the comment has a private reply; undefined where the platform does not say it. */
   readonly hasPrivateReply: boolean | undefined;
 }
 
@@ -51,7 +51,7 @@ export interface PrivateReplySender {
   /** Path of the call below the API version. */
   readonly path: string;
   readonly own: GraphMeanings;
-  /** Reads the comment, for refusals that do not tell their reason; undefined when it cannot be read. */
+  /** Reads the comment of a private reply that was refused without a clear reason; undefined when it cannot be read. */
   readonly readState: (signal: AbortSignal) => Promise<CommentState | undefined>;
 }
 

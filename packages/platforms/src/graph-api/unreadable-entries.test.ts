@@ -33,14 +33,14 @@ async function withEntries<T>(call: (api: GraphApi) => Promise<T>): Promise<T> {
 describe.each([
   ["Facebook", listFacebookComments, listFacebookMedia],
   ["Instagram", listInstagramComments, listInstagramMedia],
-])("when one entry of a list of %s has no time,", (_platform, listComments, listMedia) => {
-  test("the other comments are listed", async () => {
+])("lists of %s in which one entry has no time", (_platform, listComments, listMedia) => {
+  test("a comment without a time is left out of the list, and the other comments are listed", async () => {
     const page = await withEntries((api) => listComments(api, account, query, signal));
     expect(page).toMatchObject({ kind: "page", comments: [{ id: "4" }] });
     expect("comments" in page ? page.comments : []).toHaveLength(1);
   });
 
-  test("the other media are listed", async () => {
+  test("media without a time are left out of the list, and the other media are listed", async () => {
     const page = await withEntries((api) => listMedia(api, account, query, signal));
     expect(page).toMatchObject({ kind: "media", media: [{ id: "4" }] });
     expect("media" in page ? page.media : []).toHaveLength(1);

@@ -36,8 +36,8 @@ export interface InstagramApp extends GraphApp {
  */
 const FIELDS = "id,name,instagram_business_account{id,username,name,profile_picture_url}";
 /**
- * Permissions (scopes) of Instagram with Facebook Login (platforms reference 1.1). A private reply needs the comment that it
- * answers. Without `business_management`, Pages that belong to a business are missing in the list of Pages.
+ * Permissions (scopes) of Instagram with Facebook Login (platforms reference 1.1). Private replies include the permission to
+ * read comments. Without `business_management`, Pages that belong to a business are missing in the list of Pages.
  */
 export const PERMISSIONS: PermissionsByFeature = {
   publishing: [

@@ -41,8 +41,8 @@ export interface InstagramLoginUrls {
 
 const FIELDS = "user_id,username,name,profile_picture_url";
 /**
- * Permissions (scopes) of Instagram Login (platforms reference 1.1); none exists for deleting. A private reply needs the
- * comment that it answers.
+ * Permissions (scopes) of Instagram Login (platforms reference 1.1); none exists for deleting. Private replies include the
+ * permission to read comments.
  */
 export const PERMISSIONS: PermissionsByFeature = {
   publishing: ["instagram_business_basic", "instagram_business_content_publish"],

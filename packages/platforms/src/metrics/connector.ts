@@ -36,7 +36,7 @@ export type MetricsReading =
 export type CallBudget =
   | { readonly scope: "account"; readonly calls: number; readonly windowMs: number }
   | {
-      /** For all accounts of our app together. */
+      /** The platform counts the calls for all accounts of our app together. */
       readonly scope: "app";
       readonly calls: number;
       readonly windowMs: number;
@@ -45,7 +45,7 @@ export type CallBudget =
     };
 
 /**
- * Called for each call of the platform after the first one of a read, with the units of the budget that it uses. A call for
+ * Called for each platform call of a read except the first one, with the units of the budget that the call uses. A call for
  * fewer than `maxPosts` posts uses a part of a unit if the platform counts posts.
  */
 export type OnFurtherCall = (units: number) => void;
@@ -61,7 +61,7 @@ export interface MetricsConnector {
    */
   readonly budget: CallBudget;
   /**
-   * Reads the metrics of at most `maxPosts` posts of one account. The result has one reading per id.
+   * Reads the metrics of at most `maxPosts` posts of one account. The result has one entry per id.
    */
   readMetrics(
     account: AccountAccess,

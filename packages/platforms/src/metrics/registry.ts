@@ -8,7 +8,7 @@ import { createXMetricsConnector } from "#src/x/metrics/connector.ts";
 import { createYoutubeMetricsConnector } from "#src/youtube/metrics/connector.ts";
 import type { MetricsConnector } from "./connector.ts";
 
-/** The connectors of the platforms that offer this; the others are missing. */
+/** The metrics connectors; a platform without one is absent. */
 export type MetricsConnectors = Readonly<Partial<Record<PlatformId, MetricsConnector>>>;
 
 export function createMetricsConnectors(settings: PublishingSettings): MetricsConnectors {

@@ -4,7 +4,7 @@ import type { PublishingSettings } from "#src/publishing/registry.ts";
 import type { PlatformId } from "#src/registry.ts";
 import type { PrivateRepliesConnector } from "./connector.ts";
 
-/** The connectors of the platforms that offer this; the others are missing. */
+/** The connectors for private replies; a platform without one is absent. */
 export type PrivateRepliesConnectors = Readonly<
   Partial<Record<PlatformId, PrivateRepliesConnector>>
 >;

@@ -63,8 +63,8 @@ export interface PublishingConnector {
    */
   readonly findMatchingPost?: FindPublication;
   /**
-   * Does what remains for a post that is published: asks the platform for the id of a post that was published without one,
-   * or adds a video to a playlist. It is repeated until it succeeds, so it first looks whether it has been done. The post
+   * Does the work that remains for a published post: asks the platform for the id of a post that was published without one,
+   * or adds a video to a playlist. It is repeated until it succeeds, so it first checks whether it has been done. The post
    * counts as published whatever the answer is. Required if `publish` can return `askLater`.
    */
   findDetails?(account: AccountAccess, handles: Handles, signal: AbortSignal): Promise<Details>;

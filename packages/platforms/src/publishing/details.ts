@@ -1,8 +1,8 @@
 import type { Caveat } from "./outcome.ts";
 
 /**
- * The result of what remained for a published post, such as asking the platform for the id and the permalink of a post that was
- * published without an id.
+ * The result of the work that remained for a published post, such as asking the platform for the id and the permalink of a
+ * post that was published without an id.
  */
 export type Details =
   | { readonly kind: "found"; readonly externalId: string; readonly permalink: string | null }

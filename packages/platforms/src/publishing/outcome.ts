@@ -50,7 +50,7 @@ export type Failure =
   | { readonly kind: "token_refused"; readonly message: string };
 
 /**
- * What is not as asked about a post that is published. The target shows it as its error, although its status is
+ * How a published post differs from what was requested. The target shows it as its error, although its status is
  * `published`, because sending the post again would not help.
  */
 export interface Caveat {

@@ -32,7 +32,7 @@ export interface PublicationMedia {
   readonly durationMs: number | null;
   /** Description of the picture or video for people who do not see it; null when there is none. */
   readonly altText: string | null;
-  /** Time in the video, in milliseconds, of the picture that stands for it; null when the platform chooses one. */
+  /** Time in the video, in milliseconds, of its cover picture; null when the platform chooses one. */
   readonly coverMs: number | null;
   readonly fileName: string;
   /** A signed public URL of the file that answers without redirects, for platforms that fetch the file themselves. */

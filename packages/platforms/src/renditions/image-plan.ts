@@ -33,7 +33,7 @@ export interface ImageFault {
   readonly fits?: string;
 }
 
-/** What a platform receives of an image: the file as it is, a rendition, or nothing. */
+/** What a platform receives for an image: the unchanged file, a rendition, or nothing. */
 export type ImagePlan =
   | { readonly kind: "original" }
   | { readonly kind: "rendition"; readonly rendition: Rendition }

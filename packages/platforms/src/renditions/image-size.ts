@@ -32,7 +32,7 @@ export function isSizeTaken({ width, height }: Size, rules: ImageRules): boolean
   );
 }
 
-/** Returns why a platform does not take the ratio of an image; undefined if it does, or almost does. */
+/** Returns why a platform refuses the ratio of an image; undefined if the ratio is within the limits and their tolerance. */
 export function ratioFault({ width, height }: Size, rules: RatioRules): ImageFault | undefined {
   const { minRatio, maxRatio, maxAspect } = rules;
   const ratio = width / height;
@@ -96,7 +96,7 @@ export function renditionSize(source: Size, rules: ImageRules, fit: ImageFit): S
   );
 }
 
-/** Corrects a size that rounding, or a ratio that is almost taken, has put outside the limits. */
+/** Corrects a size that is outside the limits because of rounding, or because its ratio slightly exceeds a limit. */
 function withinLimits(size: Size, { min, max }: RatioBounds, rules: ImageRules): Size {
   let { width, height } = size;
   if (width + height > (rules.maxWidthPlusHeight ?? Infinity)) {

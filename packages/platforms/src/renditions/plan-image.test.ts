@@ -29,7 +29,7 @@ const rendition = (
 
 const ORIGINAL = { kind: "original" };
 
-test("a picture of a phone with 12 megapixels is sent as it is, or in the size that the platform takes", () => {
+test("a 12 megapixel picture from a phone is sent as it is, or in the size that the platform takes", () => {
   expect(plan("instagram")).toEqual(ORIGINAL);
   expect(plan("x")).toEqual(ORIGINAL);
   expect(plan("facebook")).toEqual(ORIGINAL);
@@ -53,7 +53,7 @@ test("Instagram and TikTok share the rendition of a landscape PNG", () => {
   expect(plan("tiktok", png)).toEqual(plan("instagram", png));
 });
 
-test("a PNG stays a PNG where the platform takes PNG and the bytes fit, and becomes a JPEG where they do not", () => {
+test("a PNG stays a PNG if the platform takes PNG files of its size, and becomes a JPEG otherwise", () => {
   const png = { contentType: "image/png", bytes: 1_900_000, width: 9000, height: 3000 };
   expect(plan("bluesky", { ...png, width: 2000 })).toEqual(ORIGINAL);
   expect(plan("telegram", png)).toEqual(rendition("image/png", [2560, 853], 8_734_720));
@@ -62,7 +62,7 @@ test("a PNG stays a PNG where the platform takes PNG and the bytes fit, and beco
   );
 });
 
-test("a GIF with one frame is a picture, and a GIF with several frames is sent only where it moves", () => {
+test("a GIF with one frame is treated as a picture, and a GIF with several frames is sent only to platforms that animate it", () => {
   const gif = { contentType: "image/gif", bytes: 500_000, width: 400, height: 400 };
   expect(plan("x", gif)).toEqual(rendition("image/png", [400, 400], 640_000));
   for (const frames of [0, 2]) {
@@ -166,7 +166,7 @@ const images = fc.record<ImageFacts>({
 const platforms = fc.constantFrom(...PLATFORM_IDS);
 const fits = fc.constantFrom<ImageFit>("refuse", "pad", "crop");
 
-test("a planned rendition always complies with the rules of its platform, and is planned as the original the next time", () => {
+test("a planned rendition always complies with the rules of its platform, and planning it again sends it unchanged", () => {
   fc.assert(
     fc.property(platforms, images, fits, (platform, image, fit) => {
       const planned = planImage(image, rulesOf(platform), fit);

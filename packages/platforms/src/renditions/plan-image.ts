@@ -16,11 +16,11 @@ const CONVERTIBLE: ReadonlySet<string> = new Set([
   "image/heic",
   "image/heif",
 ]);
-/** Types of which a file can be an animation. A TIFF with several pages is not one, but is only sent as it is too. */
+/** Types of which a file can be an animation. A TIFF with several pages is not one, but is never converted either. */
 const ANIMATED: ReadonlySet<string> = new Set([GIF, "image/webp"]);
 /**
- * Bytes per pixel, and for very small images the total number of bytes, that no rendition needs. Where the limits of platforms
- * are higher, they do not matter, and renditions for several platforms are equal.
+ * Upper bounds that no rendition exceeds: bytes per pixel, and the total bytes of very small images. Byte limits of platforms
+ * above these are ignored, so that several platforms share one rendition.
  */
 const MAX_BYTES_PER_PIXEL = 4;
 const ENOUGH_BYTES = 100_000;
@@ -80,7 +80,7 @@ function describe(
   };
 }
 
-/** An image of an unknown size is only sent as it is, because the size of a rendition depends on it. */
+/** An image of an unknown size is never converted, because the size of a rendition depends on it. */
 function planUnmeasured({ contentType, bytes }: ImageFacts, rules: ImageRules): ImagePlan {
   const { types, maxBytes } = rules;
   if (!types.includes(contentType)) return refused(typeFault(rules));
@@ -117,7 +117,7 @@ function bytesFault(actual: number, limit: number): ImageFault {
   return { code: "media_too_large", limit, actual };
 }
 
-/** A still image of every type that can be converted is taken, so a type is refused for its frames only. */
+/** Still images of all types that can be converted are accepted, so a type is refused only when the image is animated. */
 function typeFault({ types, animation }: ImageRules): ImageFault {
   const still = `${types.join(", ")} (1 frame)`;
   const fits = animation === undefined ? still : `${animation.types.join(", ")}; ${still}`;

@@ -13,11 +13,11 @@ export interface FlagField {
   readonly description: string;
 }
 
-/** What a text must look like. */
+/** The form that a text must have. */
 interface TextForm {
   /** Regular expression that matches the whole text; linear in the length of the text. */
   readonly pattern: string;
-  /** In UTF-16 units. */
+  /** Maximum length in UTF-16 units. */
   readonly maxLength: number;
 }
 

@@ -48,7 +48,7 @@ test.each([undefined, null, "text", 7, [], ["format"]])(
   },
 );
 
-test("the types of settings follow from their fields", () => {
+test("the TypeScript type of each setting follows from the definition of its field", () => {
   expectTypeOf<AccountSettings<"youtube">["playlistId"]>().toEqualTypeOf<string | null>();
   expectTypeOf<AccountSettings<"youtube">["categoryId"]>().toEqualTypeOf<string>();
   expectTypeOf<AccountSettings<"x">["replySettings"]>().toEqualTypeOf<
@@ -123,7 +123,7 @@ test("settings of the same name are the same on all platforms that have them", (
   for (const [name, field] of fields) expect(byName.get(name), name).toEqual(field);
 });
 
-test("the JSON schemas have the settings of the platform, and the patch takes null for each", () => {
+test("the JSON schema of a platform has its settings, and the schema of a patch accepts null for each setting", () => {
   expect(settingsSchemaOf("x")).toEqual({
     type: "object",
     properties: {

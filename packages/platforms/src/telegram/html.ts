@@ -43,7 +43,7 @@ function isSurrogate(codePoint: number): boolean {
   return codePoint >= 0xd800 && codePoint <= 0xdfff;
 }
 
-/** Opens or closes a tag; returns whether Telegram accepts it at this place. */
+/** Opens or closes a tag; returns whether Telegram accepts it at this position of the text. */
 function readTag(tag: string, open: string[]): boolean {
   const [, slash, name = "", attributes = ""] = TAG.exec(tag) ?? [];
   const known = name.toLowerCase();

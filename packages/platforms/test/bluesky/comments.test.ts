@@ -107,7 +107,7 @@ describe("reading Bluesky comments", () => {
     });
   });
 
-  test("the Bluesky connector pages through comments from the newest to the oldest, and a comment written meanwhile moves no page", async () => {
+  test("the Bluesky connector pages through comments from the newest to the oldest, and a comment written meanwhile does not shift later pages", async () => {
     const owned = await publishPost();
     for (const minute of [10, 11, 12, 13, 14]) {
       await comment(owned, `at ${minute}`, { createdAt: `2026-11-20T10:${minute}:00.000Z` });
@@ -173,7 +173,7 @@ describe("reading Bluesky comments", () => {
 });
 
 describe("replying on Bluesky", () => {
-  test("a Bluesky reply references the comment and the post, and is listed in neither's place", async () => {
+  test("a Bluesky reply references the comment and the post, and is not itself listed as a comment on the post", async () => {
     const owned = await publishPost();
     const id = await comment(owned, "nice");
     const request = toReply(owned.mediaId, id, "thanks, see https://example.com");
@@ -237,7 +237,7 @@ describe("replying on Bluesky", () => {
     expect(await listTexts("thank you")).toHaveLength(2);
   });
 
-  test("a Bluesky record with other content under the key of a reply is not taken for the reply", async () => {
+  test("a Bluesky record with other content does not count as a reply that was sent under the same record key", async () => {
     const owned = await publishPost();
     const request = toReply(owned.mediaId, await comment(owned, "nice"));
     await bluesky.reply(owned.account, request, guard);
@@ -247,7 +247,7 @@ describe("replying on Bluesky", () => {
     });
   });
 
-  test("a Bluesky reply is not taken for a publication with the same text", async () => {
+  test("the search for a published Bluesky post ignores a reply with the same text", async () => {
     const owned = await publishPost();
     const commentId = await comment(owned, "nice");
     await bluesky.reply(owned.account, toReply(owned.mediaId, commentId, "thank you"), guard);

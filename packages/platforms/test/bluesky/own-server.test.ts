@@ -17,7 +17,7 @@ afterEach(() => limitForeignHosts({ allow: [] }));
 
 const createAccount = (username: string) => platform.createAccount({ username });
 
-test("an account on a server of its own is connected there, and its session is renewed there", async () => {
+test("a Bluesky account on its own server is connected on that server, and its session is renewed there", async () => {
   allowOtherServer();
   const { externalId, credentials } = await createAccount("alice.pds.example");
   const { identifier = "", appPassword = "" } = credentials;
@@ -36,7 +36,7 @@ test("an account on a server of its own is connected there, and its session is r
   expect(await refresh?.(current, signal)).toMatchObject({ kind: "renewed" });
 });
 
-test("an account on the configured server is connected there, whatever the domain of its handle", async () => {
+test("a Bluesky account on the configured server is connected on that server, whatever the domain of its handle", async () => {
   for (const username of ["bob", "carol.example.org"]) {
     const { externalId, credentials } = await createAccount(username);
     expect(await connect(credentials, signal)).toMatchObject({
@@ -46,7 +46,7 @@ test("an account on the configured server is connected there, whatever the domai
   }
 });
 
-test("the password of an account is never sent to a server whose address is not allowed", async () => {
+test("the password of a Bluesky account is never sent to a server whose address is not allowed", async () => {
   const { credentials } = await createAccount("dave.pds.example");
   expect(await connect(credentials, signal)).toMatchObject({ kind: "refused" });
   const paths = (await platform.listRequests()).map(({ path }) => path);

@@ -24,12 +24,12 @@ async function openDialog(features: readonly PlatformFeature[]): Promise<number>
   return (await fetch(url ?? "")).status;
 }
 
-test("a Facebook app that has only the permissions of publishing connects Pages", async () => {
+test("a Facebook app that has only the permissions for publishing can connect Pages", async () => {
   expect(await openDialog([])).toBe(200);
 });
 
 test.each(PLATFORM_FEATURES)(
-  "Facebook refuses the whole dialog when it asks for the permissions of %s, which such an app does not have",
+  "Facebook refuses the whole dialog when it asks for the permissions of %s and the app has only those of publishing",
   async (feature) => {
     expect(await openDialog([feature])).toBe(400);
   },

@@ -35,12 +35,12 @@ async function connectAll(code: string): Promise<readonly string[]> {
   return result.connections.map(({ username }) => username);
 }
 
-test("Pages are connected on which the person has a role through a Business portfolio, each once", async () => {
+test("Facebook Pages on which a person has a role through a Business portfolio are connected, each once", async () => {
   const usernames = ["own.page", "portfolio.page", "client.page"];
   expect(await connectAll(await approve(usernames))).toEqual(usernames);
 });
 
-test("a person who does not grant access to Business portfolios still connects the Pages of their own", async () => {
+test("a person who does not grant access to Business portfolios still connects their own Facebook Pages", async () => {
   const code = await approve(["own.page", "portfolio.page"], "business_management");
   expect(await connectAll(code)).toEqual(["own.page"]);
 });

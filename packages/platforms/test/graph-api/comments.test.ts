@@ -319,7 +319,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
       });
     });
 
-    test(`a reply on ${login} is not taken for one of another request, of a reader or of an hour ago`, async () => {
+    test(`the search for a reply on ${login} ignores replies of other requests, replies of readers and replies of an hour ago`, async () => {
       const { account, request } = await createRequest();
       const { commentId: mediaId, text } = request;
       await addReaderReply(account, { mediaId, text });

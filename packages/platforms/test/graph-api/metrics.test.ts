@@ -155,7 +155,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     expect(await metrics.readMetrics(account, [postId], soon)).toMatchObject({ kind: "no_answer" });
   });
 
-  test(`scheduled refreshes of ${login} stay below the calls that Meta allows, where each post of a call counts`, () => {
+  test(`scheduled refreshes of metrics on ${login} stay below Meta's limit on calls, where each post counts as a call`, () => {
     const { calls, windowMs, scope } = metrics.budget;
     expect(scope).toBe("account");
     expect((calls * metrics.maxPosts * 86_400_000) / windowMs).toBeLessThanOrEqual(4800 / 2);

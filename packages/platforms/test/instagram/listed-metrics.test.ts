@@ -39,7 +39,7 @@ test("the metrics of posts are read from the list of posts when Instagram refuse
   await refuseReads();
   const { readings, units } = await read(account, ids);
   expect(readings).toEqual(Object.fromEntries(ids.map((id) => [id, ALL])));
-  // After the refused call for both posts: each of them alone, and a page of the list.
+  // The refused call for both posts is followed by a call for each post and a call for a page of the list.
   expect(units).toEqual([1 / 25, 1 / 25, 1]);
 });
 
@@ -62,7 +62,7 @@ test("without insights the list of an Instagram account's posts gives the likes 
   });
 });
 
-test("a deleted Instagram post is missing when a Page token may not read single posts", async () => {
+test("a deleted Instagram post is reported as missing although the Page token may not read single posts", async () => {
   const account = await site.createAccount();
   const id = await createPost(account);
   await refuseReads();

@@ -19,7 +19,7 @@ const { codeFlow } = createInstagramAuthorizationConnector({
   },
 });
 
-test("Instagram accounts are connected on whose Pages the person has a role through a Business portfolio, each once", async () => {
+test("Instagram accounts of Pages on which a person has a role through a Business portfolio are connected, each once", async () => {
   const usernames = ["own.account", "portfolio.account", "client.account"];
   const state = "s".repeat(43);
   const url = codeFlow?.authorizeUrl({ redirectUri: REDIRECT, state, codeChallenge: "" }) ?? "";

@@ -27,14 +27,14 @@ async function countPublishCalls(): Promise<number> {
   return (await platform.calls()).filter((call) => call === "POST media_publish").length;
 }
 
-describe("an Instagram account whose Page token may not read containers and posts", () => {
+describe("publishing with an Instagram Page token that may not read containers and posts", () => {
   test.each<[string, readonly TestMedia[], number]>([
     ["an image", [jpegMedia(1)], 10_000],
     ["a carousel of images", [jpegMedia(1), jpegMedia(2), jpegMedia(3)], 15_000],
     ["a video", [mp4Media(300_000)], 130_000],
     ["a carousel with a video", [jpegMedia(1), mp4Media(300_000)], 140_000],
   ])(
-    "publishes %s once, and its permalink comes from the list of posts",
+    "%s is published once on Instagram with an unreadable container, and the list of posts gives the permalink",
     async (_name, media, maxWaitMs) => {
       const publication = await createPublication(media);
       const { handles, failure, waits } = await platform.prepare(instagram, publication, {
@@ -50,7 +50,7 @@ describe("an Instagram account whose Page token may not read containers and post
     },
   );
 
-  test("publishes a video on a later attempt when Instagram still processes it", async () => {
+  test("an Instagram video with an unreadable container is published on a later attempt when Instagram still processes it", async () => {
     const publication = await createPublication([mp4Media(300_000)]);
     const { handles } = await platform.prepare(instagram, publication, { maxRuns: 3 });
     const container = JSON.parse(handles.container0 ?? "") as object;
@@ -67,7 +67,7 @@ describe("an Instagram account whose Page token may not read containers and post
     expect(await platform.visible()).toHaveLength(1);
   });
 
-  test("does not publish again after a lost answer: the list of posts shows the post", async () => {
+  test("an Instagram post whose publishing call got no answer is found in the list of posts and not published again", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await platform.prepare(instagram, publication, { maxRuns: 100 });
     await platform.addFault("publish", "drop_after_commit");
@@ -79,7 +79,7 @@ describe("an Instagram account whose Page token may not read containers and post
     expect(await countPublishCalls()).toBe(1);
   });
 
-  test("does not publish again when neither the container nor the list of posts shows what became of the call", async () => {
+  test("an Instagram post is not published again when neither its container nor the list of posts shows the call's outcome", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     const { handles } = await platform.prepare(instagram, publication, { maxRuns: 100 });
     await platform.addFault("publish", "drop_before");
@@ -89,7 +89,7 @@ describe("an Instagram account whose Page token may not read containers and post
   });
 });
 
-describe("a deletion on an Instagram account whose Page token may not read single posts", () => {
+describe("deletions with an Instagram Page token that may not read single posts", () => {
   async function publishOne(): Promise<readonly [AccountAccess, string]> {
     const publication = await createPublication([jpegMedia(1)]);
     const outcome = await platform.publish(instagram, publication);
@@ -98,7 +98,7 @@ describe("a deletion on an Instagram account whose Page token may not read singl
   }
   const refuseDeletion = () => platform.addFault("delete", "status", { status: 404 });
 
-  test("says that the post is still there when Instagram refuses the deletion like that of a missing post", async () => {
+  test("a deletion that Instagram refuses as if the post were missing fails while the list of posts shows the post", async () => {
     const [account, id] = await publishOne();
     await refuseDeletion();
     expect(await instagram.delete(account, id, signal)).toMatchObject({
@@ -109,13 +109,13 @@ describe("a deletion on an Instagram account whose Page token may not read singl
     expect(await instagram.delete(account, id, signal)).toEqual({ kind: "deleted" });
   });
 
-  test("finds that a deleted post is gone because the list of posts does not have it", async () => {
+  test("a repeated deletion of an Instagram post succeeds because the list of posts no longer shows the post", async () => {
     const [account, id] = await publishOne();
     for (let times = 0; times < 2; times += 1)
       expect(await instagram.delete(account, id, signal)).toEqual({ kind: "deleted" });
   });
 
-  test("has no definite outcome when the list of posts cannot be read", async () => {
+  test("a refused deletion of an Instagram post has no definite outcome when the list of posts cannot be read", async () => {
     const [account, id] = await publishOne();
     await refuseDeletion();
     await platform.addFault(`GET /v25.0/${account.externalId}/media`, "status", { status: 500 });

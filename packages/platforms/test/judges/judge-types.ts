@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 
 /** A value of a request that has to be assignable to a type of a network's client library. */
 export interface TypeCase {
-  /** A TypeScript type in terms of the imports and types that the judge declares. */
+  /** A TypeScript type, written with the imports and types that the check of the platform declares. */
   readonly type: string;
   readonly value: unknown;
   /** Describes the request in the message about a value that does not have the type. */
@@ -12,7 +12,7 @@ export interface TypeCase {
 }
 
 /**
- * Declared before the types of each judge. `FromText` is the type of the fields of a form or a query, in which numbers
+ * TypeScript types for the checks of all platforms. `FromText` is the type of the fields of a form or a query, in which numbers
  * and booleans are text. `Known` drops the index signature that would accept every name.
  */
 const DECLARATIONS = [

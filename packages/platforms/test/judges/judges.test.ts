@@ -161,12 +161,12 @@ const CASES: Readonly<
 };
 
 for (const [platform, { good, bad }] of Object.entries(CASES)) {
-  describe(`the judge of requests to ${platform}`, () => {
-    test("accepts requests that agree with the client library", async () => {
+  describe(`the check of recorded requests to ${platform}`, () => {
+    test(`the check accepts requests that agree with the client library of ${platform}`, async () => {
       expect(await judgeRequests(platform as PlatformId, good)).toEqual([]);
     });
 
-    test("finds each request that does not agree with the client library, with the request in the message", async () => {
+    test(`the check reports each request that does not agree with the client library of ${platform}, and quotes it`, async () => {
       const found = await judgeRequests(
         platform as PlatformId,
         bad.map(([, request]) => request),

@@ -1,7 +1,7 @@
 import { contentType, type Call } from "@postrider/simulator/http/call";
 import { formParts } from "@postrider/simulator/http/multipart";
 
-/** A request that a connector sent to a simulated platform, in the form in which judges compare it with schemas. */
+/** A request that a connector sent to a simulated platform, in the form that tests compare with the platform's schemas. */
 export interface RecordedRequest {
   readonly method: string;
   /** Path below the platform's prefix in the simulator. */
@@ -47,7 +47,7 @@ export function fieldsOf({ query, body }: RecordedRequest): Readonly<Record<stri
   return { ...Object.fromEntries(query), ...(body as Readonly<Record<string, unknown>>) };
 }
 
-/** Describes a request in a message of a judge. */
+/** Describes a request for the message of a failed check. */
 export function describeRequest({ method, path, query, body }: RecordedRequest): string {
   const search = query.length === 0 ? "" : `?${query.map((pair) => pair.join("=")).join("&")}`;
   return `${method} ${path}${search} ${JSON.stringify(body)?.slice(0, 500) ?? ""}`.trim();

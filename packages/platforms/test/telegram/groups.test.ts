@@ -29,7 +29,7 @@ async function publicationOf(externalId: string, botToken: string): Promise<Publ
 }
 
 describe("Telegram groups", () => {
-  test("a group is connected in which the bot is a plain member, because only channels have the right `can_post_messages`", async () => {
+  test("a Telegram group in which the bot is a plain member is connected, because only channels have the right `can_post_messages`", async () => {
     const chat = await createChat("group");
     expect(await connect(chat)).toMatchObject({
       kind: "connected",
@@ -37,7 +37,7 @@ describe("Telegram groups", () => {
     });
   });
 
-  test("a topic of a group is connected as an account of its own", async () => {
+  test("a topic of a Telegram group is connected as a separate account", async () => {
     const chat = await createChat("forum");
     expect(await connect({ ...chat, chatId: `@${chat.username}/3` })).toMatchObject({
       kind: "connected",
@@ -45,7 +45,7 @@ describe("Telegram groups", () => {
     });
   });
 
-  test("a topic is refused with a remedy in a chat that has none", async () => {
+  test("connecting a topic of a Telegram chat without topics is refused with a remedy", async () => {
     const chat = await createChat("group");
     expect(await connect({ ...chat, chatId: `${chat.chatId}/3` })).toEqual({
       kind: "refused",
@@ -53,7 +53,7 @@ describe("Telegram groups", () => {
     });
   });
 
-  test("a message, a photo and an album are sent to the topic, and the link leads there", async () => {
+  test("a message, a photo and an album are sent to a Telegram topic, and their permalinks lead to the topic", async () => {
     const chat = await createChat("forum");
     const publication = await publicationOf(`${chat.chatId}/2`, chat.botToken);
     const photos = [pngMedia(1), pngMedia(2)];
@@ -66,7 +66,7 @@ describe("Telegram groups", () => {
     expect(await platform.visible()).toHaveLength(3);
   });
 
-  test("a post in a topic is deleted", async () => {
+  test("a post in a Telegram topic is deleted", async () => {
     const chat = await createChat("forum");
     const publication = await publicationOf(`${chat.chatId}/2`, chat.botToken);
     const outcome = await telegram.publish(publication, {}, guard);
@@ -75,7 +75,7 @@ describe("Telegram groups", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("a target fails with `account_action_needed` when its topic no longer exists", async () => {
+  test("a target fails with `account_action_needed` when its Telegram topic no longer exists", async () => {
     const chat = await createChat("forum");
     const publication = await publicationOf(`${chat.chatId}/99`, chat.botToken);
     expect(await telegram.publish(publication, {}, guard)).toMatchObject({

@@ -76,7 +76,7 @@ describe("reading X comments", () => {
     });
   });
 
-  test("replies to comments are not X comments of the post", async () => {
+  test("the X connector does not list replies to comments as comments on the post", async () => {
     const owned = await publishPost();
     const id = await summon(owned);
     await x.reply(owned.account, toReply(owned.mediaId, id), guard);
@@ -96,7 +96,7 @@ describe("reading X comments", () => {
     }
   });
 
-  test("the X connector lists no comments that are older than seven days, but reads them one by one", async () => {
+  test("the X connector lists no comments that are older than seven days, but reads each of them by its id", async () => {
     const owned = await publishPost();
     const commentId = await comment(owned, "early");
     await platform.control("POST", "clock", { advanceMs: 7 * DAY_MS + 1000 });
@@ -238,7 +238,7 @@ describe("replying on X", () => {
     },
   );
 
-  test("an X reply of another request, to another comment or with another text is not taken for the reply", async () => {
+  test("the search for an X reply ignores replies of other requests, to other comments and with other texts", async () => {
     const owned = await publishPost();
     const commentId = await summon(owned);
     const request = toReply(owned.mediaId, commentId);
@@ -258,7 +258,7 @@ describe("replying on X", () => {
     });
   });
 
-  test("an X reply is not taken for a publication with the same text", async () => {
+  test("the search for a published X post ignores a reply with the same text", async () => {
     const owned = await publishPost();
     await x.reply(owned.account, toReply(owned.mediaId, await summon(owned), "thank you"), guard);
     const publication = { ...owned.account, text: "thank you" };
@@ -330,7 +330,7 @@ describe("hiding X comments", () => {
   );
 });
 
-test("the control API of the simulator shows the comments on a X post, its hidden comments and the account's replies", async () => {
+test("the control API of the simulator shows the comments on an X post, its hidden comments and the account's replies", async () => {
   const owned = await publishPost();
   const commentId = await summon(owned);
   await x.reply(owned.account, toReply(owned.mediaId, commentId), guard);

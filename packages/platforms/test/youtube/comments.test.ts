@@ -89,7 +89,7 @@ describe("reading YouTube comments", () => {
     });
   });
 
-  test("the YouTube connector merges published and hidden comments by time, page by page, also when many have the same second", async () => {
+  test("the YouTube connector merges published and hidden comments by time, page by page, also when many were written in the same second", async () => {
     const owned = await publishVideo();
     const texts: string[] = [];
     for (let index = 0; index < 24; index += 1) {
@@ -107,7 +107,7 @@ describe("reading YouTube comments", () => {
     }
   });
 
-  test("a YouTube comment that is written while a client pages neither repeats nor hides another comment", async () => {
+  test("a YouTube comment that is written while a client reads page after page neither repeats nor hides another comment", async () => {
     const owned = await publishVideo();
     for (const minute of [10, 11, 12, 13]) {
       await comment(owned, `at ${minute}`, { createdAt: `2026-11-20T10:${minute}:00.000Z` });
@@ -126,7 +126,7 @@ describe("reading YouTube comments", () => {
     ]);
   });
 
-  test("the YouTube connector reads all of more comments than one page of YouTube contains", async () => {
+  test("the YouTube connector reads all comments when they fill more than one page of YouTube", async () => {
     const owned = await publishVideo();
     for (let index = 0; index < 105; index += 1) await comment(owned, `comment ${index}`);
     const pages = await readAllTexts(youtube, owned.account, owned.mediaId, 50);
@@ -263,7 +263,7 @@ describe("replying on YouTube", () => {
     },
   );
 
-  test("a YouTube reply of another request or with another text is not taken for the reply", async () => {
+  test("the search for a YouTube reply ignores replies of other requests and with other texts", async () => {
     const owned = await publishVideo();
     const request = toReply(owned.mediaId, await comment(owned, "nice"));
     const other = await youtube.reply(owned.account, request, guard);

@@ -16,11 +16,11 @@ const ACTION = {
   finishedAt: AT,
 };
 
-test("an author of whom the platform gives nothing has null properties", () => {
+test("the fields of a comment's author are null when the platform does not return them", () => {
   expect(toCommentAuthor(undefined)).toEqual({ id: null, username: null });
 });
 
-test("a failed comment action shows the message of the platform", () => {
+test("the error of a failed comment action has the message of the platform", () => {
   const error = { code: "content_rejected", message: "(#100) too long", retryable: false };
   const action = create(CommentActionSchema, { ...ACTION, error });
 
@@ -58,7 +58,7 @@ test.each([
     "1분쯤 기다린 뒤 작업을 다시 요청해 주세요. 또 실패하면 운영자에게 이 기록의 `id`를 알려 주세요.",
   ],
 ] as const)(
-  "a failed comment action without a message of the platform has a message and an action in %s for %s",
+  "without a message of the platform, the error of a failed comment action has our texts in %s for the code %s",
   (locale, code, message, action) => {
     const error = { code, message: "", retryable: false };
     const failed = create(CommentActionSchema, { ...ACTION, error });
@@ -71,7 +71,7 @@ test.each([
   },
 );
 
-test("a pending comment action that hides a comment has neither text nor error nor end", () => {
+test("a pending action that hides a comment has no text, no error and no end time", () => {
   const { text: _, finishedAt: __, ...rest } = ACTION;
   const action = create(CommentActionSchema, { ...rest, type: "hide", status: "pending" });
   expect(toCommentAction(action, "en")).toMatchObject({

@@ -24,7 +24,7 @@ test("the keys that sign media URLs can be rotated in three steps, and tokens st
   ]);
 });
 
-test("the token of a media URL names a rendition", () => {
+test("the token of a media URL contains the id of a rendition", () => {
   const links = linksWith(NEW);
   const token = links.urlOf("w", "m", "r").replace("http://gateway/media/", "");
 

@@ -14,7 +14,7 @@ export interface MediaClaims {
 /** URLs from which media can be downloaded without an API key. */
 export interface MediaLinks {
   /**
-   * Returns the URL of a file of media (see `MediaClaims.rendition`), by default as it was uploaded. The URL is valid for
+   * Returns the URL of a file of media (see `MediaClaims.rendition`), by default the uploaded file. The URL is valid for
    * a limited time from now.
    */
   urlOf(workspaceId: string, mediaId: string, rendition?: string): string;

@@ -2,7 +2,7 @@ import { signToken } from "@postrider/shared/secrets/signed-token";
 import type { MediaClaims } from "./links.ts";
 
 const PROBE = "probe";
-/** How long the address of a probe is valid, in milliseconds. */
+/** How long a URL of `createProbeUrl` is valid, in milliseconds. */
 const VALID_MS = 5 * 60_000;
 
 /**
@@ -15,7 +15,7 @@ export function createProbeUrl(publicUrl: string, mediaKey: string): string {
   return `${publicUrl}/media/${signToken(mediaKey, "media", claims, expiresAt)}`;
 }
 
-/** Whether the claims of a media URL are those of a probe. */
+/** Whether the claims of a media URL are those of a URL of `createProbeUrl`. */
 export function isProbe({ mediaId, rendition }: MediaClaims): boolean {
   return mediaId === "" && rendition === PROBE;
 }

@@ -5,7 +5,7 @@ import { actionFor, causeFor } from "#src/target-errors/action-for.ts";
 import type { FailedWork } from "#src/target-errors/phrases.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
-/** The record that has an error, as far as our advice depends on it. */
+/** The fields of a target, a deletion or an action on a comment on which the advice about its error depends. */
 export interface RecordWithError {
   readonly work: FailedWork;
   readonly status: string;
@@ -35,7 +35,7 @@ export function toTargetError(
 
 const DELETION_STATUSES: ReadonlySet<string> = new Set(["deleting", "deleted", "delete_failed"]);
 
-/** Converts the error of a publishing target, which is that of its deletion after a deletion was requested. */
+/** Converts the error of a target: that of its deletion if one was requested, otherwise that of publishing. */
 function toErrorOf(target: Target, locale: Locale) {
   const { status, platform } = target;
   const work = DELETION_STATUSES.has(status) ? "deletion" : "publication";

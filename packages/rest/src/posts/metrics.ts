@@ -4,7 +4,7 @@ import type {
 } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
-/** Converts the counters of a published post to the form of the API; null if the platform was not asked for them yet. */
+/** Converts the metrics of a published post to the form of the API; null if the platform was not asked for them yet. */
 export function toMetrics(metrics: TargetMetrics | undefined) {
   const refreshedAt = toOptionalInstant(metrics?.refreshedAt);
   if (metrics === undefined || refreshedAt === null) return null;
@@ -29,7 +29,7 @@ interface TargetWithMetrics {
 }
 
 /**
- * Returns the long form of a post with the metrics that the delivery service has stored for its targets. The posts service
+ * Returns a post with the metrics that the delivery service has stored for its targets. The posts service
  * learns of new metrics a moment later, by event. Of two values of a target, the newer one stays.
  *
  * @param refreshed `targets` of the answer to RefreshMetrics.

@@ -14,7 +14,7 @@ const STATUSES: Readonly<Record<FailedWork, readonly string[]>> = {
 
 const failed = { work: "publication", status: "failed", retryable: false } as const;
 
-test("each code has an action without a placeholder for each kind of record, platform and language", () => {
+test("every error code has advice without unfilled placeholders for each kind of work, platform and language", () => {
   const actions = LOCALES.flatMap((locale) =>
     WORKS.flatMap((work) =>
       STATUSES[work].flatMap((status) =>
@@ -32,14 +32,17 @@ test("each code has an action without a placeholder for each kind of record, pla
   expect(faulty).toEqual([]);
 });
 
-test.each(TARGET_ERROR_CODES)("Korean texts for %s are Korean", (code) => {
-  for (const work of WORKS) {
-    expect(causeFor("ko", work, code)).toMatch(/[가-힣]/);
-    expect(actionFor("ko", { ...failed, work, code })).toMatch(/[가-힣]/);
-  }
-});
+test.each(TARGET_ERROR_CODES)(
+  "the Korean texts for the error %s contain Korean letters",
+  (code) => {
+    for (const work of WORKS) {
+      expect(causeFor("ko", work, code)).toMatch(/[가-힣]/);
+      expect(actionFor("ko", { ...failed, work, code })).toMatch(/[가-힣]/);
+    }
+  },
+);
 
-describe("the action of a failed target", () => {
+describe("the advice for a failed target", () => {
   test("says how the account is connected again, and then how the post is sent again", () => {
     const code = "account_reconnect_required";
     expect(actionFor("en", { ...failed, code, platform: "x" })).toBe(
@@ -50,7 +53,7 @@ describe("the action of a failed target", () => {
     );
   });
 
-  test("asks to look at the account before it is sent again when the outcome is unknown", () => {
+  test("asks to look at the account before sending the post again when the outcome is unknown", () => {
     const action = actionFor("en", { ...failed, code: "outcome_unknown", platform: "telegram" });
     expect(action).toMatch(/^Look at the account on Telegram before you send it again\./);
     expect(action).toMatch(/postrider target resolve ID --published URL/);
@@ -79,7 +82,7 @@ describe("the action of a failed target", () => {
   });
 });
 
-describe("the action of a record that is not final", () => {
+describe("the advice for a target that is not final", () => {
   const waiting = { ...failed, status: "publishing", platform: "x", retryable: true } as const;
 
   test("says that nothing is to be done, and when the next attempt is due", () => {
@@ -93,7 +96,7 @@ describe("the action of a record that is not final", () => {
     );
   });
 
-  test("warns against sending it again while its outcome is looked for", () => {
+  test("warns against sending the post again while Postrider looks for its outcome", () => {
     expect(actionFor("en", { ...waiting, code: "outcome_unknown" })).toBe(
       "Do not send it again. Wait: Postrider looks on X whether it was published.",
     );
@@ -104,11 +107,14 @@ test.each([
   ["app_configuration", /published, but private: do not send it again/],
   ["content_rejected", /published: do not send it again/],
   ["duplicate_detected", /^Delete one of the two on YouTube/],
-])("the action of a published target with the error %s never sends it again", (code, action) => {
-  const record = { ...failed, status: "published", code, platform: "youtube" };
-  expect(actionFor("en", record)).toMatch(action);
-  expect(actionFor("en", record)).not.toMatch(/retry/);
-});
+])(
+  "the advice for a published target with the error %s never says to send it again",
+  (code, action) => {
+    const record = { ...failed, status: "published", code, platform: "youtube" };
+    expect(actionFor("en", record)).toMatch(action);
+    expect(actionFor("en", record)).not.toMatch(/retry/);
+  },
+);
 
 test.each([
   ["rate_limited", "x", /then send DELETE \/posts\/\{id\} again\.$/],
@@ -117,7 +123,7 @@ test.each([
   ["permission_missing", "telegram", /^Delete the message in Telegram by hand/],
   ["content_rejected", "facebook", /^Delete the post on Facebook by hand\.$/],
 ])(
-  "the action of a deletion that failed with %s on %s is about deleting",
+  "the advice for a deletion that failed with %s on %s is about deleting",
   (code, platform, action) => {
     const record = {
       ...failed,
@@ -138,7 +144,7 @@ test.each(["", "unknown_code", "__proto__", "toString", "constructor"])(
   },
 );
 
-test("an action on a comment has causes of its own for codes that mean something else", () => {
+test("an error code that means something else for an action on a comment has its own cause there", () => {
   expect(causeFor("en", "comment action", "outcome_unknown")).toBe(
     "It is not known whether the platform carried this out.",
   );

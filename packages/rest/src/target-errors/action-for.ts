@@ -66,7 +66,7 @@ export function causeFor(locale: Locale, work: FailedWork, code: string): string
   return (own ?? ENTRIES.get(code) ?? TARGET_ERRORS.internal_error).cause[locale];
 }
 
-/** Returns our advice beside the words of the platform: what the reader of a record with an error should do next. */
+/** Returns our advice, beside the message of the platform: what to do about the error. */
 export function actionFor(locale: Locale, record: FailedRecord): string {
   return fillText(choose(record), record, locale);
 }
@@ -77,7 +77,7 @@ function choose(record: FailedRecord): Text {
   return ofStatus(record) ?? (record.work === "deletion" ? ofDeletion(record) : ofTarget(record));
 }
 
-/** Returns what to do about a record that is not failed; undefined for a failed one. */
+/** Returns the advice for a target, deletion or action that has not failed; undefined for a failed one. */
 function ofStatus(record: FailedRecord): Text | undefined {
   switch (record.status) {
     case "pending":

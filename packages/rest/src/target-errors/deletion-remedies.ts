@@ -7,7 +7,7 @@ export const DELETE_BY_HAND = text(
   "{name}에서 게시물을 직접 삭제해 주세요.",
 );
 
-/** Errors of a deletion whose remedy is that of a failed target, with another request at its end. */
+/** Errors with the same remedy for a failed deletion as for a failed target, but another request to repeat. */
 export const SAME_REMEDY: ReadonlySet<string> = new Set<TargetErrorCode>([
   "account_reconnect_required",
   "account_disconnected",
@@ -17,7 +17,7 @@ export const SAME_REMEDY: ReadonlySet<string> = new Set<TargetErrorCode>([
   "permission_missing",
 ]);
 
-/** What to do about a post that could not be deleted on its platform, where that is special to the error. */
+/** What to do about a post that could not be deleted on its platform, by error. */
 export const DELETION_REMEDIES: Readonly<Partial<Record<TargetErrorCode, Text>>> = {
   outcome_unknown: text(
     "Look at the account on {name}: if the post is there, delete it by hand. Nothing was deleted, because it is not known whether the post was published.",
@@ -29,7 +29,7 @@ export const DELETION_REMEDIES: Readonly<Partial<Record<TargetErrorCode, Text>>>
   ),
 };
 
-/** What to do when a permission for deleting is missing, where that differs. */
+/** What to do when a permission for deleting is missing, on platforms with their own advice. */
 export const DELETION_PERMISSION_REMEDIES: PlatformTexts = {
   instagram: text(
     "Delete the post in the Instagram app. Instagram lets programs delete only for accounts that were connected with Facebook Login.",

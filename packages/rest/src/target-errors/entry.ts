@@ -13,7 +13,7 @@ export interface TargetErrorEntry {
   readonly cause: Text;
   /** What to do about it. */
   readonly remedy: Text;
-  /** What to do about it on platforms where that differs. */
+  /** What to do about it, on platforms with their own advice. */
   readonly platforms?: PlatformTexts;
 }
 

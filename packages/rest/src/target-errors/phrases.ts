@@ -2,7 +2,7 @@ import { isPlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import type { Locale } from "#src/locale.ts";
 import { type Text, text } from "./entry.ts";
 
-/** What failed, which decides how it is repeated. */
+/** The kind of work that failed. It decides which request repeats the work. */
 export type FailedWork = "publication" | "deletion" | "comment action";
 
 /** `{repeat}`: how to repeat the failed work. */
@@ -33,7 +33,7 @@ const CONNECT_BY_LINK = text(
 
 const THE_PLATFORM = text("the platform", "플랫폼");
 
-/** Where and how something failed, as far as texts name it. */
+/** The facts about a failure that fill the placeholders of a text. */
 export interface Occasion {
   readonly work: FailedWork;
   /** The platform; undefined in records that do not name theirs. */

@@ -11,7 +11,7 @@ import { domainsOf, PRODUCERS, type Producer, type Topic } from "#src/bus/topics
 /** The topics that each service consumes, in alphabetical order. */
 export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   accounts: [],
-  // The webhooks of the delivery service also consume the service's own topics, which report targets.
+  // The delivery service also consumes its own topics: its webhooks report the targets of posts from them.
   delivery: [
     "accounts.events.v1",
     "delivery.events.v1",
@@ -34,10 +34,10 @@ export interface KafkaRight {
 }
 
 /**
- * Lists the rights that the services need on Kafka. A service can write only the topics of its own domains, read what it
- * consumes, and use only its own consumer groups, whose names begin with the name of the service.
+ * Lists the rights that the services need on Kafka. A service can write only the topics of its own domains, read only the
+ * topics that it consumes, and use only consumer groups whose names begin with the name of the service.
  *
- * @param userPrefix Kafka users are named after this prefix and the service.
+ * @param userPrefix The name of a service's Kafka user is this prefix followed by the name of the service.
  */
 export function listKafkaRights(userPrefix: string): readonly KafkaRight[] {
   return [...new Set(Object.values(PRODUCERS))].flatMap((service) => {

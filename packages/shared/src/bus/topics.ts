@@ -1,6 +1,6 @@
 /**
- * The service that publishes the events of each domain. The events of a domain have a topic of their own, so that a consumer
- * of an earlier release, which does not know the events of a new domain, never stops at one of them.
+ * The service that publishes the events of each domain. The events of each domain have a separate topic, so that a consumer
+ * of an earlier release never stops at an event of a new domain, which it does not know.
  */
 export const PRODUCERS = {
   accounts: "accounts",
@@ -19,7 +19,7 @@ export type Producer = (typeof PRODUCERS)[Domain];
 
 export type Topic = `${Domain}.events.v1`;
 
-/** The domains whose events a service publishes, in alphabetical order; empty for a service that publishes none. */
+/** The domains whose events a service publishes, in alphabetical order; an empty list for a service that publishes none. */
 export function domainsOf(service: string): readonly Domain[] {
   return DOMAINS.filter((domain) => PRODUCERS[domain] === service);
 }
@@ -30,7 +30,7 @@ export const TOPICS: readonly Topic[] = DOMAINS.map((domain) => `${domain}.event
 const EVENT_TYPE = /^postrider\.([a-z]+)\.(v\d+)\.[A-Za-z]+$/;
 
 /**
- * Returns the topic of a type of event: `<domain>.events.v1` for the message type `postrider.<domain>.v1.<Name>`.
+ * Returns the topic of an event type: `<domain>.events.v1` for the message type `postrider.<domain>.v1.<Name>`.
  *
  * @throws An error if the message type does not have this form.
  */

@@ -195,7 +195,7 @@ export class EnvReader {
     return this.oneOf(name, ["true", "false"], defaultValue ? "true" : "false") === "true";
   }
 
-  /** Reads an http(s) address, and removes a slash at its end. */
+  /** Reads an http(s) address from a setting, and removes a slash at its end. */
   url(name: string, defaultValue?: string): string {
     this.#record(name, "http address", defaultValue);
     const text = this.string(name, defaultValue === undefined ? {} : { default: defaultValue });
@@ -210,7 +210,7 @@ export class EnvReader {
     return splitList(this.find(name) ?? "");
   }
 
-  /** Reads a comma-separated list of some of the given values. An absent setting is an empty list. */
+  /** Reads a setting that is a comma-separated list of allowed values. An absent setting is an empty list. */
   someOf<const T extends string>(name: string, values: readonly T[]): readonly T[] {
     this.#record(name, `list of ${describeChoice(values)}`, "");
     const parts = splitList(this.find(name) ?? "");

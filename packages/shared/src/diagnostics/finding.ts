@@ -1,6 +1,6 @@
 /**
- * How a check ended. `off` = the checked part is not set up, which may be wanted. `warning` = it works, but an operator should
- * know something. `failed` = it does not work.
+ * The result of a check of an installation. `off` = the checked part is not set up, which may be intended. `warning` = the
+ * part works, but an operator should know something. `failed` = the part does not work.
  */
 export type FindingStatus = "ok" | "off" | "warning" | "failed";
 
@@ -13,12 +13,12 @@ export interface Finding {
   readonly found: string;
   /** What the operator should do. */
   readonly remedy?: string;
-  /** Path of the guide below `docs/`. */
+  /** Path of the guide relative to `docs/`. */
   readonly guide?: string;
   readonly tookMs?: number;
 }
 
-/** A check of one part of an installation. A thrown error becomes a failed finding. */
+/** A check of one part of an installation. If the check throws an error, its finding is `failed`. */
 export interface DiagnosticCheck {
   readonly name: string;
   /** What the operator should do when the check throws an error. */
@@ -30,7 +30,7 @@ export interface DiagnosticCheck {
 /** Maximum duration of one check in milliseconds. */
 const CHECK_MS = 15_000;
 
-/** Runs checks at the same time and returns their findings in the order of the checks. */
+/** Runs checks concurrently and returns their findings in the order of the checks. */
 export async function runChecks(checks: readonly DiagnosticCheck[]): Promise<readonly Finding[]> {
   return await Promise.all(checks.map(runCheck));
 }
@@ -53,7 +53,7 @@ async function runCheck({ name, remedy, guide, run }: DiagnosticCheck): Promise<
   }
 }
 
-/** Ends a check whose dependency ignores the signal. */
+/** Ends a check at its time limit even if its dependency ignores the abort signal. */
 function rejectAfter(signal: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     const message = `there was no answer within ${CHECK_MS / 1000} s`;
@@ -61,7 +61,7 @@ function rejectAfter(signal: AbortSignal): Promise<never> {
   });
 }
 
-/** Describes an error; a driver's error may have an empty message and a code. */
+/** Describes an error by its message, or by its code, because a driver's error may have an empty message. */
 function describe(error: Error): string {
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
   return error.message === "" ? code || error.name : error.message;

@@ -7,21 +7,21 @@ import { readClock } from "#src/postgres/clock.ts";
 import { currentSchemaVersion, neededSchemaVersion } from "#src/postgres/migrations.ts";
 
 const GUIDE = "operations.md";
-/** Difference in milliseconds between two clocks above which an operator should correct them. */
+/** Difference in milliseconds between the clocks of a process and of its database above which the check warns. */
 export const MAX_SKEW_MS = 5_000;
-/** Age in milliseconds of the oldest unpublished event above which events do not reach the bus. */
+/** Age in milliseconds of the oldest unpublished event above which the check assumes that events do not reach the bus. */
 const MAX_EVENT_AGE_MS = 60_000;
 
-/** What the checks that all services have in common need. */
+/** What the checks need that all services have. */
 export interface ServiceCheckOptions {
   readonly sql: Sql;
-  /** Folder of the service's migrations. */
+  /** Folder with the service's database migrations. */
   readonly migrations: string;
   /** Returns the event bus of the process; undefined while the process starts. */
   readonly bus: () => Bus | undefined;
 }
 
-/** The checks of a service's database, its clock and its event bus. */
+/** The checks of a service's database, clock and event bus. */
 export function createServiceChecks(options: ServiceCheckOptions): readonly DiagnosticCheck[] {
   const { sql, migrations, bus } = options;
   return [
@@ -57,7 +57,7 @@ async function checkDatabase(sql: Sql, migrations: string) {
 async function checkClock(sql: Sql) {
   const before = Date.now();
   const now = await readClock(sql);
-  // The database read its clock between our two readings.
+  // The database read its clock between the two times that this process has read.
   const skewMs = Math.max(before - now.getTime(), now.getTime() - Date.now(), 0);
   const found = `the clock of the process differs from the database's by ${skewMs} ms`;
   return skewMs > MAX_SKEW_MS

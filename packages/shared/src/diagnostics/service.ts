@@ -2,7 +2,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { DiagnosticsService } from "@postrider/contracts/operations/v1/diagnostics_service_pb";
 import { runChecks, type DiagnosticCheck } from "#src/diagnostics/finding.ts";
 
-/** What a service tells about itself to `postrider doctor`. */
+/** What a service needs to answer `postrider doctor`. */
 export interface DiagnosticsOptions {
   readonly checks: readonly DiagnosticCheck[];
   /** The setting `PUBLIC_URL`, if the service reads it. */
@@ -11,7 +11,7 @@ export interface DiagnosticsOptions {
   readonly probeUrl?: () => string;
 }
 
-/** Adds the RPC with which the operator's tool lets a service check its part of the installation to the routes of the service. */
+/** Adds to a service's routes the RPC by which `postrider doctor` lets the service check its part of the installation. */
 export function withDiagnostics(
   routes: (router: ConnectRouter) => void,
   { checks, publicUrl = "", probeUrl }: DiagnosticsOptions,

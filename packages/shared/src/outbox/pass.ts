@@ -7,10 +7,10 @@ import { publishRows, type OutboxRow, type PublishFailure } from "./publish-rows
 export interface PassOptions {
   readonly sql: Sql;
   readonly bus: Bus;
-  /** Name of the service whose outbox it is. */
+  /** Name of the service that owns the outbox. */
   readonly service: string;
   readonly logger: Logger;
-  /** Returns the topic of a type of event. */
+  /** Returns the topic of an event type. */
   readonly topicOf: (type: string) => string;
   /**
    * Maximum time that the outbox relay waits for the event bus in one transaction, well below the role's
@@ -39,7 +39,7 @@ export interface PassInput {
 export type PassResult =
   | "busy"
   | {
-      /** The rows that were published, or parked because the broker refused them, and deleted from the outbox. */
+      /** Rows that this pass deleted from the outbox: it published them, or parked them because the broker refused them. */
       readonly rows: readonly OutboxRow[];
       readonly isFull: boolean;
       readonly requestRows: number;

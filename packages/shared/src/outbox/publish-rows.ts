@@ -13,9 +13,9 @@ export interface OutboxRow extends StoredEvent {
 
 export interface PublishOptions {
   readonly bus: Bus;
-  /** Name of the service whose outbox it is. */
+  /** Name of the service that owns the outbox. */
   readonly service: string;
-  /** Returns the topic of a type of event. */
+  /** Returns the topic of an event type. */
   readonly topicOf: (type: string) => string;
   readonly logger: Logger;
   /**
@@ -58,10 +58,10 @@ export const MAX_REQUEST_ROWS = 500;
 const MAX_REQUEST_BYTES = 512 * 1024;
 
 /**
- * Publishes rows of the outbox, one request to the event bus after another. A request contains rows of one topic, and the rows
- * of a topic are sent in order. A request that fails or takes too long is the last one of the transaction; the events of the
- * requests before it count as published. Each failure halves the size of the next request, so that an event bus that is too
- * slow for large requests receives smaller ones.
+ * Publishes rows of the outbox by consecutive requests to the event bus. Each request contains rows of one topic, and the
+ * rows of a topic are sent in order. After a request that fails or takes too long, no further request is sent in the
+ * transaction; the events of the earlier requests count as published. Each failure halves the size of the next request, so
+ * that an event bus that is too slow for large requests gets smaller ones.
  */
 export async function publishRows(
   tx: TransactionSql,

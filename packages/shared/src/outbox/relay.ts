@@ -10,7 +10,7 @@ import { startLoop, type Loop } from "#src/process/loop.ts";
 import { createAgeGauge, createCounter, createGauge } from "#src/telemetry/metrics.ts";
 
 export interface RelayOptions extends Omit<PassOptions, "topicOf"> {
-  /** Returns the topic of a type of event. Default: the topic of its domain; see `topicOf` in `bus/topics.ts`. */
+  /** Returns the topic of an event type. Default: the topic of the event's domain; see `topicOf` in `bus/topics.ts`. */
   readonly topicOf?: PassOptions["topicOf"];
   /** Interval at which the outbox relay looks for events when `nudge` is not called. Default: 200 ms. */
   readonly pollMs?: number;

@@ -57,9 +57,10 @@ async function createPolicy(tx: TransactionSql, { table, name, rule }: Policy): 
 }
 
 /**
- * Lets the role of a service use the Postgres bus: the role reads all topics, appends only to its own topics, whose names begin
- * with the name of the service or of one of its domains, and moves only the positions of its own consumer groups. The role cannot choose the id of a
- * record, so that it cannot use up the ids that later records of other services will get.
+ * Lets the database role of a service use the Postgres bus: the role reads all topics, appends only to its own topics, whose
+ * names begin with the name of the service or of one of its domains, and moves only the positions of its own consumer
+ * groups. The role cannot choose the id of a record, so it cannot use up the ids that later records of other services will
+ * get.
  */
 export async function grantBus(tx: TransactionSql, service: string, role: string): Promise<void> {
   await tx.unsafe(`grant usage on schema bus to ${role}`);

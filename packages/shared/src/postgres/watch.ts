@@ -4,7 +4,7 @@ import { startLoop } from "#src/process/loop.ts";
 import { createGauge } from "#src/telemetry/metrics.ts";
 
 const EVERY_MS = 10_000;
-/** Label of the pool that a process has for its RPCs. */
+/** Metrics label of the connection pool that a process uses for its RPCs. */
 const MAIN = "main";
 const STATES = ["active", "idle", "idle in transaction"];
 
@@ -72,7 +72,7 @@ export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
   });
 }
 
-/** Measures a further connection pool of the process until disposed of: its size and how long statements wait for it. */
+/** Measures another connection pool of the process until disposed: its size and how long statements wait for it. */
 export function watchPool(sql: Sql, pool: string, size: number): AsyncDisposable {
   poolSize.set({ pool }, size);
   return startLoop({
@@ -83,7 +83,7 @@ export function watchPool(sql: Sql, pool: string, size: number): AsyncDisposable
       waitSeconds.set({ pool }, (performance.now() - askedAt) / 1000);
       return EVERY_MS;
     },
-    // The measurement of the main pool reports that the database does not answer.
+    // The measurement of the main connection pool already reports a database that does not answer.
     onError: () => undefined,
   });
 }

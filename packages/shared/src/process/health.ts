@@ -56,14 +56,14 @@ export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   };
 }
 
-/** Maximum time since a working process last looked for work. */
+/** Time in milliseconds since a process last looked for work above which it is not ready. */
 const MAX_LOOK_AGE_MS = 10_000;
 
 /**
- * Creates a readiness check that fails when this process has not looked for work for over 10 s, although it still runs.
+ * Creates a readiness check that fails when the process is running but has not looked for work for over 10 s.
  *
- * @param work What it looks for, in the plural.
- * @param ageMs Returns the milliseconds since it last looked.
+ * @param work What the process looks for, as a plural noun.
+ * @param ageMs Returns the milliseconds since the process last looked for work.
  */
 export function createLookCheck(work: string, ageMs: () => number): Check {
   return () =>

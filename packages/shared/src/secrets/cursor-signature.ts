@@ -17,7 +17,7 @@ function sign(key: Uint8Array, scope: readonly string[], body: Uint8Array): Buff
   return mac.digest().subarray(0, MAC_BYTES);
 }
 
-/** Returns the text of a cursor with this body, signed for this scope. */
+/** Returns the signed cursor with this body, valid only for this scope. */
 export function toSignedText(
   [key]: CursorKeys,
   scope: readonly string[],
@@ -26,7 +26,7 @@ export function toSignedText(
   return Buffer.concat([body, sign(key, scope, body)]).toString("base64url");
 }
 
-/** Returns the body of a signed cursor; undefined for another text, and for a cursor of another scope. */
+/** Returns the body of a signed cursor; undefined for a cursor of another scope, and for a text that is not a cursor. */
 export function findSignedBody(
   keys: CursorKeys,
   scope: readonly string[],

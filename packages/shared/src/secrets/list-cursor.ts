@@ -76,7 +76,7 @@ export function decodeCursor(
 /**
  * Decodes the list cursor of a request.
  *
- * @throws ServiceError `invalid_cursor` if `decodeCursor` returns undefined for it.
+ * @throws ServiceError `invalid_cursor` if `decodeCursor` cannot decode it.
  */
 export function requireCursor(
   keys: CursorKeys,

@@ -92,7 +92,7 @@ function associatedData({ table, rowId, column, boundTo }: SealedPlace, keyId: s
   return encodeTexts([...place, ...names.flatMap((name) => [name, boundTo[name]])]);
 }
 
-/** Returns a new nonce for `seal`. */
+/** Returns a new nonce for the encryption with `seal`. */
 export function newNonce(): Uint8Array {
   return randomBytes(NONCE_BYTES);
 }

@@ -17,7 +17,7 @@ test("decoding a text cursor returns the text that was encoded", () => {
   );
 });
 
-test("a text cursor stays valid after a new key was added, and not after its key was removed", () => {
+test("a text cursor stays valid after a new signing key is added, and becomes invalid after its key is removed", () => {
   const cursor = encodeTextCursor(KEY, SCOPE, "after=5");
 
   expect(requireTextCursor([...OTHER_KEY, ...KEY], SCOPE, cursor)).toBe("after=5");
@@ -36,7 +36,7 @@ test("a text cursor with any changed character is rejected", () => {
   );
 });
 
-test("a text cursor of another scope, and a text that is not a cursor, are rejected", () => {
+test("decoding rejects a text cursor of another scope, and a text that is not a cursor", () => {
   const cursor = encodeTextCursor(KEY, [...SCOPE, "media-1"], "after=5");
 
   expect(() => requireTextCursor(KEY, [...SCOPE, "media-2"], cursor)).toThrow(REFUSAL);

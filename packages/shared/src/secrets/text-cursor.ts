@@ -4,15 +4,15 @@ import { findSignedBody, toSignedText, type CursorKeys } from "./cursor-signatur
 /**
  * Encodes a text, for example the cursor of a platform, as an opaque, signed cursor.
  *
- * @param scope Name of the list, the workspace and the filters of the list, each as text. The name differs from those of lists
- *   whose cursors are positions.
+ * @param scope Name of the list, the workspace and the filters of the list, each as text. The name must differ from those of
+ * lists whose cursors are positions.
  */
 export function encodeTextCursor(keys: CursorKeys, scope: readonly string[], text: string): string {
   return toSignedText(keys, scope, Buffer.from(text, "utf8"));
 }
 
 /**
- * Decodes the cursor of a request that `encodeTextCursor` made for the same scope.
+ * Decodes a cursor of a request that `encodeTextCursor` created for the same scope.
  *
  * @throws ServiceError `invalid_cursor` for every other text.
  */

@@ -82,7 +82,7 @@ test("the simulated Bluesky refuses a login with a wrong password", async () => 
   expect([answer.status, answer.body["error"]]).toEqual([401, "AuthenticationRequired"]);
 });
 
-test("the simulated Bluesky logs an account in only at the server that its DID document names", async () => {
+test("the simulated Bluesky accepts the login of an account only at the server that the account's DID document names", async () => {
   const other = await simulator.account("bluesky", "alice.pds.example");
   const { identifier, appPassword } = other.credentials;
   const json = { identifier, password: appPassword };

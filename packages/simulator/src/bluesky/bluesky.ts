@@ -116,10 +116,7 @@ function refusal(operation: string): Reply {
   }
 }
 
-/**
- * The simulated Bluesky: two servers (PDS), the AppView reads that they proxy, the video service and the directory of
- * DIDs.
- */
+/** The simulated Bluesky: two servers (PDS), the AppView whose reads they proxy, the video service and the directory of DIDs. */
 export function createBluesky(world: World): Platform {
   const network = createNetwork(world);
   const methods = [

@@ -6,7 +6,7 @@ export interface BlobRef {
   readonly cid: string;
   readonly mimeType: string;
   readonly size: number;
-  /** Description of the image or video for readers who do not see it. */
+  /** Alternative text of the image or video. */
   readonly altText?: string;
 }
 

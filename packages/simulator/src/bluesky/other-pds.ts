@@ -5,17 +5,17 @@ import type { Call } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/** Path below which the simulator serves a second Bluesky server (PDS), which stands for all others. */
+/** URL path below which the simulator serves a second Bluesky server (PDS), which represents all servers besides the first. */
 const OTHER_PDS = "/other-pds";
-/** Accounts with a handle below this domain are stored on the second server. */
+/** Accounts whose handle is below this domain are stored on the second Bluesky server. */
 const OTHER_DOMAIN = ".pds.example";
 
-/** The path below the simulated Bluesky at which the account's own server is. */
+/** Returns the path, below the simulated Bluesky, of the server that stores the account. */
 function pathOf({ username }: Account): string {
   return username.endsWith(OTHER_DOMAIN) ? OTHER_PDS : "";
 }
 
-/** The DID document of an account, which states its handle and its server. */
+/** The DID document of a Bluesky account, which names the account's handle and server. */
 export function didDocument(account: Account, call: Call): unknown {
   const { externalId, username } = account;
   const serviceEndpoint = `${call.baseUrl}${pathOf(account)}`;
@@ -28,8 +28,8 @@ export function didDocument(account: Account, call: Call): unknown {
 }
 
 /**
- * Serves the routes of a Bluesky server at both servers. A server refuses calls that change something for an account of
- * the other server, because it does not have the account.
+ * Serves the routes of a Bluesky server at both servers. Each server refuses calls that change something for an account
+ * which the other server stores.
  */
 export function atBothServers(
   routes: readonly Route[],

@@ -6,7 +6,7 @@ import type { Comment, Reactions } from "#src/world/reactions.ts";
 const DID_ALPHABET = "abcdefghijklmnopqrstuvwxyz234567";
 const DID_CHARACTERS = 24;
 
-/** A DID whose characters the given bytes select. */
+/** Derives a Bluesky DID from the given bytes. */
 export function didOf(bytes: Buffer): string {
   const letters = [...bytes.subarray(0, DID_CHARACTERS)].map((byte) => DID_ALPHABET[byte & 31]);
   return `did:plc:${letters.join("")}`;

@@ -7,15 +7,15 @@ import type { ShownComment } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
-/** The URIs of the replies that an account has hidden, in all its threads. */
+/** The URIs of the replies that a Bluesky account has hidden, in all its threads. */
 function hiddenReplies(network: BlueskyNetwork, account: Account, now: number): Set<unknown> {
   const gates = network.records.list(account.externalId, THREADGATE_COLLECTION, now);
   return new Set(gates.flatMap(({ value }) => value["hiddenReplies"] ?? []));
 }
 
 /**
- * The comments on an account's posts and the account's replies, as the control API shows them. Like
- * all ids there, the id of what a reply answers is a record key.
+ * The comments on an account's Bluesky posts and the account's replies, as the control API shows them. The id of the post or
+ * comment that a reply answers is a record key, as all ids in the control API.
  */
 export function shownComments(network: BlueskyNetwork, account: Account): readonly ShownComment[] {
   const { clock, posts, reactions } = network.world;

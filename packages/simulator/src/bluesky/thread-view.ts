@@ -39,7 +39,7 @@ function commentMember(comment: Comment, root: StoredRecord, replyCount: number)
   return { createdAt, view: { $type: THREAD_VIEW, post, replies: [] } };
 }
 
-/** The replies of the account's own posts, by the URI of the post or comment that they answer. */
+/** The account's own posts that are replies, by the URI of the post or comment that they answer. */
 function ownReplies(
   network: BlueskyNetwork,
   { account }: FoundPost,
@@ -59,7 +59,7 @@ function ownReplies(
   return byParent;
 }
 
-/** The direct replies to a post, of readers and of the account itself, newest first. */
+/** The direct replies of readers and of the account itself to a Bluesky post, newest first. */
 function membersOf(network: BlueskyNetwork, found: FoundPost, asOf: number): Member[] {
   const replies = ownReplies(network, found, asOf);
   const countOf = (uri: string) => replies.get(uri)?.length ?? 0;

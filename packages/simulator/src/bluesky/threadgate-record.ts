@@ -19,7 +19,7 @@ function checkMax(value: unknown, path: string, max: number): void {
   }
 }
 
-/** Refuses the call when a threadgate violates its Bluesky lexicon. */
+/** Refuses the call when its threadgate record violates Bluesky's lexicon. */
 export function checkThreadgate(value: Readonly<Record<string, unknown>>): void {
   const { post, createdAt, allow, hiddenReplies } = value;
   if (typeof post !== "string" || !AT_URI.test(post)) {

@@ -17,7 +17,7 @@ export function authorId(author: string): string {
   return `3${digits.toString().padStart(15, "0")}`;
 }
 
-/** The id of a new comment on a Facebook post: the number of the post and a number of its own. */
+/** The id of a new comment on a Facebook post: the number of the post and a number of the comment. */
 export function newCommentId({ world }: FacebookNetwork, now: number, postId: string): string {
   return `${postId.split("_").at(-1) ?? ""}_${world.snowflakes.next(now)}`;
 }
@@ -50,7 +50,7 @@ export function commentView(
   };
 }
 
-/** The comments on the Page's posts and the replies to them, as the Page sees them. */
+/** The comments on the Page's posts and the replies to these comments, as the Page sees them. */
 export function shownComments(
   { world, hidden }: FacebookNetwork,
   account: Account,

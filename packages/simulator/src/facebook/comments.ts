@@ -37,14 +37,14 @@ export function findPublicPost(network: FacebookNetwork, id: string): Post | und
   return account === undefined ? undefined : findVisiblePost(network, { account }, id);
 }
 
-/** A comment on a visible post of any Page, or a reply to it. */
+/** A comment on a visible post of any Facebook Page, or a reply to such a comment. */
 export function findPublicComment(network: FacebookNetwork, id: string): Comment | undefined {
   const comment = network.world.reactions.comment("facebook", id);
   const account = network.world.accounts.byId("facebook", comment?.account ?? "");
   return account === undefined ? undefined : findComment(network, { account }, id);
 }
 
-/** A comment on one of the Page's posts, or a reply to it; undefined when it does not exist. */
+/** A comment on one of the Page's posts, or a reply to such a comment; undefined when it does not exist. */
 export function findComment(
   network: FacebookNetwork,
   graphCall: Pick<GraphCall, "account">,
@@ -86,7 +86,8 @@ export function listComments(network: FacebookNetwork): GraphEndpoint {
     path: "/:id/comments",
     operations: () => ["comments"],
     reads: true,
-    // Comments are what people wrote on the Page, so the permission to read its own posts does not suffice.
+    // Reading comments needs its own permission, because other people wrote them; the one to read the Page's posts does not
+    // suffice.
     scope: "pages_read_user_content",
     handle: (graphCall) => list(network, graphCall),
   };

@@ -106,7 +106,7 @@ test("a deleted post of the simulated Facebook is not visible and cannot be read
   expect(errorOf(await read(id, "id"))).toEqual([400, 100, 33]);
 });
 
-test("a simulated Facebook Page reads a published post of another Page, and cannot read its insights, delete it or read an unpublished one", async () => {
+test("a simulated Facebook Page can read a published post of another Page, but not its insights or unpublished posts, and cannot delete it", async () => {
   const id = textOf((await feed({ message: "Mine" })).body["id"]);
   const other = await simulator.account("facebook");
   const token = other.credentials["accessToken"] ?? "";
@@ -290,7 +290,7 @@ test("the simulated Facebook answers error code 190 to a call with an unknown to
 test("the simulated Facebook refuses calls over the limit of 4,800 calls per day and states in the usage header how long to wait", async () => {
   let answer = await call("GET", "me");
   expect(answer.headers.get("x-business-use-case-usage")).toContain('"call_count":0');
-  // A call that reads 50 objects counts as 50 calls.
+  // A Graph API call that reads 50 objects counts as 50 calls.
   for (let calls = 50; calls <= 4800; calls += 50) {
     const readsLast = calls === 4800;
     const ids = Array.from({ length: readsLast ? 49 : 50 }, () => "me").join(",");

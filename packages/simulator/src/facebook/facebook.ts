@@ -72,10 +72,10 @@ function issueAccount(
   return { account, credentials: { accessToken } };
 }
 
-/** Paths below `/graph-video` replace the host graph-video.facebook.com, which takes videos. */
+/** URL paths below `/graph-video` stand for the host graph-video.facebook.com, which receives videos. */
 const VIDEO_HOST: GraphFlavour = { prefix: "/graph-video", isInstagramLogin: false };
 
-/** Returns the permissions that the app may ask for now. */
+/** Returns the permissions that the Facebook app may currently ask for. */
 function scopesOfApp({ settings }: World): readonly string[] {
   return settings.values.facebookApp === "publishing" ? PUBLISHING_SCOPES : SCOPES;
 }

@@ -45,8 +45,8 @@ function insightsOf(
 }
 
 /**
- * The field `insights` of a Facebook post, with the names in its modifier `metric`. Insights lag behind
- * the post's counters.
+ * The field `insights` of a Facebook post: the metrics that its modifier `metric` names. They lag behind the post's real
+ * metrics.
  */
 export function insightsField(
   network: FacebookNetwork,

@@ -28,7 +28,7 @@ export interface FacebookPhoto {
   readonly id: string;
   readonly page: string;
   readonly caption: string;
-  /** Description of the photo for readers who do not see it; empty when there is none. */
+  /** Alternative text of the photo; empty when there is none. */
   readonly altText: string;
   readonly received: ReceivedMedia;
   readonly createdAt: number;

@@ -12,7 +12,7 @@ import { pickFields } from "#src/graph/parameters.ts";
 import { readOperations, readSeveralNodes } from "#src/graph/several-nodes.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 
-/** A field that only calls for the metrics of posts request. */
+/** A field that callers request only to read the metrics of posts. */
 const COUNTERS = "reactions";
 
 type View = Readonly<Record<string, unknown>>;
@@ -45,18 +45,18 @@ function findVideo(
   return video?.page === account.externalId && existsAt(video, asOf) ? video : undefined;
 }
 
-/** A post of any Page that readers see. */
+/** A post of any Facebook Page that readers can see. */
 function publicPost(network: FacebookNetwork, id: string): FacebookPost | undefined {
   return findPublicPost(network, id) === undefined ? undefined : network.posts.get(id);
 }
 
-/** A video of any Page that readers see. */
+/** A video of any Facebook Page that readers can see. */
 function publicVideo(network: FacebookNetwork, id: string): FacebookVideo | undefined {
   const post = findPublicPost(network, id);
   return post === undefined ? undefined : network.videos.get(post.id);
 }
 
-/** A post, a video or a photo that the Page can read. */
+/** A post, a video or a photo that the Facebook Page can read. */
 function findMediaView(network: FacebookNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   const post = findPost(network, graphCall, asOf) ?? publicPost(network, id);

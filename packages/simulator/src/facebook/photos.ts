@@ -36,7 +36,7 @@ function bytesOf({ parameters, fetched }: GraphCall): Buffer {
   return file.bytes;
 }
 
-/** The photo of a call. Refuses the call unless Facebook takes the photo. */
+/** Returns the photo in a call. Refuses the call when Facebook does not accept the photo. */
 export function photoOf(graphCall: GraphCall): ReceivedMedia {
   const bytes = bytesOf(graphCall);
   if (bytes.length > MAX_BYTES) {

@@ -1,4 +1,4 @@
-/** Permissions that a Facebook app has when it is made for publishing, by use case. */
+/** Permissions that a Facebook app gets when it is created for the use cases of publishing. */
 export const PUBLISHING_SCOPES: readonly string[] = [
   "business_management",
   "pages_show_list",
@@ -6,7 +6,7 @@ export const PUBLISHING_SCOPES: readonly string[] = [
   "pages_manage_posts",
 ];
 
-/** Permissions that the Facebook app has, for publishing, comments, metrics and private replies. */
+/** Permissions of a Facebook app for publishing, comments, metrics and private replies. */
 export const SCOPES: readonly string[] = [
   ...PUBLISHING_SCOPES,
   "pages_manage_engagement",

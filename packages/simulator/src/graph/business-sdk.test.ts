@@ -24,7 +24,7 @@ type SdkClass<Calls = unknown> = new (
   api: object,
 ) => SdkNode & Calls;
 
-/** The part of Meta's JavaScript SDK that these tests use; the package has no types. */
+/** Types of the parts of Meta's JavaScript SDK that these tests use, because the package has no types. */
 interface Sdk {
   readonly FacebookAdsApi: new (token: string, locale: string, reportsCrashes: boolean) => object;
   readonly Page: SdkClass<
@@ -41,9 +41,9 @@ interface Sdk {
 const sdk = createRequire(import.meta.url)("facebook-nodejs-business-sdk") as Sdk;
 
 /**
- * These tests use Meta's own client to check that the simulator behaves like the Graph API. The client cannot send files:
- * version 24.0.1 drops the body of a call with a file, so the simulator fetches images and videos from addresses. For the
- * same reason, the client makes no reels, whose bytes go to another host.
+ * These tests use Meta's own client to check that the simulator behaves like the Graph API. Version 24.0.1 of the client
+ * drops the body of a call with a file, so the simulator fetches images and videos from addresses instead. For the same
+ * reason, the tests do not create reels on Pages, whose bytes go to another host.
  */
 let simulator: TestSimulator;
 let files: Server;
@@ -71,7 +71,7 @@ const idOf = ({ _data }: SdkObject) => textOf(_data["id"]);
 const visible = async (platform: string) =>
   itemsOf(await simulator.control(`/visible?platform=${platform}`));
 
-/** Creates an account and a client for it. The SDK has no option for the address, so the tests replace its constant. */
+/** Creates an account and a client for it. The SDK has no option for the server address, so the tests replace its constant. */
 async function connect(platform: string): Promise<{ account: TestAccount; api: object }> {
   const account = await simulator.account(platform);
   const api = new sdk.FacebookAdsApi(account.credentials["accessToken"] ?? "", "en_US", false);
@@ -111,7 +111,7 @@ test("Meta's SDK publishes a video on a simulated Page, reads its status until i
     title: "Sails",
     description: "A regatta",
   });
-  // An object of the client can be read once, so each read needs a new one.
+  // An object of Meta's client can be read only once, so each read needs a new one.
   const node = () => new sdk.AdVideo(idOf(video), {}, undefined, api);
   const fields = ["title", "description", "published", "status"];
   const read = async () => (await node().read(fields))._data;
@@ -138,7 +138,7 @@ test("Meta's SDK publishes a video on a simulated Page, reads its status until i
   await expect(read()).rejects.toMatchObject({ status: 400 });
 });
 
-test("Meta's SDK is told why the simulated Page refuses a video that cannot be fetched", async () => {
+test("Meta's SDK reports why the simulated Page refuses a video that it cannot fetch", async () => {
   const { account, api } = await connect("facebook");
   const page = new sdk.Page(account.externalId, {}, undefined, api);
   const file_url = `${at("/missing")}.mp4`.replace(/:\d+/, ":1");

@@ -22,7 +22,7 @@ function dialog(platform: string, scopes: readonly string[]): string {
   return `${simulator.url}/${platform}/v25.0/dialog/oauth?${query.toString()}`;
 }
 
-/** Approves the app for these Pages with these permissions, and returns the token of the user. */
+/** Lets a user grant the app these permissions for these Pages, and returns the user's token. */
 async function userToken(
   platform: string,
   scopes: readonly string[],
@@ -40,7 +40,7 @@ async function userToken(
   return textOf((await simulator.call("GET", path)).body["access_token"]);
 }
 
-test("the dialog of the simulated Facebook refuses the whole request when the app does not have one of the permissions in it", async () => {
+test("the simulated Facebook Login dialog refuses the whole request when the app may not ask for one of the permissions", async () => {
   const statusOf = async (scopes: readonly string[]) =>
     (await fetch(dialog("facebook", scopes))).status;
   expect(await statusOf(SCOPES)).toBe(200);
@@ -54,7 +54,7 @@ test("the dialog of the simulated Facebook refuses the whole request when the ap
 });
 
 test.each(["facebook", "instagram"])(
-  "Pages on which a user of the simulated platform %s has a role through a Business portfolio are only in the lists of the portfolio",
+  "on the simulated %s, a Page that a user manages through a Business portfolio is only in the portfolio's lists of Pages",
   async (platform) => {
     const scopes = ["pages_show_list", "pages_read_engagement"];
     const pages = ["own.page", "portfolio.page", "client.page"];

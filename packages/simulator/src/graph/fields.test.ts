@@ -3,7 +3,7 @@ import { parseFields, pick } from "#src/graph/fields.ts";
 import { nestedPage } from "#src/graph/paging.ts";
 import { Refused } from "#src/http/call.ts";
 
-test("the simulator parses nested fields and modifiers of a Graph API call", () => {
+test("the simulator parses nested fields and field modifiers of a Graph API call", () => {
   const [id, replies, insights] = parseFields(
     "id,replies.limit(5).order(reverse){id,from{id}},insights.metric(views,reach)",
   );

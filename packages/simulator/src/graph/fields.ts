@@ -9,9 +9,7 @@ export interface Field {
   readonly fields: readonly Field[];
 }
 
-/**
- * A value of a Graph API result that depends on how the caller asks for it, for example a list with a limit.
- */
+/** A value in a Graph API result that depends on how the caller requests it, for example a list with a limit. */
 export type Expansion = (field: Field) => unknown;
 
 /** Splits a text at the commas that are not inside brackets. */

@@ -20,7 +20,7 @@ const LONG_LIFETIME_MS = 60 * 86_400_000;
 /** How Facebook Login works on one of its platforms (Facebook or Instagram). */
 export interface FacebookLogin {
   readonly host: GraphHost;
-  /** Returns the permissions that the app may ask for now. */
+  /** Returns the permissions that the app may currently ask for. */
   readonly listScopes: () => readonly string[];
   readonly usernameFault: (username: string) => string | undefined;
   readonly ensureAccount: (username: string | undefined) => Account;

@@ -8,10 +8,7 @@ import type { Route } from "#src/platform.ts";
 import type { Table } from "#src/store/table.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/**
- * External ids of the accounts that a user selected in Facebook Login for the app, by the user's
- * id.
- */
+/** The external ids of the accounts that each user selected for the app in Facebook Login, by user id. */
 export type Choices = Table<readonly string[]>;
 
 /** The part of Facebook Login that the lists of Pages need. */
@@ -24,8 +21,8 @@ interface PageOwner {
 const BUSINESS_ID = "900000000000001";
 
 /**
- * The list in which a Page is: the user's role on a Page whose username begins with `portfolio` or
- * `client` comes through a Business portfolio, and `/me/accounts` leaves such a Page out.
+ * The list that contains a Page: a user manages a Page whose username begins with `portfolio` or `client` through a Business
+ * portfolio, so `/me/accounts` does not contain it.
  */
 function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pages" {
   if (username.startsWith("portfolio")) {
@@ -34,7 +31,7 @@ function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pag
   return username.startsWith("client") ? "client_pages" : "accounts";
 }
 
-/** A list of the selected Pages, each with a token that does not expire. */
+/** One list of the Pages that a user selected, each with a token that does not expire. */
 function pagesIn(
   { host, pageView }: PageOwner,
   choices: Choices,
@@ -59,7 +56,7 @@ function pagesIn(
   return { status: 200, body: { data, paging: { cursors: { before: "b", after: "a" } } } };
 }
 
-/** The lists of a user's Pages: their own, and those of the Business portfolio. */
+/** The lists of a user's Pages: the user's own Pages, and those of the Business portfolio. */
 export function pageListRoutes(owner: PageOwner, choices: Choices): readonly Route[] {
   const { host } = owner;
   const shared: Pick<GraphEndpoint, "method" | "operations"> = {

@@ -28,8 +28,8 @@ function limitOf(parameters: GraphParameters, maxLimit: number): number {
 }
 
 /**
- * The items of a Graph API list after the item of a cursor; all items without a cursor. Refuses a
- * cursor whose item no longer exists.
+ * The items of a Graph API list that follow the cursor's item; all items without a cursor. Refuses a cursor whose item no
+ * longer exists.
  */
 function* itemsAfter<T extends { readonly id: string }>(
   all: Iterable<T>,

@@ -42,8 +42,8 @@ export class PrivateReplies {
   }
 
   /**
-   * Sends a private reply. A second one is refused with the code 10900. A late one is refused like every message outside
-   * of the messaging window; Meta does not document a code of its own for it.
+   * Sends a private reply. Refuses a second one with the code 10900, and a late one with the code for messages outside of
+   * the messaging window, because Meta documents no other code for it.
    */
   send(comment: Comment, text: string, now: number): void {
     if (this.hasAt(comment.id, now)) {
@@ -76,7 +76,7 @@ export function privateReplyOf({ parameters }: GraphCall): {
     : refuseParameter("Param message must have a text of at most 1000 bytes");
 }
 
-/** The account's comment with the given id, which can have a private reply. */
+/** Returns the comment with the given id. Refuses the call when the comment is the account's own or not on its posts. */
 export function requireRepliable(
   { platform, world }: GraphHost,
   { account }: GraphCall,

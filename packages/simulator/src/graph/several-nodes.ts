@@ -21,11 +21,11 @@ function readAll(
 }
 
 /**
- * `GET /?ids=`: reads several objects with one call, which counts as one call per id. One id that
- * cannot be read fails the whole call.
+ * `GET /?ids=`: reads several objects with one call, which counts as one call per id. If one id cannot be read, the whole
+ * call fails.
  *
- * @param counters Name of a field that only calls for metrics request.
- * @param viewOf Returns the object whose id the call has in its path, or refuses the call.
+ * @param counters Name of a field that callers request only to read metrics.
+ * @param viewOf Returns the object whose id is in the path of the call, or refuses the call.
  */
 export function readSeveralNodes(
   scope: string,
@@ -42,7 +42,7 @@ export function readSeveralNodes(
   };
 }
 
-/** The operation of a call that reads objects: `metrics` when it requests counters. */
+/** The operation of a call that reads objects: `metrics` when the call requests the field for metrics. */
 export function readOperations(
   query: URLSearchParams,
   counters: string,

@@ -17,7 +17,7 @@ export interface ServeDeps {
   readonly held: HeldCalls;
   /** Aborted when the simulator stops, so that no delay of a response continues. */
   readonly stopping: AbortSignal;
-  /** Receives each call with the id of its platform before the platform handles the call. */
+  /** Receives each call, and the id of the called platform, before the platform handles the call. */
   readonly onCall?: ((platformId: string, call: Call) => void) | undefined;
 }
 

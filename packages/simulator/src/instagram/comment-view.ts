@@ -47,7 +47,7 @@ export function commentView(
   };
 }
 
-/** The comments on the account's posts and the replies to them, as its owner sees them. */
+/** The comments on the account's Instagram posts and the replies to these comments, as the account's owner sees them. */
 export function shownComments(
   { world, hidden }: InstagramNetwork,
   account: Account,

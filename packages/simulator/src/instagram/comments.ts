@@ -9,7 +9,7 @@ import type { Comment } from "#src/world/reactions.ts";
 
 const MAX_LIMIT = 50;
 
-/** A comment on one of the account's Instagram posts, or a reply to it; undefined when it does not exist. */
+/** A comment on one of the account's Instagram posts, or a reply to such a comment; undefined when it does not exist. */
 export function findComment(
   { world }: InstagramNetwork,
   { account }: Pick<GraphCall, "account">,

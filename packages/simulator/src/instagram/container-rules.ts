@@ -48,7 +48,7 @@ function checkRatio({ width, height }: ReceivedMedia): void {
   }
 }
 
-/** The description of an image; empty when the caller gave none. */
+/** The alternative text of an image; empty when the caller gave none. */
 export function altTextOf({ parameters }: GraphCall): string {
   const altText = parameters.text("alt_text");
   return altText.length > MAX_ALT_TEXT_LENGTH
@@ -56,7 +56,7 @@ export function altTextOf({ parameters }: GraphCall): string {
     : altText;
 }
 
-/** The time in a video of its cover; empty when the caller gave none. */
+/** The time in a video of its cover image; empty when the caller gave none. */
 export function coverOf({ parameters }: GraphCall): Pick<Container, "coverMs"> {
   if (!parameters.has("thumb_offset")) {
     return {};

@@ -24,7 +24,7 @@ export interface Container {
    */
   readonly isChild: boolean;
   readonly caption: string;
-  /** Whether a reel also appears in the feed of the profile; absent when the caller did not say it. */
+  /** Whether a reel also appears in the feed of the profile; absent when the caller did not choose. */
   readonly shareToFeed?: boolean;
   /**
    * The images and videos of the Instagram post that the container becomes. For a carousel: those
@@ -44,7 +44,7 @@ export interface Container {
    */
   readonly error: ContainerError | null;
   readonly publishedAt: number | null;
-  /** Time in the video of the Instagram container, in milliseconds, of its cover. */
+  /** Time in milliseconds of the cover image in the video. */
   readonly coverMs?: number;
 }
 

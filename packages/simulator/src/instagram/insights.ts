@@ -39,7 +39,7 @@ const METRICS: Readonly<Record<PostDetail["productType"], Metrics>> = {
   },
 };
 
-/** The metrics of an Instagram post with the given names. Insights lag behind the post's counters. */
+/** The Instagram metrics with the given names. They lag behind the post's real metrics. */
 function insightsOf(
   { world }: InstagramNetwork,
   { asOf, token }: GraphCall,
@@ -58,7 +58,7 @@ function insightsOf(
   return { data };
 }
 
-/** The field `insights` of an Instagram post, with the names in its modifier `metric`. */
+/** The field `insights` of an Instagram post: the metrics that its modifier `metric` names. */
 export function insightsField(
   network: InstagramNetwork,
   graphCall: GraphCall,

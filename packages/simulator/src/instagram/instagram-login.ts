@@ -16,10 +16,7 @@ import type { Account } from "#src/world/accounts.ts";
  */
 export const INSTAGRAM_LOGIN: GraphFlavour = { prefix: "/login", isInstagramLogin: true };
 
-/**
- * Permissions that the app has with Instagram Login, which has no permission for deleting
- * posts.
- */
+/** Permissions that the app has with Instagram Login. Instagram Login has no permission to delete posts. */
 const SCOPES: readonly string[] = [
   "instagram_business_basic",
   "instagram_business_content_publish",

@@ -66,7 +66,7 @@ const status = async (id: string) =>
 const advance = (advanceMs: number) => simulator.control("/clock", { advanceMs });
 const visible = async () => itemsOf(await simulator.control("/visible?platform=instagram"));
 
-/** Authorizes the app for the account with the given permissions, and returns the token of the account's Page. */
+/** Lets the account grant the app the given permissions, and returns the token of the account's Page. */
 async function tokenWith(scope: string): Promise<string> {
   const client = { client_id: "app", redirect_uri: "https://app.test/callback" };
   const asked = new URLSearchParams({
@@ -206,7 +206,7 @@ test("the simulated Instagram refuses a carousel with 1 or 11 child containers, 
   expect((await carousel(one, two)).status).toBe(200);
 });
 
-test("the simulated Instagram takes the bytes of a video from apps with Facebook Login only, and fetches video_url for accounts of Instagram Login", async () => {
+test("the simulated Instagram accepts uploaded video bytes only with Facebook Login, and fetches video_url with Instagram Login", async () => {
   const own = account.credentials["instagramAccessToken"] ?? "";
   const createAs = (host: string, by: string, fields: Fields) =>
     simulator.call("POST", `/instagram${host}/v25.0/${account.externalId}/media`, {

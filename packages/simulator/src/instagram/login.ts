@@ -4,10 +4,7 @@ import type { IssuedAccount } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import { inventName } from "#src/world/names.ts";
 
-/**
- * Permissions that the Instagram app has, for publishing, deleting, comments, metrics and private
- * replies.
- */
+/** Permissions that the Instagram app has: for publishing, deleting, comments, metrics and private replies. */
 export const SCOPES: readonly string[] = [
   "business_management",
   "instagram_basic",
@@ -48,8 +45,8 @@ function ensureAccount({ world, ownerships }: InstagramNetwork, username: string
 }
 
 /**
- * Issues an Instagram account with a Page token, which does not expire, and with a token of
- * Instagram Login. Each token has those of the permissions that its login knows.
+ * Issues an Instagram account with a Page token, which does not expire, and with a token of Instagram Login. Each token gets
+ * only the permissions that exist in its login.
  */
 export function issueAccount(
   network: InstagramNetwork,

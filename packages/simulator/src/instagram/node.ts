@@ -13,7 +13,7 @@ import { accountView, containerView, mediaView } from "#src/instagram/views.ts";
 import type { View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
-/** A field that only calls for the metrics of posts request; calls for comments also request `like_count`. */
+/** A field that callers request only to read the metrics of posts, unlike `like_count`, which calls for comments also request. */
 export const COUNTERS = "like_count,comments_count";
 
 /**
@@ -32,7 +32,7 @@ function ownerView(network: InstagramNetwork, { account, token }: GraphCall): Vi
   };
 }
 
-/** Whether Instagram answers reads of single containers and posts with the token of a Page with 100/33. */
+/** Whether Instagram refuses reads of single containers and posts with a Page's token, with the error 100/33. */
 function isReadRefused({ world }: InstagramNetwork, { token }: GraphCall): boolean {
   return token.kind === "page" && world.settings.values.instagramPageTokenReads === "refused";
 }
@@ -48,7 +48,7 @@ function findView(network: InstagramNetwork, graphCall: GraphCall): View | undef
   return isReadRefused(network, graphCall) ? undefined : findObjectView(network, graphCall);
 }
 
-/** A single container, post or comment. */
+/** A single Instagram container, post or comment. */
 function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   const container = network.containers.find(account.externalId, id, asOf);

@@ -6,8 +6,8 @@ import { authorId } from "#src/instagram/comment-view.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 
 /**
- * Ids in the path that accept messages. With Facebook Login messages go through the Page, and Meta refuses the id of the
- * Instagram account; with Instagram Login it is the other way round.
+ * Ids that the URL path of a call for messages may contain. With Facebook Login it is the id of the Page, and Meta refuses
+ * the id of the Instagram account; with Instagram Login it is the reverse.
  */
 function senderIds(network: InstagramNetwork, { account, token }: GraphCall): readonly string[] {
   const pageId = network.ownerships.get(account.externalId)?.pageId ?? "me";

@@ -35,7 +35,7 @@ function namesIn(text: string): readonly (string | undefined)[] {
 interface Decision {
   /** Usernames of the selected accounts, separated by commas. */
   readonly names: string;
-  /** Scopes that the user unticked. */
+  /** Scopes that the user deselected. */
   readonly declined: readonly string[];
 }
 

@@ -16,8 +16,8 @@ export function faultPage(fault: string): Reply {
 }
 
 /**
- * The OAuth approval page. The user enters a username, or leaves the field empty to create a new
- * account, and can name permissions that are not granted. The form posts to the page's own URL.
+ * The OAuth approval page. The user enters a username, or leaves the field empty to create a new account, and can list
+ * permissions to decline. The form posts to the page's own URL.
  */
 export function approvalPage(platform: string, { clientId, scopes }: AuthorizeRequest): Reply {
   const list = scopes.map((scope) => `<li>${escape(scope)}</li>`).join("");

@@ -3,13 +3,12 @@ import { idOf } from "#src/telegram/parameters.ts";
 import type { Parameters } from "#src/telegram/parameters.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/** Ids of the topics that a simulated forum has. */
+/** Ids of the topics that every simulated forum has. */
 const TOPIC_IDS: ReadonlySet<number> = new Set([2, 3]);
 
 /**
- * The kind of a simulated Telegram chat: the username of a group begins with `group`, of a group
- * with topics with `forum`; every other chat is a channel. Bots are administrators of channels and
- * plain members of groups.
+ * The kind of a simulated Telegram chat. A username that begins with `group` means a group, one that begins with `forum` a
+ * group with topics, any other a channel. Bots are administrators of channels and plain members of groups.
  */
 export function kindOf({ username }: Account): "channel" | "group" | "forum" {
   if (username.startsWith("group")) {
@@ -18,10 +17,7 @@ export function kindOf({ username }: Account): "channel" | "group" | "forum" {
   return username.startsWith("forum") ? "forum" : "channel";
 }
 
-/**
- * The topic that a call that sends a message names; undefined when it names none. Refuses a topic
- * that the chat does not have.
- */
+/** The topic that a sending call names; undefined when it names none. Refuses a topic that the chat does not have. */
 export function topicOf(chat: Account, parameters: Parameters): number | undefined {
   const given = parameters.get("message_thread_id");
   if (given === undefined) {

@@ -255,7 +255,7 @@ test("simulated Telegram albums and each of their messages survive a restart of 
   }
 });
 
-test("GET /_control/visible/{platform}/{id}/media/{index} answers the file of a post that readers load, with its type", async () => {
+test("GET /_control/visible/{platform}/{id}/media/{index} answers with the media file that a post's readers load and its type", async () => {
   const files = [pngOf(20, 10), mp4Bytes()];
   await album(files);
   const [{ id: own } = { id: "" }] = (await visible()) as readonly { id?: unknown }[];

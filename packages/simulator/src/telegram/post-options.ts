@@ -22,7 +22,7 @@ function parse(text: string, name: string): unknown {
   }
 }
 
-/** How the caption of an album is to be read: as its first entry with a parse mode says. */
+/** The parse mode of an album's caption, from the first entry that has one. */
 function parseModeOf(parameters: Parameters): unknown {
   const own = parameters.get("parse_mode");
   if (own !== undefined || !parameters.has("media")) {
@@ -34,7 +34,7 @@ function parseModeOf(parameters: Parameters): unknown {
     .find((mode) => mode !== undefined);
 }
 
-/** What the caller of Telegram's Bot API chose for a message besides its content. */
+/** The options that the caller of Telegram's Bot API chose for a message. */
 export function postOptions(parameters: Parameters): Pick<Post, "options"> {
   const mode = parseModeOf(parameters);
   const options = {

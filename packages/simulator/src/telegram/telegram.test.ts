@@ -110,7 +110,7 @@ test("a simulated Telegram bot can read its own profile, its channel and its rig
   });
 });
 
-test("a simulated Telegram bot is a plain member of a group without the right can_post_messages, which only channels have, and may post there", async () => {
+test("a simulated Telegram bot may post as a plain member of a group without can_post_messages, a right that only channels have", async () => {
   const group = await simulator.account("telegram", "group_harbour");
   const me = await telegram(simulator, group, "getMe");
   const user_id = me.body["result"]?.["id"];

@@ -18,16 +18,16 @@ export function chatView(chat: Account): Record<string, unknown> {
   return { ...common, type: "supergroup", ...(kind === "forum" ? { is_forum: true } : {}) };
 }
 
-/** Who sent a Telegram message: in a channel the channel itself, in a group the bot. */
+/** The sender of a Telegram message: in a channel the channel itself, in a group the bot. */
 function senderView(chat: Account, bot: Bot): Record<string, unknown> {
   return kindOf(chat) === "channel" ? { sender_chat: chatView(chat) } : { from: botView(bot) };
 }
 
-/** Where and by whom a Telegram message was sent. */
+/** The chat, the topic and the sender of a Telegram message. */
 export interface Sent {
   readonly chat: Account;
   readonly bot: Bot;
-  /** Id of the topic of a forum; undefined outside of topics. */
+  /** Id of the topic in a forum; undefined for a message outside of topics. */
   readonly topicId: number | undefined;
 }
 

@@ -12,9 +12,9 @@ export interface PostInfo {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
-  /** The flags of the TikTok post that the caller set, and its privacy level. */
+  /** The options that the caller set for the TikTok post, and its privacy level. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Time in the video, in milliseconds, of its cover. */
+  /** Time in milliseconds of the cover image in the video. */
   readonly coverMs?: number;
 }
 

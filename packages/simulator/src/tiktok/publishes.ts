@@ -36,9 +36,9 @@ export interface Publish {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
-  /** The flags of the TikTok post that the caller set; absent in journals of earlier versions. */
+  /** The options that the caller set for the TikTok post; absent in journals of earlier versions. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Time in the video, in milliseconds, of its cover. */
+  /** Time in milliseconds of the cover image in the video. */
   readonly coverMs?: number;
   /**
    * When the call that started the TikTok publish arrived, in Unix milliseconds of the simulator's

@@ -11,7 +11,7 @@ const RESERVED_DOMAIN = /(?:^|\.)(?:test|invalid|example(?:\.com|\.net|\.org)?)$
 const LOCAL_HOSTS = new Set(["127.0.0.1", "localhost", "[::1]"]);
 const MAX_PHOTO_BYTES = 20_000_000;
 /**
- * "Up to 1080p": TikTok fails photos whose shorter side is over 1080 pixels with
+ * Maximum length in pixels of a photo's shorter side ("up to 1080p"). TikTok fails larger photos with
  * `picture_size_check_failed` (Postiz #1875, 2026-08-11).
  */
 const MAX_SHORT_SIDE = 1080;

@@ -143,7 +143,7 @@ describe("TikTok video uploads", () => {
     },
   );
 
-  test("the simulated TikTok refuses to divide a video of up to 64 MB, unless the setting tiktokWholeVideoBytes allows it", async () => {
+  test("the simulated TikTok refuses a video of up to 64 MB in several chunks, unless the setting tiktokWholeVideoBytes allows it", async () => {
     expect(errorOf(await init(20 * MIB, 10 * MIB, 2))).toEqual([200, "ok"]);
     await simulator.control("/settings", { tiktokWholeVideoBytes: 64_000_000 });
     const refused = await init(20 * MIB, 10 * MIB, 2);
@@ -217,7 +217,7 @@ describe("TikTok video uploads", () => {
 
 describe("TikTok photos", () => {
   const JPEG = Buffer.from("\xff\xd8\xff\xe0 a photo", "latin1");
-  /** The path of a photo with its type, its width and its height. */
+  /** The URL path of a test photo, with its type, width and height. */
   const SIZED = /^\/(?<type>jpeg|webp)-(?<width>\d+)-(?<height>\d+)$/;
   const sized = (path: string): Buffer => {
     const { type, width, height } = SIZED.exec(path)?.groups ?? {};
@@ -286,7 +286,7 @@ describe("TikTok photos", () => {
         const { status, fail_reason: reason } = await fetchStatus(body["data"]?.["publish_id"]);
         return reason ?? status;
       };
-      // The sizes that users report for TikTok: Postiz #1875, 2026-08-11.
+      // Photo sizes that users report TikTok to accept or fail: Postiz #1875, 2026-08-11.
       expect(await statusOf("941-1672")).toBe("PUBLISH_COMPLETE");
       expect(await statusOf("1920-1080")).toBe("PUBLISH_COMPLETE");
       expect(await statusOf("1254-1254")).toBe("picture_size_check_failed");

@@ -2,7 +2,7 @@ import { countGifFrames } from "#src/world/gif.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import { readWebp } from "#src/world/webp.ts";
 
-/** What the bytes of a file say about it. */
+/** The properties of a file that the simulator detects from its bytes. */
 export interface DetectedMedia {
   readonly kind: PostedMedia["kind"];
   /** MIME type of the file. */
@@ -45,7 +45,7 @@ function bmp(file: Buffer): DetectedMedia | undefined {
   if (file.length < 26) {
     return undefined;
   }
-  // A negative height says that the rows are stored from top to bottom.
+  // In a BMP, a negative height means that the rows are stored from top to bottom.
   const size = { width: file.readInt32LE(18), height: Math.abs(file.readInt32LE(22)) };
   return { kind: "image", contentType: "image/bmp", ...size };
 }
@@ -60,7 +60,7 @@ function riff(file: Buffer): DetectedMedia | undefined {
     : undefined;
 }
 
-/** The types of files that begin with a box `ftyp`, by the brand in that box; other brands are MP4 videos. */
+/** The types of files that begin with a box `ftyp`, by the brand in that box; files of all other brands are MP4 videos. */
 const BRANDS: ReadonlyMap<string, string> = new Map([
   ["qt  ", "video/quicktime"],
   ["heic", "image/heic"],
@@ -80,7 +80,7 @@ function isoMedia(file: Buffer): DetectedMedia {
   return { kind: contentType.startsWith("image/") ? "image" : "video", contentType };
 }
 
-/** What a file is that starts with these bytes. */
+/** The first bytes of each file type, with the function that reads the rest. */
 const SIGNATURES: readonly (readonly [string, (file: Buffer) => DetectedMedia | undefined])[] = [
   ["\xff\xd8\xff", jpeg],
   ["\x89PNG\r\n\x1a\n", png],
@@ -94,8 +94,8 @@ const SIGNATURES: readonly (readonly [string, (file: Buffer) => DetectedMedia | 
 ];
 
 /**
- * Detects the type of a file from its bytes, and the size and the frames of an image; undefined when no simulated
- * platform accepts files of this type. Of a large file, the beginning is enough for the type and the size.
+ * Detects the type of a file from its bytes, and the size and number of frames of an image; undefined when no simulated
+ * platform accepts files of this type. The beginning of a large file is enough for its type and size.
  */
 export function detectMedia(file: Buffer): DetectedMedia | undefined {
   if (startsWith(file, "ftyp", 4)) {

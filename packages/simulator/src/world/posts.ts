@@ -9,9 +9,9 @@ export interface PostedMedia {
   readonly sha256: string;
   /** The platform's own id of the media file; absent on platforms that show no such id. */
   readonly key?: string;
-  /** Description of the file for readers who do not see it; absent when the client sent none. */
+  /** Alternative text of the file; absent when the client sent none. */
   readonly altText?: string;
-  /** Time in the video, in milliseconds, of its cover; absent when the client chose none. */
+  /** Time in milliseconds of the cover image in the video; absent when the client chose none. */
   readonly coverMs?: number;
 }
 
@@ -37,10 +37,7 @@ export interface Post {
   readonly createCalls: number;
   /** Id of the post to which this post replies; absent when the post is not a reply. */
   readonly replyTo?: string;
-  /**
-   * What the publishing client chose for the post besides its content, under the platform's own
-   * names; absent when it chose nothing.
-   */
+  /** The options that the publishing client chose for the post, under the platform's own names; absent when it chose none. */
   readonly options?: Readonly<Record<string, unknown>>;
 }
 

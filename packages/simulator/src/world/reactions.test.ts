@@ -18,7 +18,7 @@ const comment = (id: string, createdAt: number, mediaId = "post") => ({
 const idsOn = (reactions: Reactions, postId = "post") =>
   reactions.commentsOn("instagram", postId).map(({ id }) => id);
 
-test("the simulator lists the comments on a post in order of their time, whatever order they arrive in", () => {
+test("the simulator lists the comments on a post in order of their times, even if they arrive in another order", () => {
   const reactions = new Reactions(new Store());
   for (const each of [comment("b", 2), comment("d", 4), comment("a", 1), comment("c", 2)]) {
     reactions.addComment(each);
@@ -31,7 +31,7 @@ test("the simulator lists the comments on a post in order of their time, whateve
   ]);
 });
 
-test("the simulator lists comments after a restart, and no comments after a reset", () => {
+test("the simulator keeps comments when it restarts, and deletes them at a reset", () => {
   const dataDir = mkdtempSync(join(tmpdir(), "simulator-"));
   try {
     const store = new Store(dataDir);
@@ -48,7 +48,7 @@ test("the simulator lists comments after a restart, and no comments after a rese
   }
 });
 
-test("the simulator returns the counters that a post had at an earlier time", () => {
+test("the simulator returns the metrics that a post had at an earlier time", () => {
   const reactions = new Reactions(new Store());
   reactions.setMetrics("instagram", "post", { views: 1, likes: 1 }, 10);
   reactions.setMetrics("instagram", "post", { views: 2 }, 20);

@@ -31,19 +31,16 @@ export type MetricName = (typeof METRIC_NAMES)[number];
 
 export type MetricValues = Readonly<Partial<Record<MetricName, number>>>;
 
-/** The counters of a post from the given time on, in Unix milliseconds of the simulator's clock. */
+/** The metrics of a post from the given time on, in Unix milliseconds of the simulator's clock. */
 interface MetricReading {
   readonly at: number;
   readonly values: MetricValues;
 }
 
-/** Maximum number of earlier counters of a post that the simulator keeps. */
+/** Maximum number of earlier values of a post's metrics that the simulator keeps. */
 const MAX_READINGS = 50;
 
-/**
- * The comments on posts of the simulated platforms, and the counters of these posts. Tests set both
- * through the control API.
- */
+/** The comments on posts of the simulated platforms, and the metrics of these posts. Tests set both through the control API. */
 export class Reactions {
   readonly #comments: Table<Comment>;
   readonly #metrics: Table<readonly MetricReading[]>;
@@ -92,7 +89,7 @@ export class Reactions {
     return this.#readings(platform, postId).at(-1)?.values ?? {};
   }
 
-  /** The counters of a post as they were at the given time. */
+  /** The metrics that a post had at the given time. */
   metricsAt(platform: string, postId: string, instant: number): MetricValues {
     return this.#readings(platform, postId).findLast(({ at }) => at <= instant)?.values ?? {};
   }
@@ -101,7 +98,7 @@ export class Reactions {
     return this.#metrics.get(`${platform}:${postId}`) ?? [];
   }
 
-  /** Inserts a comment after all comments of the same time. Nearly every comment is the newest one. */
+  /** Inserts a comment after all comments with the same or an earlier time. Almost every new comment is the latest one. */
   #index(comment: Comment): void {
     const key = `${comment.platform}:${comment.mediaId}`;
     const list = this.#byPost.get(key) ?? [];

@@ -8,8 +8,8 @@ export interface ReaderFile {
 const MAX_BYTES = 256_000_000;
 
 /**
- * The received files by their SHA-256, so that tests can compare what readers load with what was sent. They are only in memory:
- * after a restart of the simulator, posts of earlier processes have none.
+ * The received files by their SHA-256, so that tests can compare what readers load with what was sent. The files are only in
+ * memory: after a restart of the simulator, earlier posts have no files.
  */
 export class ReaderFiles {
   readonly #files = new Map<string, ReaderFile>();

@@ -120,7 +120,7 @@ test.each(ENCODED)(
   },
 );
 
-test("receive() reads the size of the largest WebP, whose sides have 14 or 24 bits", () => {
+test("receive() reads the size of the largest possible WebP images, whose sides are stored in 14 or 24 bits", () => {
   const lossless = Buffer.from(ENCODED[1]?.[2] ?? "", "base64");
   lossless.writeUInt32LE(0x0fff_ffff, 21);
   expect(receive([lossless])).toMatchObject({ width: 16_384, height: 16_384 });
@@ -138,7 +138,7 @@ test("receive() detects the type of a truncated WebP or GIF", () => {
   }
 });
 
-test("receive() tells the HEIC and AVIF pictures of phones from videos, which begin in the same way", () => {
+test("receive() distinguishes HEIC and AVIF pictures from MP4 videos, which begin with the same box", () => {
   const found = ["heic", "mif1", "avif", "isom"].map(
     (brand) => receive([Buffer.from(`\0\0\0\x18ftyp${brand}`, "latin1")])?.contentType,
   );

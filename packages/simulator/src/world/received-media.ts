@@ -15,13 +15,13 @@ export interface ReceivedMedia extends PostedMedia, DetectedMedia {
 
 /** Maximum length in bytes of a file that is stored for readers. */
 const MAX_KEPT_BYTES = 64_000_000;
-/** Number of bytes at the start of a file that is not stored, in which the simulator looks for its type and size. */
+/** Number of bytes that are stored of a larger file, in which the simulator looks for the file's type and size. */
 const HEAD_BYTES = 256 * 1024;
 
-/** The store of the simulator whose platform handles a call now; handlers are synchronous. */
+/** The store for files that the current platform call receives. One variable is enough, because handlers are synchronous. */
 let readerFiles: ReaderFiles | undefined;
 
-/** Handles a platform call; the files that the call receives are stored for readers. */
+/** Handles a platform call, and stores the files that the call receives for readers. */
 export function storingFiles<T>(files: ReaderFiles, handle: () => T): T {
   readerFiles = files;
   try {

@@ -19,23 +19,23 @@ export interface SettingValues {
    * a video, YouTube makes the video private.
    */
   readonly audited: boolean;
-  /** How long the insights of Facebook and Instagram lag behind a post's counters, in milliseconds. */
+  /** How long the insights of Facebook and Instagram lag behind a post's real metrics, in milliseconds. */
   readonly insightsLagMs: number;
   /**
-   * Size in bytes up to which TikTok refuses to receive a video in several chunks, as it does since
-   * 2026-08-09. With 0 it accepts every division that its documentation allows.
+   * Size in bytes up to which TikTok refuses a video in several chunks, as the real TikTok does since 2026-08-09. With 0,
+   * the simulator accepts every division into chunks that TikTok documents.
    */
   readonly tiktokWholeVideoBytes: number;
-  /** Shape of Instagram Login's answer with a token for an hour: an object, or a list `data` with one object. */
+  /** Shape of Instagram Login's response with a short-lived token (one hour): an object, or a list `data` with one object. */
   readonly instagramTokenShape: "object" | "list";
   /**
-   * Whether Instagram refuses reads of containers and posts with the token of a Page (error 100/33), as it does for some accounts
+   * Whether Instagram refuses reads of containers and posts with a Page's token (error 100/33), as it does for some accounts
    * since 2026-05-23. Creating, publishing and listing still work.
    */
   readonly instagramPageTokenReads: "allowed" | "refused";
   /**
-   * Which permissions the Facebook app may ask for: all, or only those for publishing, as apps that are made today by use case. The
-   * dialog then refuses the whole request with any other permission.
+   * Which permissions the Facebook app may ask for: all, or only those for publishing, as apps that are now created by use
+   * case. The login dialog then refuses the whole request if it contains any other permission.
    */
   readonly facebookApp: "all" | "publishing";
 }

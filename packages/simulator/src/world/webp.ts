@@ -1,16 +1,16 @@
-/** Width and height in pixels, and number of frames. Parts that a truncated file lacks are absent. */
+/** Width and height of a WebP in pixels, and its number of frames; absent where a truncated file does not contain them. */
 export interface WebpFacts {
   readonly width?: number;
   readonly height?: number;
   readonly frames: number;
 }
 
-/** Position of the name of the first chunk, after `RIFF`, the length and `WEBP`. */
+/** Position of the first chunk's name in a WebP file, after `RIFF`, the length and `WEBP`. */
 const FIRST_CHUNK = 12;
-/** Length in bytes of the name and the length of a chunk. */
+/** Length in bytes of a WebP chunk's name and length. */
 const CHUNK_HEAD = 8;
 const FIRST_CONTENT = FIRST_CHUNK + CHUNK_HEAD;
-/** Number of bytes from which the size of every kind of WebP can be read. */
+/** Number of bytes at the start of a WebP file that contain the size, for every kind of WebP. */
 const HEAD_BYTES = 30;
 const ANIMATION_FLAG = 0x02;
 const SIDE_14_BITS = 0x3fff;
@@ -19,13 +19,13 @@ function textAt(file: Buffer, at: number): string {
   return file.toString("latin1", at, at + 4);
 }
 
-/** Number of animation frames, each of which is a chunk `ANMF`. */
+/** Number of animation frames in a WebP file; each is a chunk `ANMF`. */
 function countFrames(file: Buffer): number {
   let frames = 0;
   for (let at = FIRST_CHUNK; at + CHUNK_HEAD <= file.length;) {
     frames += textAt(file, at) === "ANMF" ? 1 : 0;
     const bytes = file.readUInt32LE(at + 4);
-    // A chunk of odd length is followed by one byte of padding.
+    // In a WebP file, one byte of padding follows a chunk of odd length.
     at += CHUNK_HEAD + bytes + (bytes % 2);
   }
   return frames;
@@ -41,7 +41,7 @@ export function readWebp(file: Buffer): WebpFacts {
   }
   switch (textAt(file, FIRST_CHUNK)) {
     case "VP8 ": {
-      // Three bytes about the frame and a start code of three bytes stand before the size.
+      // In a `VP8 ` chunk, three bytes about the frame and a start code of three bytes precede the size.
       const width = file.readUInt16LE(FIRST_CONTENT + 6) & SIDE_14_BITS;
       const height = file.readUInt16LE(FIRST_CONTENT + 8) & SIDE_14_BITS;
       return { width, height, frames: 1 };

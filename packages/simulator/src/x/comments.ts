@@ -24,7 +24,7 @@ const PARAMETERS = [
 const QUERY = /^(conversation_id|in_reply_to_tweet_id):([0-9]{1,19})$/;
 const SEARCH_WINDOW_MS = 7 * 86_400_000;
 
-/** Finds the tweets of a search on X by the one operator in its query. */
+/** Finds the tweets that an X search returns by the only operator in its query. */
 function searched(network: XNetwork, { call, asOf }: XCall) {
   const text = call.query.get("query") ?? "";
   const [, operator, id = ""] = QUERY.exec(text) ?? [];
@@ -40,10 +40,7 @@ function searched(network: XNetwork, { call, asOf }: XCall) {
     : repliesTo(network, id, asOf);
 }
 
-/**
- * Reads the page token or the parameter `until_id` of a search on X. The page contains the tweets
- * whose ids are below this id.
- */
+/** Reads the page token or the parameter `until_id` of an X search. The page contains the tweets whose ids are below it. */
 function tokenParameter(query: URLSearchParams): bigint {
   const name = ["next_token", "pagination_token", "until_id"].find((each) => query.has(each));
   const token = query.get(name ?? "");

@@ -21,7 +21,7 @@ export interface Endpoint {
   readonly path: string;
   readonly operations: (call: Call) => readonly [Operation, ...Operation[]];
   readonly reads?: boolean;
-  /** Scope that the access token must have for this X endpoint. */
+  /** Scope that an access token must have to call this X endpoint. */
   readonly scope?: string;
   /** Name of the counter for the X endpoint's rate limit. */
   readonly bucket: string;

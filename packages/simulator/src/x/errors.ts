@@ -53,8 +53,8 @@ export const SCOPE_MISSING = problem(
 );
 
 /**
- * The refusal of a reply to an author who did not mention or quote the account, in the words of a
- * report of 2026-05 (github.com/gptme/gptme-contrib/pull/811).
+ * The error of a reply to an author who did not mention or quote the account; the text is from a report of 2026-05
+ * (github.com/gptme/gptme-contrib/pull/811).
  */
 export const NOT_SUMMONED = forbidden(
   "Reply to this conversation is not allowed because you have not been mentioned or otherwise engaged by the author of the post you are replying to.",

@@ -37,7 +37,7 @@ const MAX_GIF_WIDTH = 1280;
 const MAX_GIF_HEIGHT = 1080;
 const MAX_GIF_FRAMES = 350;
 
-/** Why X does not take an image or a GIF because of its pixels or frames; undefined when X takes it. */
+/** Why X refuses an image or GIF with these pixels or frames; undefined when X accepts it. */
 export function pictureFault({
   kind,
   width = 0,

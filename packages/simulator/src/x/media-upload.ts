@@ -180,7 +180,7 @@ function finalize(network: XNetwork, xCall: XCall): Reply {
     segments: {},
     completedAt: now,
     expiresAt: now + MEDIA_LIFETIME_SECONDS * 1000,
-    // Without `received`, the processing of a GIF or a video fails.
+    // X fails the processing of a GIF or a video without `received`.
     ...(isAsSaid && fault === undefined ? { received: found } : {}),
   });
   for (const name of names) {

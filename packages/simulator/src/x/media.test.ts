@@ -175,7 +175,7 @@ test("the simulated X answers status 400 to an upload call that violates a rule 
   expect(answers.map((answer) => answer.status)).toEqual(answers.map(() => 400));
 });
 
-test("the simulated X takes a JPEG, PNG or WebP with 8192 pixels on the longer side, and refuses one with a pixel more", async () => {
+test("the simulated X accepts a JPEG, PNG or WebP whose longer side has 8192 pixels, and refuses one with 8193", async () => {
   const png = pngBytes();
   png.writeUInt32BE(8192, 20);
   const larger = Buffer.from(png);
@@ -199,7 +199,7 @@ test("the simulated X takes a JPEG, PNG or WebP with 8192 pixels on the longer s
   expect((await finalize(id)).status).toBe(400);
 });
 
-test("the simulated X answers an upload of a WebP with its size, and refuses an animated WebP", async () => {
+test("the simulated X answers a WebP upload with the size of the image, and refuses an animated WebP", async () => {
   const still = await uploadImage(webpBytes({ width: 640, height: 480 }));
   expect(still.body["data"]?.["image"]).toEqual({ w: 640, h: 480, image_type: "image/webp" });
   expect((await uploadImage(webpBytes({ width: 640, height: 480, frames: 2 }))).status).toBe(400);
@@ -211,7 +211,7 @@ test.each([
   ["1081 pixels in height", { width: 100, height: 1081, frames: 2 }, false],
   ["351 frames", { width: 100, height: 100, frames: 351 }, false],
 ])(
-  "the simulated X processes a GIF with %s as X's limits say, in segments and in one call",
+  "the simulated X applies X's limits to a GIF with %s that is uploaded in segments or in one call",
   async (_name, shape, isTaken) => {
     const bytes = gifBytes(shape);
     const about = { media_type: "image/gif", media_category: "tweet_gif" };

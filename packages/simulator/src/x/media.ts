@@ -24,7 +24,7 @@ export interface XMedia {
   readonly received?: ReceivedMedia;
   /** When the upload was complete, in Unix milliseconds of the simulator's clock; absent before. */
   readonly completedAt?: number;
-  /** Description of the image or GIF for readers who do not see it. */
+  /** Alternative text of the image or GIF. */
   readonly altText?: string;
 }
 

@@ -24,14 +24,14 @@ interface Token {
    * revokes all tokens of that authorization.
    */
   readonly grant: string;
-  /** Absent in stores of earlier versions, whose tokens have all scopes. */
+  /** Absent in stored tokens of earlier versions, which have all scopes. */
   readonly scopes?: readonly string[];
   readonly expiresAt: number | null;
   /** False after the X token was exchanged for a new token or was revoked. */
   readonly valid: boolean;
 }
 
-/** The account of an X token and the token's scopes. */
+/** The account and the scopes of an X token. */
 export type Access = Required<Pick<Token, "account" | "scopes">>;
 
 export interface TokenPair {

@@ -110,7 +110,7 @@ function publicMetrics(
 
 const SHOWN_CHARACTERS = 270;
 
-/** The text of a long post as X returns it outside of `note_tweet`: its beginning, with the links in it. */
+/** The text of a long post that X returns outside of `note_tweet`: the beginning of the post, with the links in it. */
 function shorten({ text, urls }: RenderedText): RenderedText {
   const shown = Array.from(text).slice(0, SHOWN_CHARACTERS).join("");
   return { text: `${shown}…`, urls: urls.filter(({ end }) => end <= SHOWN_CHARACTERS) };

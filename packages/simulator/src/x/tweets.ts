@@ -5,7 +5,7 @@ import { commentPost } from "#src/x/readers.ts";
 import { tweetView } from "#src/x/tweet-view.ts";
 import type { PostSelection } from "#src/x/tweet-view.ts";
 
-/** A tweet of an account or a reader's comment, which is a tweet too. */
+/** A tweet of an account, or a reader's comment, which is a tweet too. */
 interface Tweet {
   readonly post: Post;
   readonly username: string;
@@ -15,7 +15,7 @@ function usernameOf({ world }: XNetwork, { account }: Post): string {
   return world.accounts.byId("x", account)?.username ?? "";
 }
 
-/** Finds the tweet of an account or a reader; undefined when it does not exist at `asOf`. */
+/** Finds a tweet of an account or a reader; undefined when it does not exist at the time `asOf`. */
 export function findTweet(network: XNetwork, id: string, asOf: number): Tweet | undefined {
   const comment = network.world.reactions.comment("x", id);
   if (comment !== undefined) {
@@ -28,7 +28,7 @@ export function findTweet(network: XNetwork, id: string, asOf: number): Tweet | 
     : undefined;
 }
 
-/** The direct replies to a tweet: readers' comments, and replies of the account that wrote the tweet or was commented. */
+/** The direct replies to a tweet: readers' comments, and the account's own replies. */
 export function repliesTo(network: XNetwork, id: string, asOf: number): Tweet[] {
   const { world } = network;
   const comments = world.reactions
@@ -46,7 +46,7 @@ export function repliesTo(network: XNetwork, id: string, asOf: number): Tweet[] 
   ];
 }
 
-/** All replies in the conversation that a tweet started, also replies to replies. */
+/** All replies in the conversation that a tweet started, including replies to replies. */
 export function conversationOf(network: XNetwork, id: string, asOf: number): Tweet[] {
   return repliesTo(network, id, asOf).flatMap((reply) => [
     reply,
@@ -68,13 +68,13 @@ function conversationId(network: XNetwork, post: Post): string {
 
 interface ViewOptions {
   readonly selection: PostSelection;
-  /** The query parameter `expansions` of the X call. */
+  /** The query parameter `expansions` of a call to the X API. */
   readonly expansions: string | null;
-  /** The time whose counters the tweets show. */
+  /** The time for which the tweets show their metrics. */
   readonly asOf: number;
 }
 
-/** Tweets with the requested fields, and their authors if the caller of the X API expands them. */
+/** Returns tweets with the requested fields, and their authors if the call has the expansion for authors. */
 export function tweetViews(
   network: XNetwork,
   tweets: readonly Tweet[],

@@ -35,7 +35,7 @@ test.each([
   expect(findLinks(text).map((link) => link.url)).toEqual(links);
 });
 
-test("findLinks searches a long tweet without a link in less than four seconds of processor time", () => {
+test("findLinks needs less than four seconds of CPU time for a long tweet without a link", () => {
   const before = process.cpuUsage();
   findLinks("a.".repeat(4000));
   findLinks(`https://example.com/${"(".repeat(4000)}`);

@@ -36,7 +36,7 @@ function checkMediaType(type: string): void {
   }
 }
 
-/** Counts an upload against the limit of its channel, and stores what it will become. */
+/** Counts an upload toward the upload limit of its YouTube channel, and stores the metadata of its video. */
 function openUpload(
   network: YoutubeNetwork,
   { call, channel, now }: YoutubeCall,
@@ -66,7 +66,7 @@ function begin(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   return { status: 200, headers, body: "" };
 }
 
-/** Makes a YouTube video of a call that contains both its metadata and its file. */
+/** Creates a YouTube video from a call that contains both metadata and file. */
 function insertWhole(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const { call, now } = youtubeCall;
   const parts = partsOf(call.query, PARTS);
@@ -99,8 +99,8 @@ function insert(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
 }
 
 /**
- * `POST /upload/youtube/v3/videos`: starts a YouTube upload session, whose video does not exist
- * before its last byte arrives; or uploads a whole video with its metadata, as Google's own client does.
+ * `POST /upload/youtube/v3/videos`: starts a YouTube upload session, whose video exists only after its last byte has
+ * arrived; or uploads a whole video with its metadata, as Google's own client does.
  */
 export function beginUpload(network: YoutubeNetwork): Endpoint {
   return {

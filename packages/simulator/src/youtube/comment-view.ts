@@ -83,7 +83,7 @@ export function replyView(
   };
 }
 
-/** The comments on an account's videos and its replies, as the control API shows them. */
+/** The comments on an account's YouTube videos and the account's replies, as the control API shows them. */
 export function shownComments(network: YoutubeNetwork, account: Account): readonly ShownComment[] {
   const { discussion, videos } = network;
   return [...videos.newestFirst(account.externalId)].flatMap(({ id }) =>

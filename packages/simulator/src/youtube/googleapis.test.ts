@@ -69,8 +69,8 @@ const RESOURCE: youtube_v3.Schema$Video = {
 };
 
 /**
- * Uploads a YouTube video with Google's client, which sends the metadata and the file in one call. The client has no
- * resumable uploads, because it does not expose the address of an upload session.
+ * Uploads a YouTube video with Google's client, which sends the metadata and the file in one call. The client cannot upload
+ * in several calls, because it does not expose the address of an upload session.
  */
 async function insert(
   bytes: Buffer,
@@ -115,7 +115,7 @@ test("Google's client library uploads a private video to the simulator, which on
   expect(own.data.items).toMatchObject([{ id, status: { privacyStatus: "private" } }]);
 });
 
-test("Google's client library reports with which reason the simulator refuses an upload", async () => {
+test("Google's client library reports the reason for which the simulator refuses an upload", async () => {
   const reasonOf = async (upload: Promise<unknown>) => {
     const refused: unknown = await upload.catch((error: unknown) => error);
     const { response } = refused as { response: { status: number; data: Body } };

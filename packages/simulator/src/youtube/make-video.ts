@@ -5,7 +5,7 @@ import { contextOf } from "#src/youtube/video-list.ts";
 import { videoView } from "#src/youtube/video-view.ts";
 import type { Video } from "#src/youtube/videos.ts";
 
-/** Makes the YouTube video of an upload whose bytes have all arrived. */
+/** Creates the YouTube video of an upload after all its bytes have arrived. */
 export function makeVideo(network: YoutubeNetwork, upload: Upload, now: number): Video {
   const received = network.uploads.read(upload);
   const video = network.videos.add({
@@ -23,12 +23,12 @@ export function makeVideo(network: YoutubeNetwork, upload: Upload, now: number):
 
 interface VideoReply {
   readonly status: number;
-  /** Names of the parts of the video that the response contains. */
+  /** Names of the parts of the YouTube video that the response contains. */
   readonly parts: ReadonlySet<string>;
   readonly now: number;
 }
 
-/** The response to an upload: the YouTube video that was made of it. */
+/** Returns the response to a YouTube upload, which contains the created video. */
 export function videoReply(
   network: YoutubeNetwork,
   video: Video,

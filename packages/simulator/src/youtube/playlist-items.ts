@@ -84,7 +84,7 @@ function playlistNotFound(): never {
   return refuse(404, "playlistNotFound", { message, domain, location: "playlistId" });
 }
 
-/** The items of a playlist that is not the list of a channel's uploads, on one page. */
+/** One page of the items of a YouTube playlist other than the channel's uploads. */
 function listOwn(
   network: YoutubeNetwork,
   { call, now, asOf }: YoutubeCall,
@@ -134,7 +134,7 @@ function list(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   return { status: 200, body: { kind, etag: etagOf(items), ...next, items, pageInfo } };
 }
 
-/** Refuses a playlist that does not exist or belongs to another channel. */
+/** Refuses a YouTube playlist that does not exist or belongs to another channel. */
 function requireOwn({ world }: YoutubeNetwork, owner: string | undefined, channel: string): void {
   if (owner === undefined || world.accounts.byId("youtube", owner) === undefined) {
     playlistNotFound();

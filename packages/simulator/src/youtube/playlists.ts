@@ -1,7 +1,7 @@
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 
-/** Id of a playlist that a simulated YouTube channel has besides its uploads. */
+/** Id of a playlist that a simulated YouTube channel has in addition to its uploads. */
 const OWN_PLAYLIST = /^PL(?<channel>.{22})/;
 
 /**
@@ -14,8 +14,8 @@ export function ownerOfPlaylist(playlistId: string): string | undefined {
 }
 
 /**
- * The videos in the playlists of simulated YouTube channels. As on the real YouTube, a playlist has
- * a video as often as it was added.
+ * The videos in the playlists of simulated YouTube channels. As on the real YouTube, a playlist contains a video once for
+ * each time that it was added.
  */
 export class Playlists {
   readonly #rows: Table<readonly string[]>;
@@ -24,7 +24,7 @@ export class Playlists {
     this.#rows = store.table<readonly string[]>("youtube.playlists");
   }
 
-  /** Ids of the videos in a playlist, in order. */
+  /** Ids of the videos in a YouTube playlist, in order. */
   videosOf(playlistId: string): readonly string[] {
     return this.#rows.get(playlistId) ?? [];
   }

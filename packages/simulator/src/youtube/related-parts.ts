@@ -1,7 +1,7 @@
 import { contentType } from "#src/http/call.ts";
 import type { Call } from "#src/http/call.ts";
 
-/** A part of a `multipart/related` body: what it is, and its bytes. */
+/** One part of a `multipart/related` body, with its type and bytes. */
 interface RelatedPart {
   /** MIME type in lower case, without parameters. */
   readonly contentType: string;
@@ -20,8 +20,8 @@ function partOf(bytes: Buffer): RelatedPart | undefined {
 }
 
 /**
- * Returns the two parts of a `multipart/related` body (RFC 2387): the metadata and the file of a Google upload;
- * undefined when the body is not one.
+ * Returns the two parts of the `multipart/related` body (RFC 2387) of a Google upload, metadata and file; undefined when the
+ * body does not have this form.
  */
 export function relatedParts(call: Call): readonly [RelatedPart, RelatedPart] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];

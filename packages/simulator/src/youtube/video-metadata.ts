@@ -12,7 +12,7 @@ export interface VideoMetadata {
   readonly license: string;
   readonly embeddable: boolean;
   readonly madeForKids: boolean;
-  /** Whether the channel's subscribers were notified; absent in journals of earlier versions. */
+  /** Whether YouTube notified the channel's subscribers; absent in journals of earlier versions. */
   readonly notifySubscribers?: boolean;
 }
 

@@ -40,7 +40,7 @@ export function existsAt({ createdAt, deletedAt }: Video, instant: number): bool
   return createdAt <= instant && (deletedAt === null || deletedAt > instant);
 }
 
-/** What differs from YouTube's defaults in a video. */
+/** The options of a YouTube video that differ from YouTube's defaults. */
 function optionsOf(metadata: VideoMetadata): Pick<Post, "options"> {
   const { categoryId, license, madeForKids, notifySubscribers = true } = metadata;
   const options = {

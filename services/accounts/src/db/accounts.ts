@@ -17,7 +17,7 @@ export interface AccountRow {
   readonly connectedAt: Date;
   /** The platform's names of the granted permissions; null when the account was connected before they were recorded. */
   readonly permissions: readonly string[] | null;
-  /** What the platform says about the account and what changes its limits. */
+  /** Properties of the account on the platform that change its limits. */
   readonly traits: Readonly<Record<string, string>>;
   readonly tokenExpiresAt: Date | null;
   /** The settings that the workspace chose; null = it has chosen none. */

@@ -89,7 +89,7 @@ export async function findAuthorizationByState(
 export interface BrowserBinding {
   readonly stateHash: Uint8Array;
   readonly browserHash: Uint8Array;
-  /** The PKCE code verifier, encrypted (sealed) for storage. */
+  /** The PKCE code verifier, encrypted for storage. */
   readonly codeVerifier: string;
 }
 
@@ -120,7 +120,7 @@ export interface ClaimedAuthorization {
   readonly id: string;
   readonly workspaceId: string;
   readonly platform: string;
-  /** The PKCE code verifier, encrypted (sealed) for storage. */
+  /** The PKCE code verifier, encrypted for storage. */
   readonly codeVerifier: string;
   /** Whether a code verifier is accepted that is not bound to the authorization's data. */
   readonly isUnboundAccepted: boolean;
@@ -189,7 +189,7 @@ export async function setAuthorizationFailed(
     where id = ${id}`;
 }
 
-/** An authorization whose browser is at the platform, with the sealed code verifier and the data that it can be bound to. */
+/** An authorization whose browser is at the platform, with the encrypted code verifier and the data that it can be bound to. */
 export type OpenAuthorization = Pick<
   ClaimedAuthorization,
   "id" | "workspaceId" | "platform" | "codeVerifier"
@@ -209,7 +209,7 @@ export async function lockOpenAuthorizations(
     for update`;
 }
 
-/** Replaces the sealed code verifier of an authorization that `lockOpenAuthorizations` found in the same transaction. */
+/** Replaces the encrypted code verifier of an authorization that `lockOpenAuthorizations` found in the same transaction. */
 export async function setCodeVerifier(
   tx: TransactionSql,
   id: string,

@@ -16,7 +16,7 @@ export interface RefreshClaim extends AccountKey {
    * stored yet, and then the platform refuses the stored refresh token.
    */
   readonly isTakenOver: boolean;
-  /** The refresh token, encrypted (sealed) for storage. */
+  /** The refresh token, encrypted for storage. */
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
   readonly isUnboundAccepted: boolean;

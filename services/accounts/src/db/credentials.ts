@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { accountRefs, type AccountKey, type AccountStatus } from "#src/db/accounts.ts";
 import { isUnboundAccepted } from "#src/db/sealing-stage.ts";
 
-/** The stored credential of an account: its sealed tokens and their version. */
+/** The stored credential of an account: its encrypted tokens and their version. */
 export interface CredentialRow {
   readonly workspaceId: string;
   readonly accountId: string;
@@ -11,7 +11,7 @@ export interface CredentialRow {
   readonly externalId: string;
   readonly username: string;
   readonly version: number;
-  /** The access token, encrypted (sealed) for storage; null when the account was disconnected. */
+  /** The access token, encrypted for storage; null when the account was disconnected. */
   readonly accessToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
   /** Whether tokens are accepted that are not bound to the account's data. */
@@ -44,7 +44,7 @@ export async function listCredentials(
     join credentials c on c.account_id = a.id`;
 }
 
-/** A credential with sealed tokens that is ready to be stored. */
+/** A credential with encrypted tokens that is ready to be stored. */
 export interface SealedCredential {
   readonly accountId: string;
   readonly accessToken: string;
@@ -126,7 +126,7 @@ export async function invalidateCredential(
 }
 
 /**
- * The sealed tokens of a disconnected account, which were deleted from the database and are to be revoked at the
+ * The encrypted tokens of a disconnected account, which were deleted from the database and are to be revoked at the
  * platform.
  */
 export interface DeletedTokens {

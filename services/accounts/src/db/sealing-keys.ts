@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { parseSealedKeyPart, sealedKeyPart } from "@postrider/shared/secrets/sealing";
 import type { SealingStage } from "#src/db/sealing-stage.ts";
 
-/** A sealing key, which encrypts stored tokens, and the number of credentials that are encrypted with it. */
+/** A key that encrypts stored tokens, and the number of credentials that are encrypted with it. */
 export interface SealingKeyUse {
   readonly keyId: string;
   /** Whether these tokens are bound to the data of their accounts. */
@@ -10,7 +10,7 @@ export interface SealingKeyUse {
   readonly credentials: number;
 }
 
-/** Lists the sealing keys that encrypted the stored tokens, bound and unbound ones apart, each with its number of credentials. */
+/** Lists the keys that encrypted stored tokens, separately for bound and unbound tokens, with their numbers of credentials. */
 export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKeyUse[]> {
   const rows = await sql<{ keyPart: string; credentials: string }[]>`
     select split_part(access_token, '.', 2) as key_part, count(*) as credentials
@@ -23,13 +23,13 @@ export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKey
   }));
 }
 
-/** The sealing key and the binding that sealed tokens must have in order not to be sealed again. */
+/** The key and the binding to account data that encrypted tokens must have in order not to be encrypted again. */
 export interface CurrentSealing {
   readonly newestKeyId: string;
   readonly stage: SealingStage;
 }
 
-/** Whether tokens are sealed with an older key, or are not bound although they should be. */
+/** Whether tokens are encrypted with an older key, or are not bound although they should be. */
 function isStale(
   { keyId, isBound }: Pick<SealingKeyUse, "keyId" | "isBound">,
   { newestKeyId, stage }: CurrentSealing,
@@ -37,14 +37,14 @@ function isStale(
   return keyId !== newestKeyId || (!isBound && stage !== "unbound");
 }
 
-/** The encrypted (sealed) tokens of an account, as they are stored. */
+/** The encrypted tokens of an account, as they are stored. */
 export interface SealedTokens {
   readonly accountId: string;
   readonly accessToken: string;
   readonly refreshToken: string | null;
 }
 
-/** Sealed tokens that have to be sealed again, and the data of their account to which they are bound. */
+/** Encrypted tokens that have to be encrypted again, and the data of their account to which they are bound. */
 export interface StaleTokens extends SealedTokens {
   readonly workspaceId: string;
   readonly platform: string;
@@ -62,7 +62,7 @@ interface Page {
 function stalePage(sql: ISql, { newestKeyId, stage }: CurrentSealing, { after, limit }: Page) {
   const bound = sealedKeyPart(newestKeyId, true);
   const first = stage === "unbound" ? newestKeyId : bound;
-  // "Not the newest sealing key" is written as two ranges, because an index cannot serve "not equal".
+  // "Not the newest encryption key" is written as two ranges, because an index cannot serve "not equal".
   return sql`
     select c.account_id, c.access_token, c.refresh_token, c.attributes, a.workspace_id, a.platform, a.external_id
     from credentials c
@@ -77,7 +77,7 @@ function stalePage(sql: ISql, { newestKeyId, stage }: CurrentSealing, { after, l
     limit ${limit}`;
 }
 
-/** Reads a page of credentials that have to be sealed again, also those that other transactions have locked. */
+/** Reads a page of credentials that have to be encrypted again, also those that other transactions have locked. */
 export async function listStaleCredentials(
   sql: ISql,
   current: CurrentSealing,
@@ -86,22 +86,22 @@ export async function listStaleCredentials(
   return await sql<StaleTokens[]>`${stalePage(sql, current, page)}`;
 }
 
-/** Locks a page of credentials that have to be sealed again. */
+/** Locks a page of credentials that have to be encrypted again. */
 export async function lockStaleCredentials(
   tx: TransactionSql,
   current: CurrentSealing,
   page: Page,
 ): Promise<readonly StaleTokens[]> {
-  // `skip locked` gives each replica different rows. It also skips a credential that is being changed: a refresh seals it as it
-  // should be sealed, and otherwise a later round finds it.
+  // `skip locked` gives each replica different rows. It also skips a credential that is being changed: a refresh
+  // encrypts it with the newest key, and after any other change a later call finds it.
   return await tx<StaleTokens[]>`
     ${stalePage(tx, current, page)}
     for update of c skip locked`;
 }
 
 /**
- * Replaces stored tokens with the same tokens, sealed in another way. The version of the credential stays the same, because the
- * tokens themselves do not change.
+ * Replaces stored tokens with the same tokens, encrypted in another way. The version of the credential stays the same,
+ * because the tokens themselves do not change.
  */
 export async function writeResealedTokens(
   tx: TransactionSql,
@@ -121,7 +121,7 @@ export async function writeResealedTokens(
     where c.account_id = resealed.account_id`;
 }
 
-/** Counts the credentials that have to be sealed again. */
+/** Counts the credentials that have to be encrypted again. */
 export async function countStaleCredentials(sql: ISql, current: CurrentSealing): Promise<number> {
   const uses = await listSealingKeyUses(sql);
   return uses

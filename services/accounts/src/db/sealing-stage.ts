@@ -1,9 +1,9 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * How far the database is on the way to bound texts: `unbound` = processes of the previous release may run, so texts are sealed
- * as they do it · `resealing` = texts are sealed bound, and those that are not bound are still accepted · `bound` = texts that
- * are not bound are refused.
+ * The encryption stage: how far the database has moved to texts that are bound to the data of their rows. `unbound` = processes
+ * of the previous release may run, so new texts are not bound · `resealing` = new texts are bound, and unbound ones are still
+ * accepted · `bound` = unbound texts are refused.
  */
 export type SealingStage = "unbound" | "resealing" | "bound";
 
@@ -16,8 +16,8 @@ export function isUnboundAccepted(sql: ISql) {
 }
 
 /**
- * Returns the sealing stage, which cannot change until the transaction ends. A transaction that stores sealed texts
- * calls this before it seals them.
+ * Returns the encryption stage, which cannot change until the transaction ends. A transaction that stores encrypted texts
+ * calls this before it encrypts them.
  */
 export async function holdSealingStage(tx: TransactionSql): Promise<SealingStage> {
   // The lock makes `lockSealingStage` wait until these texts are stored, so that none is overlooked when texts that are not bound
@@ -36,7 +36,7 @@ export async function readSealingStage(sql: ISql): Promise<SealingStage> {
   return row?.stage ?? "bound";
 }
 
-/** Makes all processes bind the texts that they seal from now on. Returns false when they already do so. */
+/** Makes all processes bind the texts that they encrypt from now on. Returns false when they already do so. */
 export async function beginResealing(tx: TransactionSql): Promise<boolean> {
   const rows = await tx`
     update sealing
@@ -46,7 +46,7 @@ export async function beginResealing(tx: TransactionSql): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Locks the sealing stage until the transaction ends, so that no other transaction stores sealed texts. */
+/** Locks the encryption stage until the transaction ends, so that no other transaction stores encrypted texts. */
 export async function lockSealingStage(tx: TransactionSql): Promise<SealingStage> {
   const [row] = await tx<{ stage: SealingStage }[]>`
     select stage

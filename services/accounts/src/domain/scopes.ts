@@ -15,7 +15,7 @@ const SCOPES = [
 /** The value in a request that stands for all scopes of API keys. */
 const ALL = "all";
 
-/** A mark among the scopes of an API key that allows less: with it, agents (MCP) can only create and change drafts. */
+/** A scope that restricts an API key: with it, agents (MCP) can only create and change drafts. */
 const MCP_DRAFTS = "mcp:drafts";
 
 /**

@@ -20,7 +20,7 @@ export interface TokenOwner {
 export type TokenColumn = "access_token" | "refresh_token";
 
 /**
- * Returns the storage place of an account's token. The encryption (seal) of the token includes the place, so a token cannot be
+ * Returns the storage place of an account's token. The encryption of the token includes the place, so a token cannot be
  * decrypted after it was copied to another account, or after its account's workspace, platform, external id or attributes were
  * changed.
  */
@@ -51,7 +51,7 @@ export interface VerifierOwner {
 }
 
 /**
- * Returns the storage place of an authorization's PKCE code verifier. The encryption (seal) includes the place, so the code
+ * Returns the storage place of an authorization's PKCE code verifier. The encryption includes the place, so the code
  * verifier cannot be decrypted for another authorization, nor for another workspace, platform or browser.
  */
 export function placeOfCodeVerifier(owner: VerifierOwner): BoundPlace {

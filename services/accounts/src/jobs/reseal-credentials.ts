@@ -28,7 +28,7 @@ async function measureStale({ sql, credentialKeys }: ResealDependencies): Promis
 }
 
 /**
- * Seals all stored credentials again after an operator has configured a newer sealing key, while the accounts service
+ * Encrypts all stored credentials again after an operator has configured a newer encryption key, while the accounts service
  * keeps answering requests. A stop or a crash rolls back at most one page. Several replicas share the work.
  */
 export function startResealCredentials(deps: ResealDependencies): Loop {

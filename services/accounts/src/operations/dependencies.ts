@@ -36,7 +36,7 @@ export interface Dependencies {
   readonly simulatorUrl: string | undefined;
   /** URL at which browsers and platforms reach the gateway, without a trailing slash. */
   readonly publicUrl: string;
-  /** Sealing keys, newest first: the newest key encrypts, and every key decrypts. */
+  /** Encryption keys, newest first: the newest key encrypts, and every key decrypts. */
   readonly credentialKeys: readonly SealingKey[];
   /**
    * Name of this deployment. If the database contains the name of another deployment, it is a copy of that deployment's

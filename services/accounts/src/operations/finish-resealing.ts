@@ -11,17 +11,17 @@ import { sealAt, unsealAt } from "#src/operations/token-sealing.ts";
 
 type FinishDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "deploymentId">;
 
-/** What remains when a round of sealing credentials again has ended. */
+/** What remains after the last page of credentials was encrypted again. */
 export interface Rest {
-  /** Whether no credential is left that can be sealed again. */
+  /** Whether no credential is left that can be encrypted again. */
   readonly isFinished: boolean;
-  /** Number of credentials that cannot be unsealed, because they or their accounts were changed in the database. */
+  /** Number of credentials that cannot be decrypted, because they or their accounts were changed in the database. */
   readonly damaged: number;
   /** Number of credentials whose key is not configured. */
   readonly locked: number;
 }
 
-/** Tries to unseal the credentials that are left to be sealed again, until one of them can be unsealed. */
+/** Tries to decrypt the credentials that are left to be encrypted again, until one of them can be decrypted. */
 async function inspectRest(
   tx: TransactionSql,
   deps: FinishDependencies,
@@ -62,8 +62,8 @@ async function bindCodeVerifiers(tx: TransactionSql, deps: FinishDependencies): 
 }
 
 /**
- * Makes all processes refuse tokens that are not bound to the data of their accounts, if none is left that can be sealed again.
- * Credentials that cannot be unsealed do not count: they cannot be used either.
+ * Makes all processes refuse tokens that are not bound to the data of their accounts, if none is left that can be encrypted
+ * again. Credentials that cannot be decrypted do not count: they cannot be used either.
  */
 export async function finishResealing(deps: FinishDependencies): Promise<Rest> {
   const newestKeyId = deps.credentialKeys[0]?.id ?? "";

@@ -4,7 +4,7 @@ import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "@postrider/platforms/r
 import type { DiagnosticCheck, Finding } from "@postrider/shared/diagnostics/finding";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** What the checks of the accounts service's part of an installation need. */
+/** Dependencies of the accounts service's checks of an installation. */
 interface CheckOptions extends Pick<Dependencies, "connectors" | "publicUrl"> {
   readonly platforms: AuthorizationSettings;
 }

@@ -13,7 +13,7 @@ import { sealAt, unsealAt } from "#src/operations/token-sealing.ts";
 
 type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys">;
 
-/** Number of credentials that are sealed again in one transaction. */
+/** Number of credentials that are encrypted again in one transaction. */
 export const PAGE_SIZE = 200;
 /** An id that sorts before every account id. The first page starts after it. */
 export const NIL_ID = "00000000-0000-0000-0000-000000000000";
@@ -23,7 +23,7 @@ const resealedTotal = createCounter(
   "Credentials that were sealed again with the newest key, or bound to the data of their account.",
 );
 
-/** Seals the tokens of a credential again, or returns why they cannot be unsealed. */
+/** Encrypts the tokens of a credential again, or returns why they cannot be decrypted. */
 export function tryReseal(
   deps: Pick<Dependencies, "credentialKeys">,
   tokens: StaleTokens,
@@ -31,7 +31,7 @@ export function tryReseal(
 ): SealedTokens | SealError {
   const owner = { ...tokens, isUnboundAccepted: stage !== "bound" };
   const reseal = (column: TokenColumn, sealed: string): string => {
-    // A token that was bound before stays bound, even if an attacker has changed the sealing stage back.
+    // A token that was bound before stays bound, even if an attacker has changed the encryption stage back.
     const isBound = stage !== "unbound" || isBoundText(sealed);
     const place = placeOfToken(owner, column);
     return sealAt(deps, place, unsealAt(deps, place, sealed, owner), isBound);
@@ -49,7 +49,7 @@ export function tryReseal(
   }
 }
 
-/** The result of sealing a page of credentials again. */
+/** The result of encrypting a page of credentials again. */
 export interface ResealedPage {
   /** The last account id of the page of credentials; undefined when no credential was left. */
   readonly last: string | undefined;
@@ -57,8 +57,8 @@ export interface ResealedPage {
 }
 
 /**
- * Seals a page of credentials again, in one transaction: with the newest key and, unless processes of the previous release may
- * run, bound to the data of their accounts. A credential that cannot be unsealed is logged and stays as it is.
+ * Encrypts a page of credentials again, in one transaction: with the newest key and, unless processes of the previous release may
+ * run, bound to the data of their accounts. A credential that cannot be decrypted is logged and stays unchanged.
  */
 export async function resealPage(deps: ResealDependencies, after: string): Promise<ResealedPage> {
   const newestKeyId = deps.credentialKeys[0]?.id ?? "";

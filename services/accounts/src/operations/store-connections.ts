@@ -61,7 +61,7 @@ export async function storeConnections(
     const credentials = rows.flatMap((row) => {
       const connection = byExternalId.get(row.externalId);
       if (connection === undefined) return [];
-      // The tokens are bound to the values as the database returns them, because unsealing uses the values that the
+      // The tokens are bound to the values as the database returns them, because decrypting uses the values that the
       // database returns.
       const owner = { ...row, accountId: row.id, attributes: connection.attributes };
       return [sealTokens(deps, owner, connection.tokens, isBound)];

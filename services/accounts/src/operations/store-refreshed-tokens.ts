@@ -19,7 +19,7 @@ export interface RefreshedTokens {
 }
 
 /**
- * Seals and stores the tokens that a refresh of the current credential has returned. They are also stored if another process
+ * Encrypts and stores the tokens that a refresh of the current credential has returned. They are also stored if another process
  * used the old refresh token, which this refresh had replaced, and the platform refused it: that process gave up the account,
  * and storing the tokens makes it active again.
  *
@@ -33,7 +33,7 @@ export async function storeRefreshedTokens(
   const key = { workspaceId, accountId };
   const isStored = await deps.sql.begin(async (tx) => {
     const stage = await holdSealingStage(tx);
-    // A token that was bound before stays bound, even if an attacker has changed the sealing stage back.
+    // A token that was bound before stays bound, even if an attacker has changed the encryption stage back.
     const isBound = stage !== "unbound" || isBoundText(claim.refreshToken);
     const sealed = sealTokens(deps, claim, tokens, isBound);
     const refreshed = { ...sealed, issuedAt: claim.claimedAt };

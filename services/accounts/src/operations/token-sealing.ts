@@ -21,7 +21,7 @@ const refusedTotal = createCounter(
   [{ reason: "changed" }, { reason: "missing_key" }],
 );
 
-/** Says which texts are decrypted: only bound ones, or also those that earlier releases have sealed. */
+/** Says which texts are decrypted: only bound ones, or also those that earlier releases have encrypted. */
 export interface Acceptance {
   readonly isUnboundAccepted: boolean;
 }
@@ -31,8 +31,8 @@ function withoutBinding({ table, rowId, column }: SealedPlace): SealedPlace {
 }
 
 /**
- * Encrypts (seals) a text with the newest key, so that it can be unsealed only for the same storage place. Unless `isBound`, the
- * text is not bound to the values of its place, so that the previous release can unseal it, too.
+ * Encrypts a text with the newest key, so that it can be decrypted only for the same storage place. Unless `isBound`, the
+ * text is not bound to the values of its place, so that the previous release can decrypt it, too.
  */
 export function sealAt(
   { credentialKeys }: WithKeys,
@@ -45,7 +45,7 @@ export function sealAt(
 }
 
 /**
- * Decrypts (unseals) a stored text to seal it again.
+ * Decrypts a stored text to encrypt it again.
  *
  * @throws SealError when the text or a value that it is bound to was changed, or when its key is missing.
  */
@@ -60,7 +60,7 @@ export function unsealAt(
 }
 
 /**
- * Decrypts (unseals) a stored text to use it. A text that cannot be used is counted in a metric.
+ * Decrypts a stored text to use it. A text that cannot be used is counted in a metric.
  *
  * @throws SealError as `unsealAt`.
  */
@@ -74,7 +74,7 @@ export function unsealForUse(...parameters: Parameters<typeof unsealAt>): string
   }
 }
 
-/** Seals the tokens of an account for storage. */
+/** Encrypts the tokens of an account for storage. */
 export function sealTokens(
   deps: WithKeys,
   owner: TokenOwner,
@@ -97,7 +97,7 @@ export function sealTokens(
 }
 
 /**
- * Decrypts (unseals) a stored token of an account to use it.
+ * Decrypts a stored token of an account to use it.
  *
  * @throws SealError when the token, its account or a value that decides where the token is sent was changed, or when its key is
  *   missing.

@@ -27,7 +27,7 @@ function findSimulated({ connectors, simulatorUrl }: Dependencies, platform: str
   return { connector: configured.connector, simulatorUrl };
 }
 
-/** Adds the permissions that the simulator was asked for, because it does not say them for entered credentials. */
+/** Adds the permissions that the simulator was asked for, because its response to entered credentials does not contain them. */
 function withPermissions(
   connection: Connection,
   scopes: readonly string[] | undefined,

@@ -46,7 +46,7 @@ async function disconnect(
 }
 
 /**
- * Decrypts the deleted tokens of a disconnected account. Returns undefined when a token cannot be unsealed, because the
+ * Decrypts the deleted tokens of a disconnected account. Returns undefined when a token cannot be decrypted, because the
  * platform cannot be called without the token.
  */
 function unsealDeleted(

@@ -77,7 +77,7 @@ async function exchange(
   return await flow.exchange(grant, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS));
 }
 
-/** Logs why no tokens were granted, and converts the reason to the ending of the authorization. */
+/** Logs why the platform granted no tokens, and returns the reason with which the authorization ends. */
 function reportRefusal(
   { logger }: Pick<Dependencies, "logger">,
   platform: string,

@@ -9,7 +9,7 @@ function sum(uses: readonly SealingKeyUse[]): bigint {
 }
 
 /**
- * Lists the configured sealing keys in their configured order, and then the keys that encrypted stored tokens but are
+ * Lists the configured encryption keys in their configured order, and then the keys that encrypted stored tokens but are
  * not configured.
  */
 export async function listSealingKeys({

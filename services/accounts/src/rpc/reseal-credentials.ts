@@ -14,7 +14,7 @@ import { NIL_ID, resealPage } from "#src/operations/reseal-page.ts";
 
 type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "deploymentId">;
 
-/** Makes all processes bind the texts that they seal, after which the previous release can no longer run. */
+/** Makes all processes bind the texts that they encrypt, after which the previous release can no longer run. */
 async function beginBinding({
   sql,
   deploymentId,
@@ -26,7 +26,7 @@ async function beginBinding({
   });
 }
 
-/** Begins a round of sealing credentials again, and returns the number of credentials that have to be sealed again. */
+/** Makes all processes bind the texts that they encrypt, and returns the number of credentials to encrypt again. */
 async function beginRound(deps: ResealDependencies): Promise<number> {
   const { sql, credentialKeys } = deps;
   await beginBinding(deps);
@@ -35,8 +35,8 @@ async function beginRound(deps: ResealDependencies): Promise<number> {
 }
 
 /**
- * Seals one page of credentials again. The first page of a round lets all processes seal bound from now on; after the last page,
- * texts that are not bound are refused, if none is left that can be sealed again.
+ * Encrypts one page of credentials again. From the first page on, all processes bind the texts that they encrypt; after the last
+ * page, unbound texts are refused, if none is left that can be encrypted again.
  */
 export async function resealCredentials(
   deps: ResealDependencies,

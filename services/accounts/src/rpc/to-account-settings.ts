@@ -6,7 +6,7 @@ import { readSettings } from "@postrider/platforms/settings/read-settings";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** Converts stored settings to their RPC message, which has all settings of the platform and what it offers now. */
+/** Converts stored settings to their RPC message, which has all settings of the platform and what the platform offers now. */
 export async function toAccountSettings(
   { readAvailable }: Pick<Dependencies, "readAvailable">,
   key: AccountKey,

@@ -10,7 +10,7 @@ import type { AccountRow } from "#src/db/accounts.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /**
- * Converts an account to the protobuf message. Its missing permissions are compared with the features that are turned on now.
+ * Converts an account to the protobuf message. Its missing permissions are those of the features that are turned on now.
  */
 export function toAccount(
   row: AccountRow,

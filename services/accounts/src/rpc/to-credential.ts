@@ -9,7 +9,7 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { requireAccountReconnect } from "#src/operations/require-account-reconnect.ts";
 import { unsealToken } from "#src/operations/token-sealing.ts";
 
-/** Converts a stored credential to its RPC message. @throws SealError when the access token cannot be unsealed. */
+/** Converts a stored credential to its RPC message. @throws SealError when the access token cannot be decrypted. */
 function toMessage(
   deps: Pick<Dependencies, "credentialKeys">,
   ref: AccountRef | undefined,
@@ -34,7 +34,7 @@ function toMessage(
 
 /**
  * Converts a stored credential to its RPC message. The message contains the access token only while the account is
- * active. A token that cannot be unsealed affects only its own account, which has to be connected again.
+ * active. A token that cannot be decrypted affects only its own account, which has to be connected again.
  */
 export async function toCredential(
   deps: Pick<Dependencies, "sql" | "logger" | "nudge" | "credentialKeys">,
@@ -52,7 +52,7 @@ export async function toCredential(
         log,
         "a stored token cannot be unsealed because its key is missing; add the key to CREDENTIAL_KEYS of this process",
       );
-      // While an operator rolls out a new sealing key, other replicas may already have the key, so the caller may try
+      // While an operator rolls out a new encryption key, other replicas may already have the key, so the caller may try
       // again.
       throw unavailable(error);
     }

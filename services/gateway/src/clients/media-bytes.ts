@@ -185,7 +185,7 @@ async function describe(
       dispatcher: peer.dispatcher,
     });
     const { etag, "content-type": contentType, "content-length": length } = headers;
-    // The answer to HEAD has no body that says more.
+    // The answer to a HEAD request has no body with details of the error.
     if (statusCode === 404) throw notFound();
     if (statusCode !== 200) throw unavailable();
     if (typeof etag !== "string" || typeof contentType !== "string" || typeof length !== "string")

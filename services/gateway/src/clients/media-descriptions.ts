@@ -11,7 +11,7 @@ interface DescribedPost {
   readonly descriptionsHash: string | undefined;
 }
 
-/** How long a read of a post waits for the media service, in milliseconds. */
+/** How long a request for a post waits for the media service, in milliseconds. */
 const TIMEOUT_MS = 1_000;
 /** Length of the hash in bytes: enough that two descriptions of a post never share one by chance. */
 const HASH_BYTES = 8;

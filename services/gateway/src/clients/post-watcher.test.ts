@@ -29,7 +29,7 @@ function startPosts(statuses: Map<string, string>) {
 }
 
 test.each(["published", "partial", "failed", "cancelled"])(
-  "a wait ends when the post becomes %s, and not before",
+  "a wait for a post ends when the post becomes %s, and not before",
   async (status) => {
     const statuses = new Map([["p", "publishing"]]);
     const { client, calls } = startPosts(statuses);
@@ -53,7 +53,7 @@ test("a wait for a post that is deleted or never existed ends", async () => {
   await wait;
 });
 
-test("all waits of a process share one call per round, and no call is made when no client waits", async () => {
+test("all waits for posts share one call per interval, and no call is made when no client waits", async () => {
   const statuses = new Map([["p", "draft"]]);
   const { client, calls } = startPosts(statuses);
   const watcher = createPostWatcher(client);
@@ -67,7 +67,7 @@ test("all waits of a process share one call per round, and no call is made when 
   expect(calls.length).toBe(length + 1);
 });
 
-test("a wait survives failed calls to the posts service", async () => {
+test("a wait for a post continues after failed calls to the posts service", async () => {
   const statuses = new Map([["p", "published"]]);
   const posts = startPosts(statuses);
   posts.failNext(2);
@@ -75,7 +75,7 @@ test("a wait survives failed calls to the posts service", async () => {
   expect(posts.calls.length).toBe(3);
 });
 
-test("a wait ends when its time is over, when its client leaves, and when the gateway stops", async () => {
+test("a wait for a post ends when its time is over, when its client disconnects, and when the gateway stops", async () => {
   const watcher = createPostWatcher(startPosts(new Map([["p", "draft"]])).client);
   await watcher.untilFinal("w", "p", AbortSignal.timeout(20));
   const gone = new AbortController();
@@ -88,7 +88,7 @@ test("a wait ends when its time is over, when its client leaves, and when the ga
   await watcher.untilFinal("w", "p", NEVER);
 });
 
-test("a request that would exceed the number of waits is refused, and a finished wait makes room", async () => {
+test("a request over the maximum number of waits for posts is refused until another wait ends", async () => {
   const watcher = createPostWatcher(startPosts(new Map([["p", "draft"]])).client, 1);
   const gone = new AbortController();
   const first = watcher.untilFinal("w", "p", gone.signal);

@@ -4,7 +4,7 @@ import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 
-/** Waits for posts whose publishing ends. */
+/** Waits until the publishing of posts ends. */
 export interface PostWatcher {
   /**
    * Resolves when the post is final, does not exist any more, or `signal` is aborted. The caller then reads the post.
@@ -31,13 +31,13 @@ const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "c
 const MAX_WAITING = 10_000;
 const MAX_REFS = 1_000;
 const MIN_INTERVAL_MS = 100;
-/** Additional time between two rounds of calls for each post that is waited for, so that a round takes little of a core. */
+/** Time that each awaited post adds to the polling interval, so that polling takes little of a core. */
 const INTERVAL_PER_POST_MS = 0.4;
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Asks the posts service about all posts that clients of this process wait for, with one call per 1,000 posts and round. Waiting
- * costs a client no call of its own, and no connection to the posts service.
+ * Asks the posts service about all posts that clients of this process wait for, with one call per 1,000 posts and interval.
+ * Waiting costs a client no call of its own, and no connection to the posts service.
  */
 class PollingPostWatcher implements PostWatcher {
   readonly #client: PostsClient;
@@ -82,7 +82,7 @@ class PollingPostWatcher implements PostWatcher {
 
   #schedule(delayMs: number): void {
     if (this.#timer !== undefined || this.#isStopped) return;
-    // The calls belong to no request, although a request starts the timer.
+    // The calls get a request id of their own, because they serve the requests of many clients.
     this.#timer = setTimeout(
       () => void runInContext({ requestId: newId() }, () => this.#round()),
       delayMs,
@@ -97,7 +97,7 @@ class PollingPostWatcher implements PostWatcher {
     if (this.#posts.size > 0) this.#schedule(this.#intervalMs());
   }
 
-  /** Ends the waits for those of the posts that are final or gone. After a failed call the next round asks again. */
+  /** Ends the waits for those of the posts that are final or gone. After a failed call, the next poll asks again. */
   async #ask(posts: readonly Post[]): Promise<void> {
     const refs = posts.map(({ workspaceId, id }) => ({ workspaceId, id }));
     const answer = await this.#client.batchGetPostStatuses({ refs }).catch(() => undefined);

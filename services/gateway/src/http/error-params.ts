@@ -2,7 +2,7 @@ import type { Locale } from "@postrider/rest/locale";
 import type { Violation } from "@postrider/shared/errors";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 
-/** What messages call a value of the type that a detail names. */
+/** The words in messages for the JSON type of a value. */
 const FOUND_TYPES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
   en: new Map([
     ["array", "a list"],
@@ -17,13 +17,13 @@ const FOUND_TYPES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
     ["number", "숫자"],
   ]),
 };
-/** What messages call a named value of a part of the request. */
+/** The words in messages for a query parameter and a header. */
 const NOUNS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: { query: "parameter", header: "header" },
   ko: { query: "매개변수", header: "헤더" },
 };
 
-/** Names allowed values as a choice: the only one, or one of several. */
+/** Returns the allowed values as a phrase: the only one, or "one of" and a list. */
 function toChoice(allowed: readonly string[], locale: Locale): string | undefined {
   const values = allowed.join(", ");
   if (allowed.length < 2) return allowed[0];
@@ -47,7 +47,7 @@ export function paramsOf(violation: RequestViolation, locale: Locale) {
   };
 }
 
-/** Returns the numbers of a violation. */
+/** Returns the limit, the actual value and the quota numbers of a violation. */
 export function numbersOf(violation: Violation) {
   return {
     limit: violation.limit,
@@ -62,7 +62,7 @@ function toNumber(value: bigint | undefined): number | undefined {
   return value === undefined ? undefined : Number(value);
 }
 
-/** Returns a time of a violation as RFC 3339. */
+/** Returns a timestamp in a violation as RFC 3339. */
 export function toTime(time: Violation["resetsAt"]): string | undefined {
   if (time === undefined) return undefined;
   const milliseconds = Number(time.seconds ?? 0n) * 1000 + Math.floor((time.nanos ?? 0) / 1e6);

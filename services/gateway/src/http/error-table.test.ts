@@ -166,7 +166,7 @@ test("error messages are available in Korean", () => {
   );
 });
 
-test("a field with the name of another one is answered with the field that is meant", () => {
+test("the message about an unknown field contains the field that the client probably means", () => {
   const violations = [
     { code: "additional_property", path: "/text", variant: "renamed", expected: "content" },
   ];
@@ -182,13 +182,16 @@ test.each([
     "pending",
     /^This delivery has not failed: .* Wait, and send this only once its status is failed\.$/,
   ],
-])("the answer to a retry of a delivery that is %s says what follows from that", (status, text) => {
-  const violations = [{ code: "wrong_status", status, allowed: ["failed"] }];
-  const { error } = toErrorBody({ reason: "delivery_not_failed", violations, locale: "en" });
-  expect(error.message).toMatch(text);
-});
+])(
+  "the error of a retry of a webhook delivery whose status is %s says what to do",
+  (status, text) => {
+    const violations = [{ code: "wrong_status", status, allowed: ["failed"] }];
+    const { error } = toErrorBody({ reason: "delivery_not_failed", violations, locale: "en" });
+    expect(error.message).toMatch(text);
+  },
+);
 
-test("the answer to too many requests says how long to wait", () => {
+test("the message of the error for too many requests says how long to wait", () => {
   const { error } = toErrorBody({ reason: "rate_limited", locale: "en", wait: 12 });
   expect(error.message).toContain("Retry-After says, 12 s, and");
 });

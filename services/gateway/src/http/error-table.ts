@@ -14,7 +14,7 @@ export interface ErrorDetail {
   readonly message: string;
   /** JSON Pointer of the faulty field of the body, or `/` and the name of a query parameter or header. */
   readonly path?: string;
-  /** Where `path` belongs, if it is not the body. */
+  /** The part of the request that has `path`, if it is not the body. */
   readonly in?: "query" | "header";
   readonly accountId?: string;
   readonly platform?: string;
@@ -22,7 +22,7 @@ export interface ErrorDetail {
   readonly actual?: number;
   /** Unit of `limit` and `actual`. */
   readonly unit?: string;
-  /** What would do, as a phrase. */
+  /** Which value would be valid, as a phrase. */
   readonly expected?: string;
   /** What was sent: as JSON, a header or method as it was sent, or the type of a longer value. */
   readonly found?: string;
@@ -94,7 +94,7 @@ export interface ErrorBodyInput {
   readonly wait?: number | undefined;
 }
 
-/** Errors that say nothing of their own: their message is that of the first detail. */
+/** Errors without a message of their own: they have the message of their first detail. */
 const GENERAL: ReadonlySet<ErrorCode> = new Set([
   "invalid_request",
   "validation_failed",
@@ -152,7 +152,7 @@ function toMessage(
   return isShort ? `${problem} ${other}` : `${problem}${MORE[locale](details.length - 1)}`;
 }
 
-/** Returns the message of a detail after the place in the request that it is about. */
+/** Returns the message of a detail, which begins with the location of the fault in the request. */
 function withPlace(detail: ErrorDetail, locale: Locale): string {
   const place = namePlace(detail.path, detail.in ?? "body", locale);
   const where = [detail.platform, place].filter((part) => part !== undefined).join(", ");

@@ -1,4 +1,4 @@
-/** The part of a JSON schema from which error details say what would do. */
+/** The part of a JSON schema from which error details describe valid values. */
 export interface ExpectedSchema {
   readonly type?: string | readonly string[];
   readonly format?: string;
@@ -20,7 +20,7 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ["uuid", "a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001"],
   ["uri", "a URL, such as https://example.com/picture.jpg"],
 ]);
-/** What a text of a format is, without an example. */
+/** Descriptions of the text formats, without examples. */
 const FORMAT_NAMES: ReadonlyMap<string, string> = new Map(
   [...FORMATS].map(([format, text]) => [format, text.replace(/, such as .*/, "")]),
 );
@@ -92,7 +92,7 @@ function describeRange({ minimum, maximum }: ExpectedSchema): string {
   return isBounded ? ` from ${minimum} to ${maximum}` : ` from ${minimum}`;
 }
 
-/** Returns a description as a phrase, without the capital and the full stop of a sentence. */
+/** Returns a description as a phrase: without the capital letter and the full stop of a sentence. */
 export function toPhrase(description: string): string {
   const [first = "", second = ""] = description;
   const isWord = second === second.toLowerCase();

@@ -25,18 +25,18 @@ export interface SchemaError {
   readonly data?: unknown;
 }
 
-/** What a detail says about values that would do, and about the value that was sent. */
+/** What an error detail says about valid values and about the value that was sent. */
 interface Advice {
   readonly expected?: string;
   readonly found?: string;
   readonly allowed?: string[];
-  /** Which text of the catalogue explains the fault, if there is a more precise one than that of the code. */
+  /** Variant of the text of the code in the error catalogue, if a variant explains the fault more precisely. */
   readonly variant?: string;
-  /** The fields that are meant by an unknown one. */
+  /** The known fields that the client probably means by an unknown one. */
   readonly instead?: readonly string[];
 }
 
-/** Maximum number of allowed values beside which an error detail says what the choice is for. */
+/** Maximum number of allowed values with which an error detail also says what the field is for. */
 const MAX_EXPLAINED = 4;
 
 type Advise = (
@@ -53,7 +53,7 @@ function describeDay(data: unknown, schema: ExpectedSchema): string | undefined 
   return isDate && typeof data === "string" ? describeMissingDay(data) : undefined;
 }
 
-/** Says what a choice is for, if it is small enough for one sentence. */
+/** Says what a field with a few allowed values is for. */
 function describeChoice({ description, enum: values = [] }: ExpectedSchema): string | undefined {
   return description === undefined || values.length > MAX_EXPLAINED
     ? undefined
@@ -66,7 +66,7 @@ function describePattern(schema: ExpectedSchema): string | undefined {
   return description === undefined ? `text that matches ${pattern}` : toPhrase(description);
 }
 
-/** What would do instead of a value that does not fit its schema, by keyword. */
+/** The advice for a value that does not fit its schema, by the keyword of the schema. */
 const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
   type: ({ data }, schema) => ({
     expected: schema.type === "array" ? describeField(schema) : describeExpected(schema),
@@ -100,7 +100,7 @@ const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
   minProperties: fieldsOf,
 };
 
-/** Says what would do instead of a value that does not fit its schema, as far as the schema tells. */
+/** Returns the advice for a value that does not fit its schema, as far as the schema describes valid values. */
 export function adviseOn(error: SchemaError): Advice {
   return defined(ADVICE[error.keyword]?.(error, error.parentSchema ?? {}) ?? {});
 }

@@ -15,13 +15,13 @@ test.each([
   expect(findIntendedField(name, POST)).toBe(field);
 });
 
-test("the unknown field page means cursor, and enabled means status", () => {
+test("the unknown field `page` means `cursor`, and `enabled` means `status`", () => {
   expect(findIntendedField("page", ["limit", "cursor"])).toBe("cursor");
   expect(findIntendedField("enabled", ["name", "status"])).toBe("status");
 });
 
 test.each(["targets2", "x", "", "__proto__", "constructor", "k".repeat(1_000)])(
-  "no field is proposed for the name %j, which resembles none",
+  "no field is proposed for the unknown field %j, which resembles none",
   (name) => {
     expect(findIntendedField(name, POST)).toBeUndefined();
   },
@@ -33,7 +33,7 @@ test.each([
   ["paused", true, "paused"],
   ["isDisabled", false, "active"],
   ["enabled", "no", undefined],
-])("the switch %s: %j means the status %s", (name, value, status) => {
+])("the unknown field %s with the value %j means the status %s", (name, value, status) => {
   expect(toStatus(name, value, ["active", "paused"])).toBe(status);
   expect(toStatus(name, value, ["draft", "published"])).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { distance } from "#src/http/similar-path.ts";
 
-/** Fields of ours, each with the names that other interfaces use for it. */
+/** Fields of our API, each with the names that other APIs use for it. */
 const NAMES: Readonly<Record<string, readonly string[]>> = {
   content: ["text", "body", "message", "caption"],
   message: ["text", "body", "content"],
@@ -42,13 +42,13 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   type: ["action"],
 };
 
-/** Maximum length, in characters, of a name that is compared with the fields. */
+/** Maximum length, in characters, of an unknown field name that is compared with the known fields. */
 const MAX_LENGTH = 40;
 /** Minimum length, in characters, of a name in which a typing error is recognised. */
 const MIN_TYPED_LENGTH = 5;
 const MAX_TYPING_ERRORS = 2;
 
-/** Returns a name in lower case, without separators and in the singular. */
+/** Returns a field name in lower case, without separators and in the singular. */
 function normalize(name: string): string {
   return name
     .toLowerCase()
@@ -65,8 +65,8 @@ const ALIASES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 
 /**
- * Returns the value of a switch as a status: `true` for `enabled` means `active`. Undefined if the field that is meant is not such a
- * status.
+ * Converts the value of an unknown Boolean field to a status: `true` for `enabled` means `active`. Undefined if the field that is
+ * meant is not such a status.
  */
 export function toStatus(
   name: string,
@@ -79,7 +79,7 @@ export function toStatus(
   return value === OFF_SWITCHES.has(normalize(name)) ? "paused" : "active";
 }
 
-/** Returns the field that is meant by a name that does not exist; undefined if that is not clear. */
+/** Returns the field that a client probably means by an unknown name; undefined if that is not clear. */
 export function findIntendedField(name: string, fields: readonly string[]): string | undefined {
   if (name.length > MAX_LENGTH) return undefined;
   const plain = normalize(name);

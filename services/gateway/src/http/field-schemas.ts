@@ -1,6 +1,6 @@
 import { describeExpected, type ExpectedSchema, toPhrase } from "#src/http/expected-values.ts";
 
-/** A part of the schema of a request, as far as the schema of one of its fields is looked for in it. */
+/** A part of the schema of a request, with the members that lead to the schemas of its fields. */
 export interface NestedSchema extends Omit<ExpectedSchema, "items" | "properties"> {
   readonly $ref?: string;
   readonly properties?: Readonly<Record<string, NestedSchema>>;
@@ -8,7 +8,7 @@ export interface NestedSchema extends Omit<ExpectedSchema, "items" | "properties
   readonly additionalProperties?: NestedSchema | boolean;
 }
 
-/** Returns the schema with a name. */
+/** Returns the schema that a `$ref` names. */
 export type FindSchema = (name: string) => NestedSchema | undefined;
 
 function resolve(schema: NestedSchema, find: FindSchema): NestedSchema | undefined {
@@ -18,7 +18,7 @@ function resolve(schema: NestedSchema, find: FindSchema): NestedSchema | undefin
 function childOf(schema: NestedSchema, name: string): NestedSchema | undefined {
   const { properties = {}, items, additionalProperties: others, description } = schema;
   if (Object.hasOwn(properties, name)) return properties[name];
-  // An item without a description is explained by that of its list.
+  // An item without a description gets the description of its list.
   if (items !== undefined) return description === undefined ? items : { description, ...items };
   return typeof others === "object" ? others : undefined;
 }

@@ -68,7 +68,7 @@ test("parseJsonBody refuses a megabyte of brackets without overflowing the stack
   expect(parse("[".repeat(1_000_000))).toEqual(refused({ code: "invalid_json", path: "" }));
 });
 
-test("parseJsonBody says where a fault is, and repeats nothing of the body", () => {
+test("the error of parseJsonBody says where the body is malformed, and repeats nothing of the body", () => {
   expect(parse('{"secret": 1,\n}')).toEqual(
     refused({ code: "invalid_json", path: "", reason: "line 2, column 1" }),
   );

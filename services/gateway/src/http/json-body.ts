@@ -41,7 +41,7 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-/** Returns the value of a JSON text or, as far as the parser tells, where its fault is. */
+/** Returns the value of a JSON text or, if the parser reports it, the position of its syntax error. */
 function parse(text: string): { readonly value: unknown } | { readonly reason?: string } {
   try {
     const value: unknown = JSON.parse(text);

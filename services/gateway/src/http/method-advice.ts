@@ -15,10 +15,10 @@ const SIMILAR: Readonly<Partial<Record<string, readonly string[]>>> = {
   POST: ["PATCH", "PUT", "GET"],
   DELETE: ["GET"],
 };
-/** The methods for which a resource is looked for in the list that the path names. */
+/** Methods of requests to a list for which an operation on one of its resources is proposed. */
 const OF_RESOURCES: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
 
-/** Returns the paths above a path, the nearest first. */
+/** Returns the parent paths of a path, the nearest first. */
 function parentsOf(path: string): string[] {
   const parts = path.split("/");
   return parts.map((_, index) => parts.slice(0, -index).join("/")).slice(1, -1);

@@ -10,6 +10,6 @@ test.each([
   ["0000-02-31", undefined],
   ["2026-2-30", undefined],
   ["tomorrow", undefined],
-])("the days of the month of %s are described as %s", (text, expected) => {
+])("describeMissingDay describes the days of the month of %s as %s", (text, expected) => {
   expect(describeMissingDay(text)).toBe(expected);
 });

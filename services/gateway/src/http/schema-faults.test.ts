@@ -42,7 +42,7 @@ async function faultsOf(
 const faultsOfBody = async (schema: object, body: unknown) =>
   await faultsOf({ body: schema }, { body });
 
-/** Returns the faults without what they say about values that would do. */
+/** Returns the faults without the advice about valid values. */
 function withoutAdvice(faults: readonly RequestViolation[]) {
   return faults.map(({ expected: _expected, found: _found, allowed: _allowed, ...fault }) => fault);
 }
@@ -144,11 +144,11 @@ test.each([
     { allowed: ["true"], found: "false" },
   ],
   [{ ...valid, options: { x: { title: "a" } } }, { allowed: ["privacy"] }],
-])("the fault of the request body %j says what would do", async (body, advice) => {
+])("the fault of the request body %j describes the valid value", async (body, advice) => {
   expect((await faultsOfBody(post, body))[0]).toMatchObject(advice);
 });
 
-test("a long value of a client is not repeated", async () => {
+test("an error detail does not repeat a long value of the client", async () => {
   const [fault] = await faultsOfBody(post, { ...valid, accountIds: ["x".repeat(200)] });
   expect(fault).not.toHaveProperty("found");
 });

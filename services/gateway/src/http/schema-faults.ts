@@ -4,19 +4,19 @@ import type { RequestPart } from "#src/http/error-places.ts";
 import { listAllowed } from "#src/http/expected-values.ts";
 import { adviseOn, type SchemaError } from "#src/http/fault-advice.ts";
 
-/** A fault of a request, with what would do instead. */
+/** A fault of a request, with advice on what to send instead. */
 export type RequestViolation = Violation & {
   /** The part of the request to which `path` belongs. Default: the body, or the query of a request without a body. */
   readonly in?: RequestPart;
-  /** What would do, as a phrase in English. */
+  /** Which value would be valid, as a phrase in English. */
   readonly expected?: string;
   /** What was sent: a short value as JSON, or the type of a value of the wrong type. */
   readonly found?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Which text of the catalogue explains the fault, if there is a more precise one than that of the code. */
+  /** Variant of the text of the code in the error catalogue, if a variant explains the fault more precisely. */
   readonly variant?: string;
-  /** The fields that are meant by an unknown one. */
+  /** The known fields that the client probably means by an unknown one. */
   readonly instead?: readonly string[];
 };
 
@@ -102,7 +102,7 @@ export function toSchemaViolations(
   return dropRenamed([...faults.values()]);
 }
 
-/** Drops the faults about missing fields that were sent under another name, because they follow from the name. */
+/** Drops the faults about missing fields that were sent under another name, because the wrong name already explains them. */
 function dropRenamed(faults: readonly RequestViolation[]): RequestViolation[] {
   const renamed = new Set(
     faults.flatMap(({ path = "", instead = [] }) =>

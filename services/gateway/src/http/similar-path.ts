@@ -3,7 +3,7 @@ const MAX_LENGTH = 80;
 /** Maximum number of characters that differ between a path and a similar one. */
 const MAX_DISTANCE = 4;
 
-/** Returns how many characters have to be added, removed or replaced to make one text out of another. */
+/** Returns how many characters must be added, removed or replaced to turn one text into another. */
 export function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
   for (const [index, character] of Array.from(a).entries()) {

@@ -8,7 +8,7 @@ const FIELDS = {
   status: { type: "string", enum: ["active", "paused"] },
 };
 
-test("the status draft means isDraft: true, and another status has no field", () => {
+test("the unknown field `status` of a post means isDraft: true for draft, and no field for another status", () => {
   const { status: _, ...fields } = FIELDS;
   expect(adviseOnName("status", { status: "draft" }, fields)?.expected).toBe(
     "isDraft: true (true or false)",
@@ -16,7 +16,7 @@ test("the status draft means isDraft: true, and another status has no field", ()
   expect(adviseOnName("status", { status: "published" }, fields)).toBeUndefined();
 });
 
-test("a list for a field with one value is answered with one request for each item", () => {
+test("for a list in place of a field with one value, the advice is to send one request per item", () => {
   expect(adviseOnName("mediaIds", { mediaIds: ["1", "2"] }, FIELDS)).toEqual({
     expected: "mediaId (a string)",
     variant: "each",
@@ -24,13 +24,13 @@ test("a list for a field with one value is answered with one request for each it
   });
 });
 
-test("a switch is answered with the status that it means", () => {
+test("for the unknown field `enabled`, the advice contains the status that its value means", () => {
   expect(adviseOnName("enabled", { enabled: false }, FIELDS)?.expected).toMatch(
     /^status: "paused" /,
   );
 });
 
-test("fields in an object around them belong one level higher, and a long object is not repeated", () => {
+test("for fields wrapped in an unknown object, the advice is to send them one level higher, without a long object", () => {
   expect(adviseOnName("post", { post: { content: "a" } }, FIELDS)).toEqual({
     expected: '{"content":"a"}',
     variant: "wrapper",
@@ -41,6 +41,6 @@ test("fields in an object around them belong one level higher, and a long object
   );
 });
 
-test("a field that was sent already is not proposed for another name", () => {
+test("a field that the request already has is not proposed for an unknown field", () => {
   expect(adviseOnName("text", { text: "a", content: "b" }, FIELDS)).toBeUndefined();
 });

@@ -16,7 +16,7 @@ interface NameAdvice {
   readonly instead: readonly string[];
 }
 
-/** Returns the names in an object that was sent around known fields; undefined for any other value. */
+/** Returns the field names in an object that contains only known fields; undefined for any other value. */
 function unwrap(value: unknown, fields: Fields): readonly string[] | undefined {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const names = Object.keys(value);
@@ -25,8 +25,8 @@ function unwrap(value: unknown, fields: Fields): readonly string[] | undefined {
 }
 
 /**
- * Returns the value that a field should have that was sent with another name and a value of another type; undefined if only the name
- * differs, and "unclear" if the value means something else.
+ * Converts the value of a field that was sent under another name to the type of the known field. Returns undefined if only the
+ * name is wrong, and "unclear" if no value of the known field means the same.
  */
 function translate(
   name: string,
@@ -37,7 +37,7 @@ function translate(
   const status = toStatus(name, value, schema?.enum);
   if (status !== undefined) return JSON.stringify(status);
   if (schema?.type !== "boolean" || typeof value !== "string") return undefined;
-  // A status such as "draft" is a switch here; another status is not that switch.
+  // The status "draft" means `isDraft: true`; another status does not mean `false`.
   return findIntendedField(value, [field]) === field ? "true" : "unclear";
 }
 

@@ -2,9 +2,9 @@
 export interface UnsentLimits {
   /** Maximum number of bytes of large answers to all workspaces that are being produced or are not sent yet. */
   readonly totalBytes: number;
-  /** Maximum number of such bytes of all requests without a workspace, which take nothing from the workspaces. */
+  /** Maximum number of unsent bytes of large answers to requests without a workspace. They have a limit of their own. */
   readonly bytesWithoutWorkspace: number;
-  /** Maximum number of such bytes of one workspace, or of one remote network without a workspace. */
+  /** Maximum number of unsent bytes of large answers to one workspace or, without a workspace, one remote network. */
   readonly bytesPerCaller: number;
   /**
    * How long a request waits until bytes are reserved for its large answer. After that time, the request is refused.

@@ -119,7 +119,7 @@ declare module "fastify" {
      * is reserved for its answer.
      */
     readonly answerBytes?: number;
-    /** Returns the same for a route whose answers depend on the body of the request. */
+    /** Returns the size of the answer for a route where it depends on the body of the request. */
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /** Whether the route needs no API key and is rate-limited per remote address. */
     readonly isOpen?: boolean;

@@ -112,7 +112,7 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
       onCreate: addFormats,
       customOptions: {
         allErrors: true,
-        // Errors carry the schema and the value, from which error details say what would do.
+        // Errors contain the schema and the value, from which error details describe valid values.
         verbose: true,
         coerceTypes: false,
         removeAdditional: false,

@@ -10,8 +10,8 @@ export interface DescribableMedia extends StoredMedia {
 }
 
 /**
- * Locks media whose description is about to change. PrepareMedia writes the row before it reads the description, so it waits
- * for this transaction and then sends the new description, or it was first and this transaction sees it.
+ * Locks media whose description is about to change. PrepareMedia writes the row before it reads the description: either it
+ * waits for this transaction and sends the new description, or this transaction sees that PrepareMedia was first.
  */
 export async function lockDescribable(
   tx: TransactionSql,

@@ -67,7 +67,7 @@ export async function claimRenditions(
   wanted: readonly { readonly id: string; readonly plan: string }[],
   leaseMs: number,
 ): Promise<readonly string[]> {
-  // The order of the plans is the same for all callers, so that they never wait for each other in a circle.
+  // The order of the plans is the same for all callers, so that they never deadlock.
   const sorted = wanted.toSorted((a, b) => (a.plan < b.plan ? -1 : 1));
   const rows = await sql<{ plan: string }[]>`
     insert into media_renditions (id, workspace_id, media_id, plan, status, lease_token, lease_until)

@@ -11,10 +11,10 @@ export function countCharacters(text: string): number {
   return count;
 }
 
-/** What the owner of media says about them; a field that is undefined stays as it is. */
+/** A change of the description and the cover of media; an undefined field does not change. */
 export interface DescriptionChange {
   readonly altText: string | null | undefined;
-  /** In milliseconds. */
+  /** Time of the cover in the video, in milliseconds. */
   readonly coverMs: number | null | undefined;
 }
 

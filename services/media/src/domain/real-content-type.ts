@@ -17,7 +17,7 @@ const HEIF_BRANDS = new Set(["mif1", "mif2"]);
 /** Brands of an AVIF, which may also have those of a HEIF. */
 const AVIF_BRANDS = new Set(["avif", "avis"]);
 
-/** Whether a media type is that of a picture in the container of HEIF. Files of both types have both file names. */
+/** Whether a media type is HEIC or HEIF. Files of either type may be named `.heic` or `.heif`. */
 export function isHeif(contentType: string): boolean {
   return contentType === "image/heic" || contentType === "image/heif";
 }

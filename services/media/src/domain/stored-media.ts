@@ -36,7 +36,7 @@ export interface StoredMedia {
   readonly rejection: Rejection | null;
   /** Description for people who do not see the picture or video. */
   readonly altText: string | null;
-  /** Time in the video, in milliseconds, of the picture that stands for it. */
+  /** Time of the cover in the video, in milliseconds. */
   readonly coverMs: number | null;
   readonly readyAt: Date | null;
   readonly createdAt: Date;

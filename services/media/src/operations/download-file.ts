@@ -69,7 +69,7 @@ function importFailed(violations: readonly Violation[], cause?: unknown): Servic
   return new ServiceError("unprocessable", "import_failed", violations, { cause });
 }
 
-/** @param reason What customers read; it must not tell what exists in our network. */
+/** @param reason What customers read; it must not reveal what exists in our network. */
 function broken(reason: string, cause?: unknown): ServiceError {
   return importFailed([{ code: "download_broken", path: "/url", reason }], cause);
 }

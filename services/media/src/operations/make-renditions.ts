@@ -100,12 +100,12 @@ async function makeAtOnce(
     if (end.kind === "rendered") await record(deps, { ...making, plans }, end, files);
     return end;
   } finally {
-    // The files that no row names: those of an attempt that ended early, and of media that were deleted meanwhile.
+    // Only files that no row names are left: of an attempt that ended early, or of media that were deleted meanwhile.
     await Promise.allSettled([...files.values()].map((file) => store.delete(file.objectKey)));
   }
 }
 
-/** Stores the results of renditions, and removes from `files` those that a row may name then. */
+/** Stores the results of renditions in their rows, and removes from `files` each file that a row may name afterwards. */
 async function record(
   { sql, logger }: MakingDependencies,
   { media, lease, plans }: Making,

@@ -28,7 +28,7 @@ const MAX_AT_ONCE = 4;
 type Deps = Pick<RpcDependencies, "sql" | "renditions" | "prepareMs">;
 type PreparedFile = MessageInitShape<typeof PreparedMediaSchema>;
 
-/** One file for one platform. Without a plan it is the file that is delivered to all. */
+/** A file for one platform. Without a plan it is the file that every platform receives. */
 interface Item {
   readonly key: string;
   readonly workspaceId: string;
@@ -86,7 +86,7 @@ async function makeAll(
 ): Promise<ReadonlyMap<string, RenditionsByPlan>> {
   const made = new Map<string, RenditionsByPlan>();
   const left = Map.groupBy(options.items, ({ key }) => key).entries();
-  // All workers take from the same iterator.
+  // All workers take media from the same iterator, so each media item is processed once.
   const work = async () => {
     for (const [key, items] of left) {
       const media = options.rows.get(key);

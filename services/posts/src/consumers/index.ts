@@ -5,7 +5,7 @@ import { onTargetUpdated } from "#src/consumers/on-target-updated.ts";
 
 /** The event handlers of the posts service, by topic. */
 export const eventHandlers = {
-  // During an update, a relay of the previous release sends the events of engagement to the topic of delivery.
+  // While an installation is updated, a relay of the previous release sends events of engagement to the topic of delivery.
   "delivery.events.v1": [onTargetUpdated, onDeletionUpdated, onTargetMetricsRefreshed],
   "engagement.events.v1": [onTargetMetricsRefreshed],
 } satisfies Readonly<Record<string, readonly EventHandler[]>>;

@@ -31,7 +31,7 @@ export interface PostAccount {
   readonly status: "active" | "reconnect_required";
   /** The settings that the workspace chose for the account; absent = all have their defaults. */
   readonly settings?: SettingValues | undefined;
-  /** What the platform says about the account and what changes its limits, for example `verified_type` of X. */
+  /** Properties of the account on the platform that change its limits, for example `verified_type` of X. */
   readonly traits: Readonly<Record<string, string>>;
 }
 

@@ -42,7 +42,7 @@ function validateCount(media: readonly TargetMedia[], rules: PlatformRules): Tar
   ];
 }
 
-/** Checks which kinds of media a post combines. Where a platform shows animations, one excludes all other media. */
+/** Checks which kinds of media a post combines. Where a platform shows animations, an animation excludes all other media. */
 function validateMix(media: readonly TargetMedia[], rules: PlatformRules): TargetViolation[] {
   const slots = new Set(
     media.map((item) => (isShownAnimation(item, rules) ? "animation" : item.kind)),

@@ -448,7 +448,7 @@ test.each([
   ]);
 });
 
-test("HTML is text like any other for Telegram accounts without the setting and for other platforms", () => {
+test("HTML counts as plain text for Telegram accounts without the HTML setting and for other platforms", () => {
   expect(check("telegram", { text: "1 < 2" })).toEqual([]);
   expect(check("bluesky", { text: "1 < 2", settings: HTML })).toEqual([]);
 });
@@ -528,7 +528,7 @@ test.each<[PlatformId, TargetMedia, number]>([
   ["x", image(), 1000],
   ["bluesky", video(), 1000],
 ])(
-  "a description of more than 1,000 characters is refused for %s, which takes at most as many",
+  "a media description of more than 1,000 characters is refused for a post on %s",
   (platform, item, limit) => {
     const described = (length: number) => ({ ...item, altText: "a".repeat(length) });
     expect(check(platform, { media: [described(limit)] })).toEqual([]);

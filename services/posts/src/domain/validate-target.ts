@@ -143,7 +143,7 @@ function forbiddenCharacters(
   return found ? [{ code: "forbidden_characters", field }] : [];
 }
 
-/** The values of privacy that a post can have. Platforms have more, which settings of accounts choose. */
+/** The values of privacy that a post can have. Settings of accounts choose the further values that platforms have. */
 const PRIVACIES: ReadonlySet<string> = new Set(["public", "unlisted", "private"]);
 
 function validatePrivacy({ privacy }: TargetInput, rules: PlatformRules): TargetViolation[] {
@@ -156,8 +156,7 @@ function validatePrivacy({ privacy }: TargetInput, rules: PlatformRules): Target
 }
 
 /**
- * Refuses a TikTok post that advertises a brand that paid for it, but that only its creator sees. Source: content sharing guidelines,
- * 2026-09-11.
+ * Refuses a paid advertisement on TikTok that only its creator would see. Source: content sharing guidelines, 2026-09-11.
  */
 function validateDisclosure({ platform, privacy, settings }: TargetInput): TargetViolation[] {
   if (platform !== "tiktok" || privacy === undefined) return [];

@@ -41,7 +41,7 @@ function findUri(
   return reply?.ref.uri ?? hidden.find((uri) => recordKeyOf(uri) === commentId);
 }
 
-/** Returns the hidden replies after the request, or its result when nothing must be written. */
+/** Returns the list of hidden replies to write, or the result of the request when the list need not change. */
 function toHidden(
   thread: Thread,
   hidden: readonly string[],

@@ -23,7 +23,7 @@ export interface Thread {
   readonly post: StrongRef;
   /** The first post of the thread: the post itself, unless the post is a reply. */
   readonly root: StrongRef;
-  /** Newest first; each record key occurs once. */
+  /** The replies, newest first; each record key occurs once. */
   readonly replies: readonly ThreadReply[];
 }
 

@@ -30,7 +30,7 @@ export function startedThread({ externalId }: AccountAccess, root: StrongRef): b
 }
 
 /**
- * Reads the threadgate of a thread from the account's repository, which shows every write at once. In the thread of
+ * Reads the threadgate of a thread from the account's repository, which shows every write immediately. In the thread of
  * another author nothing can be hidden by the account, so no replies count as hidden there.
  */
 export async function readThreadgate(

@@ -18,12 +18,12 @@ import { toResult } from "../xrpc-result.ts";
 const MAX_POSTS = 25;
 
 /**
- * A third of the limit of 3,000 calls in five minutes, which a server of Bluesky has for each address (platforms reference
- * 7.2), so for all accounts of an installation together.
+ * A third of Bluesky's limit of 3,000 calls in five minutes. A Bluesky server counts calls by IP address (platforms reference
+ * 7.2), so all accounts of an installation share the limit.
  */
 const BUDGET = { scope: "app", calls: 1000, windowMs: 5 * 60_000 } as const;
 
-/** Age in milliseconds of a post after which Bluesky normally shows it; it takes seconds. */
+/** Age in milliseconds up to which Bluesky may not show a post yet; normally it shows a post within seconds. */
 const INDEXED_AFTER_MS = 3_600_000;
 
 function toReading(post: unknown): MetricsReading {
@@ -38,7 +38,7 @@ function toReading(post: unknown): MetricsReading {
 
 /**
  * Finds out why Bluesky left out a post: it is deleted, not shown yet, or hidden by Bluesky. The account's repository shows
- * every write at once.
+ * every write immediately.
  */
 async function explainAbsence(
   baseUrl: string,

@@ -18,7 +18,7 @@ interface StoredBlob {
  */
 const MAX_AGE_MS = 20 * 60_000;
 
-/** Which uploaded file is meant: a file of the post by its index, or the picture of the link card. */
+/** Identifies an uploaded file: a file of the post by its index, or the picture of the link card. */
 export type BlobPlace = number | "card";
 
 function nameOf(index: BlobPlace): string {

@@ -19,7 +19,7 @@ const NONE: CardEmbed = { embed: {}, handles: {} };
 
 /**
  * Creates the link card of a post without files: a preview of the first linked web page, if this page can be read, with
- * the page's picture, if Bluesky takes it as it is.
+ * the page's picture, if Bluesky accepts the picture unchanged.
  */
 export async function createCard(
   { baseUrl, pages }: { readonly baseUrl: string; readonly pages: PageReader },

@@ -74,7 +74,7 @@ export async function findMatchingPost(
   if (entries === undefined) return repeatLook(call);
   const posts = entries.flatMap(({ rkey, record }) => {
     const isProven = rkey === handles.rkey;
-    // A publication is never a reply; replies belong to comment actions.
+    // Postrider never publishes a post as a reply; only comment actions create replies.
     const isSimilar =
       object(record, "reply") === undefined &&
       (text(record, "text") ?? "") === publication.text &&

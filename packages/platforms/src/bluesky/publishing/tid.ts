@@ -18,7 +18,7 @@ export function createTid(now: Date, random: number): string {
   return tid;
 }
 
-/** Returns the time that a TID contains; the current time for another record key. */
+/** Returns the time that a TID contains; the current time for a record key that is not a TID. */
 export function timeOfTid(tid: string): Date {
   const digits = Array.from(tid, (character) => ALPHABET.indexOf(character));
   if (digits.length !== LENGTH || digits.includes(-1)) return new Date();

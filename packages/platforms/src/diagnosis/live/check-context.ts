@@ -6,8 +6,8 @@ import type { UnknownCall } from "#src/publishing/verdict.ts";
 import type { LeastVisible } from "./least-visible.ts";
 
 /**
- * How one step of a live check ended: `ok` = our assumption held · `warning` = the platform does not allow to find out, or
- * something should be known · `failed` = our assumption did not hold · `skipped` = the step does not apply.
+ * How one step of a live check ended: `ok` = our assumption held · `warning` = the platform gives no way to find out, or
+ * the operator should know something · `failed` = our assumption did not hold · `skipped` = the step does not apply.
  */
 export interface LiveCheckStep {
   readonly name: string;
@@ -69,7 +69,7 @@ export interface LiveCheckContext {
   readonly stopping: AbortSignal;
 }
 
-/** The publishing call of a live check and what it returned, as the search for the post needs it. */
+/** The publishing call of a live check, with the values that the search for the post needs. */
 export interface LiveCall {
   readonly handles: Handles;
   readonly calledAt: Date;

@@ -23,7 +23,7 @@ export function nameRest({ connector, publication, post }: LiveCheckContext): St
   return { status: "warning", found };
 }
 
-/** Deletes the post, and repeats it while the platform may still do so. A stopping process tries once. */
+/** Deletes the post; repeats a failed deletion while it may still succeed. A stopping process tries once. */
 async function tryDelete(
   { connector, publication, patienceMs, stopping }: LiveCheckContext,
   externalId: string,
@@ -39,7 +39,7 @@ async function tryDelete(
   }
 }
 
-/** Deletes the post. It does so also while the process stops, so that no post is left. */
+/** Deletes the post of a live check, even while the process stops, so that no post is left on the platform. */
 export async function deletePost(
   context: LiveCheckContext,
   { externalId, permalink }: LivePost,

@@ -36,7 +36,7 @@ export function isNotThere(verdict: Verdict): boolean {
   );
 }
 
-/** Searches the platform until `isEnd` accepts the result or the patience of the check ends. */
+/** Searches the platform until `isEnd` accepts the result, the process stops, or `patienceMs` is over. */
 export async function lookUntil(
   context: LiveCheckContext,
   find: FindPublication,

@@ -4,7 +4,7 @@ import type { Failure, Outcome } from "#src/publishing/outcome.ts";
 import { isFailure, isWait, type PrepareStep } from "#src/publishing/steps.ts";
 import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
 
-/** What the preparation came to. */
+/** The result of a live check's preparation. */
 export interface Prepared {
   readonly finding: StepFinding;
   readonly handles: Handles;
@@ -14,7 +14,7 @@ export interface Prepared {
   readonly post?: LivePost;
 }
 
-/** What the publishing call came to; without `call` no post was sent. */
+/** The result of the publishing call; `call` is absent when no post was sent. */
 export interface Called {
   readonly finding: StepFinding;
   readonly call?: LiveCall;
@@ -78,7 +78,7 @@ export async function prepare(context: LiveCheckContext): Promise<Prepared> {
   return { finding: { status: "ok", found: list }, handles, ...toUnpublished(context, handles) };
 }
 
-/** The post that stays unpublished, by the name under which the connector keeps its id. */
+/** Returns the post that the preparation created unpublished. The connector keeps its id in the handle `postId`. */
 function toUnpublished(
   { post: { visibility } }: LiveCheckContext,
   { postId }: Handles,
@@ -125,7 +125,7 @@ function toCalled(outcome: Outcome, call: LiveCall): Called {
   return { finding: failed(describeFailure(outcome)) };
 }
 
-/** Makes the publishing call, once, if the journal grants it. */
+/** Makes the publishing call once, if the journal of the live check grants it. */
 export async function publish(context: LiveCheckContext, handles: Handles): Promise<Called> {
   const permission = await context.journal.beginCall();
   if (permission.kind === "refused")

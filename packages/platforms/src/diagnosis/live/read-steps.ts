@@ -12,7 +12,7 @@ export interface Looked {
 
 const OPEN_MS = 15_000;
 
-/** Judges a post that a search found, against the post that the publishing call returned. */
+/** Compares the post that a search found with the post that the publishing call returned. */
 function judgePresent(
   { externalId, permalink }: Extract<Verdict, { kind: "present" }>,
   expected: LivePost | undefined,
@@ -36,7 +36,7 @@ function judgePresent(
 const NOT_FOUND =
   "the search did not find the post: after a lost answer, Postrider could not have found it either";
 
-/** Judges a search that did not find the post. */
+/** Decides how a step ends whose search did not find the post. */
 function judgeMissing(verdict: Exclude<Verdict, { kind: "present" }>): StepFinding {
   if (isNotThere(verdict)) return { status: "failed", found: NOT_FOUND };
   if (verdict.kind === "cannot_tell") return { status: "warning", found: verdict.message };

@@ -15,7 +15,7 @@ export async function recordStep<T extends { readonly finding: StepFinding }>(
   return result;
 }
 
-/** Runs one step that has no result but its finding. */
+/** Runs one step whose only result is its finding. */
 export async function recordFinding(
   context: Journal,
   name: string,

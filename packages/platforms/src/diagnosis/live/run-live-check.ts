@@ -71,7 +71,7 @@ async function checkUnpublished(
   return await removePost(context, call, post);
 }
 
-/** Says what may be left when the id of the post is not known. Another process searches on if this one stops. */
+/** Says what may be left on the platform when the post's id is unknown. If this process stops, another one searches on. */
 async function leavePost(context: LiveCheckContext): Promise<LiveCheckEnd> {
   if (context.stopping.aborted) return "interrupted";
   await recordFinding(context, DELETE_STEP, () => nameRest(context));
@@ -88,7 +88,7 @@ async function endUnprepared(
 }
 
 /**
- * Makes a round trip with one post through the connector's own code: prepares and publishes it once, reads it back as
+ * Tests the platform with one post through the connector's own code: prepares and publishes it once, reads it back as
  * reconciliation would, deletes it and reads again. Each step says whether our assumption about the platform held.
  */
 export async function runLiveCheck(context: LiveCheckContext): Promise<LiveCheckEnd> {

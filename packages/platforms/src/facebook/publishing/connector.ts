@@ -14,7 +14,7 @@ import { createReelStep } from "./reel-step.ts";
 import { createVideoStep } from "./video-step.ts";
 
 export interface FacebookSettings extends GraphApi {
-  /** URL of the host to which videos are uploaded, without the API version; absent = that of all other calls. */
+  /** URL of the host to which videos are uploaded, without the API version; absent = the URL of all other calls. */
   readonly videoBaseUrl?: string;
   /**
    * Whether a Facebook post is created unpublished first (default). It is not verified that every Page accepts the flag

@@ -13,11 +13,11 @@ import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** Maximum number of pages of posts that are read: all posts of a week at 50 posts a day, the time in which metrics are refreshed. */
+/** Maximum number of pages of posts to read: 50 posts a day for the week in which metrics of a post are refreshed. */
 const MAX_PAGES = 14;
 
 const MISSING: MetricsReading = { kind: "missing" };
-/** The code is one of the post. With a code of the account, no other post of the account would be asked for. */
+/** The code concerns only this post. A code that concerns the account would pause the metrics of all its posts. */
 const TOO_OLD: MetricsReading = {
   kind: "refused",
   code: "content_rejected",
@@ -49,7 +49,7 @@ async function readPageWithInsights(
   return page.kind === "refused" ? await readFields(counters) : page;
 }
 
-/** Whether Instagram shows the first of the listed posts when it is read alone; `hidden` also for a page without posts. */
+/** Whether Instagram shows the first of the listed posts by its id; `hidden` also for a page without posts. */
 async function readFirstAlone(
   api: GraphApi,
   account: AccountAccess,
@@ -63,7 +63,7 @@ async function readFirstAlone(
   return await readListedAlone(api, account, id, signal);
 }
 
-/** The metrics of those of the posts that the page has. */
+/** Returns the metrics of the requested posts that the page contains. */
 function pickMetrics(
   { posts }: MediaPage,
   { ids, source }: Query,
@@ -75,11 +75,11 @@ function pickMetrics(
 }
 
 /**
- * Reads the metrics of posts, which Instagram says it does not find, from the list of the account's posts.
+ * Reads the metrics of posts that Instagram does not find by their ids from the list of the account's posts.
  *
  * Since 2026-05-23, Instagram refuses some Page tokens the reading of single posts as if they did not exist (error 100/33), while
  * it still lists them with the same fields. Source: github.com/gitroomhq/postiz-app/issues/1562 and
- * github.com/geoff-maddock/events-tracker/issues/1900. Posts are missing only if a listed post can be read alone, or if the whole
+ * github.com/geoff-maddock/events-tracker/issues/1900. Posts are missing only if a listed post can be read by id, or if the whole
  * list does not have them. What was read before a failure is kept.
  */
 export async function readListedMetrics(

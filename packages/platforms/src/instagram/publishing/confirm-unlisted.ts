@@ -37,8 +37,8 @@ function toFailure(failure: Failure | NoAnswer): Failure {
 }
 
 /**
- * Whether Instagram shows this token single posts, so that what it says about a post alone is true; undefined when the page has no
- * other post than `id` to find out.
+ * Whether Instagram lets this token read single posts, so that its answer about a single post can be trusted; undefined when
+ * the page lists no post except `id` to test this with.
  */
 async function readAnother(
   api: GraphApi,
@@ -51,7 +51,7 @@ async function readAnother(
   return other === undefined ? undefined : await readListedAlone(api, account, other, signal);
 }
 
-/** What a page of the list says about a post that it should not have; undefined = the next page may have it. */
+/** Returns what a page of the list proves about a deleted post; undefined = the next page may contain the post. */
 function judgePage({ posts, after }: MediaPage, id: string): DeletionOutcome | undefined {
   if (posts.some((post) => text(post, "id") === id)) return LISTED;
   return after === undefined ? { kind: "deleted" } : undefined;
@@ -60,7 +60,7 @@ function judgePage({ posts, after }: MediaPage, id: string): DeletionOutcome | u
 /**
  * Checks in the list of an Instagram account's posts that a post, which Instagram says it does not find, no longer exists:
  * Instagram says the same to some Page tokens about posts that exist. The post counts as deleted only if another listed post can
- * be read alone, or if the whole list does not have it.
+ * be read by its id, or if the whole list does not have it.
  */
 export async function confirmUnlisted(
   api: GraphApi,

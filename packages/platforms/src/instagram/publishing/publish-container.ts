@@ -30,8 +30,8 @@ function toFailedOutcome(answer: PlatformAnswer, isFirstCall: boolean): Outcome 
   if (quota !== undefined && answer.status !== 429) return quota;
   // Instagram may return the error "not ready" also for a container that is already published. The outcome is therefore
   // `pending`, and the container's status decides it later.
-  // The status cannot be read if it could not be read before; then the first call is made again, because the container
-  // cannot have been published before it.
+  // If Instagram refuses to show this status, the first publishing call is repeated, because no earlier call can have
+  // published the container.
   if (readGraphError(answer)?.code === NOT_READY && answer.status < 500)
     return isFirstCall ? NOT_READY_YET : { kind: "pending", afterMs: NOT_READY_WAIT_MS };
   return toVisibleFailure(answer, MEANINGS);

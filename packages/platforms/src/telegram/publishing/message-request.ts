@@ -48,7 +48,7 @@ function videoFields(media: PublicationMedia): Fields {
   };
 }
 
-/** Returns how Telegram is to read the text of the post; Telegram reads a text without this as it is. */
+/** Returns the parse mode of the post's text; without a parse mode, Telegram shows markup as plain text. */
 function formatFields({ settings }: Publication): Fields {
   return readSettings("telegram", settings).format === "html" ? { parse_mode: "HTML" } : {};
 }

@@ -4,7 +4,7 @@ import { CHUNK_SIZES, planChunks } from "./chunk-plan.ts";
 const MIB = 1024 * 1024;
 
 describe("planChunks", () => {
-  test("a video of up to 64 MB is first sent as one chunk", () => {
+  test("a TikTok video of up to 64 MB is first sent as one chunk", () => {
     expect(planChunks(64_000_000, CHUNK_SIZES)).toEqual([
       { chunkBytes: 64_000_000, chunkCount: 1 },
       { chunkBytes: 10 * MIB, chunkCount: 6 },
@@ -12,7 +12,7 @@ describe("planChunks", () => {
     ]);
   });
 
-  test("a larger video is divided into chunks of 10 MiB, and larger ones if TikTok refuses these", () => {
+  test("a TikTok video of more than 64 MB is divided into chunks of 10 MiB, and into larger ones if TikTok refuses these", () => {
     expect(planChunks(100 * MIB, CHUNK_SIZES)).toEqual([
       { chunkBytes: 10 * MIB, chunkCount: 10 },
       { chunkBytes: 32 * MIB, chunkCount: 3 },
@@ -20,7 +20,7 @@ describe("planChunks", () => {
     ]);
   });
 
-  test("a video smaller than every chunk size has one way to be sent", () => {
+  test("a TikTok video smaller than every chunk size is sent only as one chunk", () => {
     expect(planChunks(1000, CHUNK_SIZES)).toEqual([{ chunkBytes: 1000, chunkCount: 1 }]);
   });
 });

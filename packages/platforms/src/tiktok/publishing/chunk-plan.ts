@@ -7,7 +7,7 @@ export interface ChunkPlan {
   readonly chunkCount: number;
 }
 
-/** The ways to divide a video that are tried in turn. */
+/** The ways to divide a video, which are tried one after the other. */
 export interface ChunkSizes {
   /** Size in bytes up to which a video is first sent as one chunk. */
   readonly wholeBytes: number;

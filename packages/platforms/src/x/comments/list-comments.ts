@@ -26,7 +26,7 @@ async function checkOwner(
 }
 
 /**
- * Lists the direct replies to a post of the last seven days, which is as far back as X's recent search reaches. Only direct
+ * Lists the direct replies of the last seven days to a post; X's recent search reaches no further back. Only direct
  * replies are asked for, because X charges for each result. `after` is the id of the last reply of the previous page:
  * X's ids grow with time, so a page can begin below any id.
  */

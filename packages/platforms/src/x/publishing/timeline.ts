@@ -55,7 +55,7 @@ function toEntry(tweet: unknown): TimelineEntry {
   };
 }
 
-/** Whether a post in X's timeline can be a publication, which is never a reply. Replies belong to comment actions. */
+/** Whether Postrider can have published a post in X's timeline as a post. Replies come from comment actions only. */
 export function isPublication({ repliesTo }: TimelineEntry): boolean {
   return repliesTo === undefined;
 }

@@ -5,7 +5,7 @@ import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { reasonOf, toStepFailure } from "../publishing/failures.ts";
 
-/** The result of a call to YouTube's API that reads. */
+/** The result of a read-only call to YouTube's API. */
 export type YoutubeRead =
   | { readonly kind: "result"; readonly json: JsonObject }
   /** `reason` is the reason in YouTube's error; empty when the answer contains none. */

@@ -16,8 +16,8 @@ const PAGE_SIZE = 100;
 export type PageToken = string | null | undefined;
 
 /**
- * Reads one of YouTube's comment lists of a video, newest first, page by page. It remembers the page in which the first
- * comment that was not taken yet lies.
+ * Reads one of YouTube's comment lists of a video, newest first, page by page. It remembers the page that contains the next
+ * comment to take.
  */
 export class CommentFeed {
   readonly #status: Status;
@@ -27,7 +27,7 @@ export class CommentFeed {
   #token: PageToken;
   #nextToken: PageToken;
 
-  /** @param isSeen Whether an earlier page of ours contained a comment. */
+  /** @param isSeen Whether an earlier page that Postrider returned contains a comment. */
   constructor(
     { baseUrl, account, videoId }: FeedSource,
     { status, token }: { readonly status: Status; readonly token: PageToken },
@@ -89,7 +89,7 @@ export class CommentFeed {
     this.#comments = this.#comments.slice(1);
   }
 
-  /** The page in which the next comment lies. */
+  /** The page that contains the next comment to take. */
   get position(): PageToken {
     return this.#comments.length > 0 ? this.#token : this.#nextToken;
   }

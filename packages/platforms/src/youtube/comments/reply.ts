@@ -9,7 +9,7 @@ import { limitedForMs, reasonOf, toFailure } from "../publishing/failures.ts";
 
 type Refusal = Extract<Failure, { kind: "refused" }>;
 
-/** Refusals of a reply whose HTTP status alone would say something else (comments.insert, read 2026-11-23). */
+/** Reasons for which YouTube refuses a reply and whose HTTP status would be misleading (comments.insert, read 2026-11-23). */
 const REFUSALS: ReadonlyMap<string, Refusal> = new Map([
   [
     "parentCommentNotFound",

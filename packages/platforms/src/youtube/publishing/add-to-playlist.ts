@@ -20,7 +20,7 @@ export function toPlaylistHandles(videoId: string, playlistId: string): Handles 
 
 /**
  * Maps a refused call to its consequence. After a definite refusal the video stays published without the playlist, and the
- * post says why. Any other failure may end, for example because YouTube does not list a new video yet.
+ * post says why. Any other failure may be temporary, for example because YouTube does not list a new video yet.
  */
 function toConsequence(answer: Answer, { playlistId }: Place): Details {
   if (answer.kind === "no_answer") return { kind: "not_yet" };

@@ -5,7 +5,7 @@ import { POST_DETAILS } from "./post-details.ts";
 import { REQUEST_DETAILS } from "./request-details.ts";
 import { STATE_DETAILS } from "./state-details.ts";
 
-/** Returns a text of the catalogue without the values that only an answer knows. */
+/** Returns a text of the error catalogue without the parameters that only a real error fills. */
 function withoutValues(text: string): string {
   return text.replaceAll(/\[[^\]]*\]/g, "").replaceAll(/\{\w+\|([^}]*)\}/g, "$1");
 }

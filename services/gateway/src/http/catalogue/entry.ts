@@ -1,6 +1,6 @@
 import type { Locale } from "@postrider/rest/locale";
 
-/** What happened, and what to do about it. */
+/** The cause of an error, and its remedy. */
 type Texts = readonly [cause: string, remedy: string];
 
 /**

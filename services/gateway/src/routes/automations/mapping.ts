@@ -49,7 +49,7 @@ export function toAutomationRule(rule: AutomationRule) {
   };
 }
 
-/** Converts what a rule makes of a past comment to the form of the API. */
+/** Converts the result of an automation rule for a past comment to the form of the API. */
 export function toBackfillItem({ comment, outcome, reason }: BackfillItem) {
   return { comment: toComment(required(comment)), outcome, reason: reason ?? null };
 }

@@ -7,7 +7,7 @@ import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { callerOf } from "#src/routes/request.ts";
 
-/** Registers the route that lists what became of comments. */
+/** Registers the route that lists automation runs, each the result of a rule for one comment. */
 export function registerRunRoutes(
   api: FastifyInstance,
   { automations }: Pick<ServerDeps, "automations">,

@@ -28,14 +28,14 @@ const HEADERS: Readonly<Record<number, Record<string, object>>> = {
   503: RETRY_AFTER,
 };
 
-/** Returns the example of `invalid_request` that fits the operation: a fault of its body, query or headers. */
+/** Returns the name of an error's example. For `invalid_request`, it is a fault of the operation's body, query or headers. */
 function nameExample(code: ErrorCode, operation: DescribedOperation): string {
   if (code !== "invalid_request" || operation.requestBody !== undefined) return code;
   const hasLimit = operation.parameters?.some(({ name }) => name === "limit") === true;
   return hasLimit ? "invalid_query" : "invalid_header";
 }
 
-/** Adds to the components the example that the name stands for, and returns a reference to it. */
+/** Adds the example of an error to the components of the API description, and returns a reference to it. */
 function refer(name: string, code: ErrorCode, { examples }: Components): object {
   const faults = INVALID_REQUESTS[name as keyof typeof INVALID_REQUESTS];
   examples[name] ??= {

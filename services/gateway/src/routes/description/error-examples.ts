@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from "./examples/ids.ts";
 
 const TARGET = { accountId: EXAMPLE_IDS.account, platform: "bluesky" };
 
-/** The details of the example of each error that has details. */
+/** The details in the example answer for each error code. */
 const DETAILS: Readonly<Partial<Record<ErrorCode, readonly RequestViolation[]>>> = {
   invalid_request: [{ code: "required", path: "/content" }],
   insufficient_scope: [{ code: "posts:write" }],

@@ -8,7 +8,7 @@ import { POST_EXAMPLES } from "./examples/posts.ts";
 import { QUEUE_SLOT_EXAMPLES } from "./examples/queue-slots.ts";
 import { WEBHOOK_EXAMPLES } from "./examples/webhooks.ts";
 
-/** The examples of the requests and answers of each operation, by its id. */
+/** The examples of the requests and answers of each operation, by the id of the operation. */
 const EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...ACCOUNT_EXAMPLES,
   ...POST_EXAMPLES,

@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { Components, DescribedOperation } from "./document.ts";
 
 /**
- * Replaces the headers of the answers of an operation by references. A header of which another form is already known
- * stays where it is.
+ * Replaces the headers of the answers of an operation by references. A header stays in place
+ * if the components contain another schema for it.
  */
 export function nameHeaders({ responses }: DescribedOperation, { headers }: Components): void {
   for (const answer of Object.values(responses)) {

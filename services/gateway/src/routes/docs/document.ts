@@ -29,7 +29,7 @@ const ERROR_CODES = /^(.*Error codes? )(.*)$/;
 
 const { "comment_action.completed": action } = EXAMPLE_DATA;
 
-/** The ids of the resources whose paths begin with the key. */
+/** Ids for the examples, by the beginning of the path of their resources. */
 const IDS: Readonly<Record<string, string>> = {
   "/api/v1/accounts/": EXAMPLE_IDS.account,
   "/api/v1/posts/": EXAMPLE_IDS.post,
@@ -40,7 +40,7 @@ const IDS: Readonly<Record<string, string>> = {
   "/api/v1/automations/partner-dm-rules/": EXAMPLE_IDS.rule,
   "/api/v1/automations/partner-dm-backfills/": BACKFILL_EXAMPLE.id,
 };
-/** The values of parameters that mean the same in all paths. */
+/** Example values of parameters that mean the same in all paths. */
 const VALUES: Readonly<Record<string, string>> = {
   mediaId: action.mediaId,
   commentId: action.commentId,

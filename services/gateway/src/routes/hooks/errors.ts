@@ -95,7 +95,7 @@ function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   ];
 }
 
-/** Returns the violations of a failed request, with those that only the request itself shows. */
+/** Returns the violations of a failed request, including those that the gateway finds after the refusal of a service. */
 function listViolations(
   error: FastifyError | ServiceError,
   answer: ServiceError,
@@ -108,7 +108,7 @@ function listViolations(
   return answer.violations.map((violation) => explainInvalid(violation, request));
 }
 
-/** Adds what would do to a fault of a service that says only which field is not valid. */
+/** Adds advice about valid values to a fault from a service that says only which field is not valid. */
 function explainInvalid(violation: RequestViolation, request: FastifyRequest): RequestViolation {
   const { code, path, expected, limit } = violation;
   if (code !== "invalid" || path === undefined || expected !== undefined || limit !== undefined)
@@ -120,7 +120,7 @@ function explainInvalid(violation: RequestViolation, request: FastifyRequest): R
   return { ...violation, ...defined({ expected: described }) };
 }
 
-/** The part of a request to which the paths of faults belong that do not name theirs. */
+/** Returns the part of the request that the path of a fault refers to if the fault does not name the part. */
 function partOf({ method }: FastifyRequest): "query" | "body" {
   return method === "GET" || method === "HEAD" ? "query" : "body";
 }

@@ -71,7 +71,7 @@ test("a client that has read everything and waits for the gateway is not disconn
   expect(isClosedAfter(1, 0)).toBe(false);
 });
 
-test("the bytes that the gateway adds to an answer do not count as read", () => {
+test("the bytes that the gateway adds to an answer do not count as bytes that the client has read", () => {
   connection.write(1_000_000);
   expect(isClosedAfter(1, 0)).toBe(false);
   connection.write(1_000_000);

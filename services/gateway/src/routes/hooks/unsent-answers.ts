@@ -109,7 +109,7 @@ export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits 
     finished(reply.raw, () => reserved.permit[Symbol.dispose]());
   };
 
-  /** Reserves what a large answer needs beyond its reservation. Returns false if that is not free now. */
+  /** Reserves the bytes that a large answer needs beyond its reservation. Returns false if they are not free now. */
   const reserveRest = (request: FastifyRequest, reply: FastifyReply, bytes: number): boolean => {
     const reserved = held.get(request)?.bytes ?? 0;
     const rest = Math.min(bytes, limits.bytesPerCaller) - reserved;

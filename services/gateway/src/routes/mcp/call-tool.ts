@@ -37,7 +37,7 @@ export async function callTool(
   };
 }
 
-/** Sends a change of a post only if the post is a draft, and still is when it is changed. */
+/** Sends a change of a post only if the post is a draft, and makes the change fail if it no longer is one. */
 async function sendToDraft(
   request: ToolRequest,
   send: (request: ToolRequest) => Promise<ToolAnswer>,

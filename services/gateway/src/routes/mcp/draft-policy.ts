@@ -3,7 +3,7 @@ import type { Tool } from "./tool.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** The mark among the scopes of an API key with which agents can only create and change drafts. */
+/** The entry among the scopes of an API key that limits agents to creating and changing drafts. */
 export const DRAFTS_ONLY = "mcp:drafts";
 
 /** Whether a key that is limited to drafts may use the tool with these inputs. */

@@ -32,7 +32,7 @@ export function findToolCaller(): Caller | undefined {
   return storage.getStore()?.caller;
 }
 
-/** Returns a signal that is aborted when the agent is gone for whom a request was made; undefined for any other request. */
+/** Returns the signal that is aborted when the agent behind an internal request disconnects; undefined for other requests. */
 export function findAgentSignal(): AbortSignal | undefined {
   return storage.getStore()?.gone;
 }
@@ -53,7 +53,7 @@ export async function callOperation(
   const end = (): void => gone.abort();
   socket.once("close", end);
   const agent = { caller, gone: gone.signal };
-  // The request is sent when it is awaited, so it is awaited where its caller is known.
+  // `inject` sends the request only when it is awaited, which must happen while its caller is known.
   const send = async () =>
     await app.inject({
       method,

@@ -76,7 +76,7 @@ function createMcpServer(
   return server;
 }
 
-/** Whether the request was sent to a name that is not ours, as by a page that rebinds its own name to this server. */
+/** Whether the request was sent to a foreign host name, as by a web page that rebinds its own name to this server. */
 function isForeignHost({ headers }: FastifyRequest, publicUrl: string): boolean {
   const { ok } = validateHostHeader(headers.host, [
     new URL(publicUrl).hostname,
@@ -85,7 +85,7 @@ function isForeignHost({ headers }: FastifyRequest, publicUrl: string): boolean 
   return !ok;
 }
 
-/** Whether a browser's page of another origin sends the request. Agents outside of browsers send no `Origin`. */
+/** Whether a web page of another origin sends the request. Agents outside of browsers send no `Origin`. */
 function isForeignOrigin({ headers }: FastifyRequest, publicUrl: string): boolean {
   const { origin } = headers;
   return origin !== undefined && origin !== new URL(publicUrl).origin;

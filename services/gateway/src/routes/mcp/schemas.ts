@@ -2,7 +2,7 @@ import type { Tool } from "./tool.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** JSON schema of what a tool takes. */
+/** JSON schema of the inputs of a tool. */
 export function toInputSchema({ inputs, required = [] }: Tool): Schema {
   return {
     type: "object",

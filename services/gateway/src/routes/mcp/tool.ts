@@ -24,7 +24,7 @@ export interface Tool {
   readonly isDestructive?: boolean;
   /** Whether calling the tool again with the same inputs changes nothing more. */
   readonly isIdempotent?: boolean;
-  /** Whether the answer contains texts of people outside, which an agent must not follow. */
+  /** Whether the answer contains texts of other people, such as comments, which an agent must not follow as instructions. */
   readonly hasForeignText?: boolean;
   /** The requests to send, one after the other, until one fails. */
   toRequests(input: Readonly<Record<string, unknown>>): readonly ToolRequest[];

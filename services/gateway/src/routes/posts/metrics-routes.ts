@@ -16,7 +16,7 @@ import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 type Deps = Pick<ServerDeps, "posts" | "metrics" | "links">;
 type Answer = Omit<RefreshMetricsResponse, "$typeName" | "$unknown">;
 
-/** The answer for a post without published targets, for which delivery has nothing to do. */
+/** The result for a post without published targets, for which delivery is not called. */
 const NOTHING_PUBLISHED: Answer = {
   eligible: 0,
   ready: 0,

@@ -5,7 +5,7 @@ export const MIRROR_HORIZONTALLY: Turn = [-1, 0, 0, 1];
 export const MIRROR_VERTICALLY: Turn = [1, 0, 0, -1];
 export const ROTATE_LEFT: Turn = [0, 1, -1, 0];
 
-/** The turns of the EXIF orientations 1 to 8 that make a stored picture upright (CIPA DC-008, section 4.6.4). */
+/** What makes a stored picture upright, for the EXIF orientations 1 to 8 (CIPA DC-008, section 4.6.4). */
 const ORIENTATIONS: readonly Turn[] = [
   [1, 0, 0, 1],
   [-1, 0, 0, 1],
@@ -17,7 +17,7 @@ const ORIENTATIONS: readonly Turn[] = [
   [0, 1, -1, 0],
 ];
 
-/** Returns the EXIF orientation of a picture that these turns, one after the other, make upright. */
+/** Returns the EXIF orientation of a picture that these rotations and mirrorings, in this order, make upright. */
 export function toOrientation(turns: readonly Turn[]): number {
   const whole = turns.reduce<Turn>(
     ([a, b, c, d], [e, f, g, h]) => [e * a + f * c, e * b + f * d, g * a + h * c, g * b + h * d],

@@ -14,7 +14,7 @@ const SHORT = 3;
 const LONG = 4;
 const UNDEFINED = 7;
 const ENTRY_BYTES = 12;
-/** Readers keep a whole strip in memory. */
+/** Rows of an image that a TIFF stores together; few, because readers keep a whole strip in memory. */
 const ROWS_PER_STRIP = 16;
 
 interface Entry {

@@ -10,11 +10,11 @@ const CHROMA = { 3: 10, 4: 11 } as const;
 const NCLX = fourCharacters("nclx");
 const DISPLAY_P3 = 12;
 
-/** More than phones have. Decoding this many pixels takes about five seconds. */
+/** Maximum number of pixels: more than phones take. Decoding this many takes about five seconds. */
 const MAX_PIXELS = 64_000_000;
-/** Larger colour profiles are not used. */
+/** Maximum size in bytes of a colour profile; larger profiles are ignored. */
 const MAX_PROFILE_BYTES = 4_000_000;
-/** Maximum number of rows that are copied at once. */
+/** Maximum number of pixel rows that are copied in one step. */
 const ROWS_AT_ONCE = 64;
 
 interface Tiles {
@@ -27,7 +27,7 @@ interface Tiles {
 /** A decoded tile, and the part of it that is shown. */
 interface Part {
   readonly image: number;
-  /** Address of its pixels. */
+  /** Address of the tile's pixels in the memory of libheif. */
   readonly plane: number;
   readonly rowBytes: number;
   /** First shown column in the tile, and its column in the shown part of the picture. */

@@ -6,7 +6,7 @@ import { createRequire } from "node:module";
  * module. A function that returns a structure in C takes its address as the first argument.
  */
 export interface HeifModule {
-  /** The memory of the module. It is another array after each call that may have made the memory larger. */
+  /** The memory of the WebAssembly module; a new array after each call that enlarges the memory. */
   readonly HEAPU8: Uint8Array;
   _malloc(bytes: number): number;
   _heif_context_alloc(): number;

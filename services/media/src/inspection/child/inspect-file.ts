@@ -85,7 +85,7 @@ function checkType(real: string, declared: DeclaredFile | undefined): void {
   }
 }
 
-/** Whether a declared type is the real one. Clients choose between HEIC and HEIF by the file name, which both share. */
+/** Whether a declared type is the real one. HEIC and HEIF count as equal, because clients guess them from file names. */
 function isSameType(declared: string, real: string): boolean {
   return declared === real || (isHeif(declared) && isHeif(real));
 }

@@ -5,7 +5,7 @@ import type { OutputFile } from "./output-file.ts";
 import { RenderRefused } from "./render-refused.ts";
 import { openResized, type Size } from "./resized-image.ts";
 
-/** A quality of JPEG, and how many times smaller the file gets at the lowest quality, about. */
+/** A JPEG quality, and about what part of the file's size remains at the lowest quality. */
 interface Quality {
   readonly quality: number;
   readonly lastRatio: number;
@@ -21,7 +21,7 @@ const JPEG_QUALITIES: readonly Quality[] = [
 const PNG_QUALITIES: readonly Quality[] = [{ quality: 100, lastRatio: 1 }];
 /** Maximum number of sizes that are tried for a rendition. */
 const MAX_SIZES = 8;
-/** Part of the estimated size that is tried, because the estimate may be too large. */
+/** Factor by which the next size stays below the estimated size, because the estimate may be too large. */
 const CAUTION = 0.96;
 
 /**
@@ -50,7 +50,7 @@ export async function renderImage(
 
 type Made =
   | { readonly kind: "made"; readonly file: Buffer; readonly size: Size }
-  /** The file is too large in each quality; `leastBytes` is about its length in the lowest one. */
+  /** The file is too large in each quality; `leastBytes` estimates its length in the lowest quality. */
   | { readonly kind: "too_large"; readonly leastBytes: number; readonly size: Size };
 
 /** Makes a rendition in a size that may have to be smaller to fit into memory. */
@@ -63,7 +63,7 @@ async function renderInSize(source: RenderSource, plan: RenditionPlan, size: Siz
     source.onProgress();
     if (file.length <= plan.maxBytes) return { kind: "made", file, size: resized.size };
     leastBytes = file.length * lastRatio;
-    // Half as much again is more than the estimate is wrong.
+    // The estimate is never 50 % too large, so lower qualities do not make the file small enough either.
     if (leastBytes > 1.5 * plan.maxBytes) break;
   }
   return { kind: "too_large", leastBytes, size: resized.size };

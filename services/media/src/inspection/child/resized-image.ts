@@ -66,7 +66,7 @@ type Channels = 1 | 2 | 3 | 4;
 let last: Pixels | undefined;
 /** The pixels of the whole picture in the first, largest size, of which much smaller ones are made without decoding it again. */
 let whole: Pixels | undefined;
-/** How many times wider the whole picture must be than a rendition that is made of it, so that no detail is lost twice. */
+/** How many times wider the whole picture must be than a rendition that is made of it, so that resizing twice loses no detail. */
 const REDUCTION = 1.5;
 
 async function openInMemory(
@@ -76,7 +76,7 @@ async function openInMemory(
 ): Promise<ResizedImage> {
   const key = `${plan.contentType} ${plan.fit} ${size.width}x${size.height}`;
   if (last?.key !== key) {
-    // Memory of other pixels must be free before the next ones are decoded.
+    // The memory of the previous rendition's pixels must be freed before the next pixels are decoded.
     last = undefined;
     globalThis.gc?.();
     last = await readPixels(source, plan, size, key);

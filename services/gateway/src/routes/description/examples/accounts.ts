@@ -12,7 +12,7 @@ const SETTINGS = {
   available: null,
 };
 
-/** The examples of operations on accounts, platforms and quotas. */
+/** The examples in the API description for operations on accounts, platforms and quotas. */
 export const ACCOUNT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   listAccounts: { answers: { 200: { accounts: [EXAMPLE_DATA["account.connected"]] } } },
   getAccountSettings: { answers: { 200: SETTINGS } },

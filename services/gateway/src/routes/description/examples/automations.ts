@@ -32,7 +32,7 @@ const RULES: Readonly<Record<string, OperationExamples>> = {
   },
 };
 
-/** The examples of operations on automations. */
+/** The examples in the API description for operations on automations. */
 export const AUTOMATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...RULES,
   previewBackfill: {

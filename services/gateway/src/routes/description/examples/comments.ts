@@ -4,7 +4,7 @@ import type { OperationExamples } from "./example.ts";
 
 const { "comment_action.completed": action } = EXAMPLE_DATA;
 
-/** The examples of operations on comments. */
+/** The examples in the API description for operations on comments. */
 export const COMMENT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   listComments: { answers: { 200: { comments: [COMMENT_EXAMPLE], nextCursor: null } } },
   requestCommentAction: {

@@ -5,7 +5,7 @@ interface RequestExample {
   readonly value: object;
 }
 
-/** The examples of one operation. */
+/** The examples of the requests and answers of one operation in the API description. */
 export interface OperationExamples {
   /** Examples of request bodies by name. */
   readonly requests?: Readonly<Record<string, RequestExample>>;

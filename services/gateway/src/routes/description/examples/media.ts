@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from "./ids.ts";
 const { "media.ready": media } = EXAMPLE_DATA;
 const UPLOAD_PATH = "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f9";
 
-/** The examples of operations on media. */
+/** The examples in the API description for operations on media. */
 export const MEDIA_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   presignUpload: {
     requests: {

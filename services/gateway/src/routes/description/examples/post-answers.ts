@@ -31,7 +31,7 @@ export const PUBLISHED_POST = {
 
 const X_ACCOUNT_ID = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b";
 
-/** The same post with a second target, which failed. */
+/** The example post with a second target, which failed. */
 export const PARTIAL_POST = {
   ...PUBLISHED_POST,
   status: "partial",
@@ -65,7 +65,7 @@ const PENDING = {
   attemptCount: 0,
 };
 
-/** The same post before it is published. */
+/** The example post before it is published. */
 export const ACCEPTED_POST = {
   ...PUBLISHED_POST,
   status: "publishing",
@@ -74,5 +74,5 @@ export const ACCEPTED_POST = {
   attempts: [],
 };
 
-/** The same post before its time. */
+/** The example post before its scheduled time. */
 export const SCHEDULED_POST = { ...ACCEPTED_POST, status: "scheduled", startedAt: null };

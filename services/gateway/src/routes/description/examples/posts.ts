@@ -73,7 +73,7 @@ const READ: Readonly<Record<string, OperationExamples>> = {
   },
 };
 
-/** The examples of operations on posts. */
+/** The examples in the API description for operations on posts. */
 export const POST_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   ...READ,
   createPost: { requests: CREATE, answers: { 202: ACCEPTED_POST } },

@@ -19,7 +19,7 @@ const RULE = {
   updatedAt: "2026-11-20T12:00:00.000Z",
 };
 
-/** The examples of operations on queue slot rules. */
+/** The examples in the API description for operations on queue slot rules. */
 export const QUEUE_SLOT_EXAMPLES: Readonly<Record<string, OperationExamples>> = {
   listQueueSlotRules: { answers: { 200: { rules: [RULE] } } },
   createQueueSlotRule: {

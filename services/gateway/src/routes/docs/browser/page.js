@@ -65,7 +65,7 @@ function fill(text, fields) {
   return JSON.parse(filled, withoutRepetition);
 }
 
-/** Tells the reference how much of the window the form covers. */
+/** Tells the API reference how much of the window the form for the key and the ids covers. */
 function reserveSpace(form) {
   const { style } = document.documentElement;
   const report = () => style.setProperty("--scalar-custom-header-height", `${form.offsetHeight}px`);
@@ -107,7 +107,7 @@ async function start() {
       .then((message) => (status.textContent = message));
   });
   fieldset.addEventListener("change", () => reference.updateConfiguration(configure()));
-  // Before, a submitted form would have led to another page.
+  // Until here the controls are disabled, because a submitted form would load another page.
   for (const control of [keyInput, button]) control.disabled = false;
 }
 
