@@ -1,4 +1,4 @@
--- One row per rule that answers comments with private replies. A revoked rule is no longer listed, but its runs stay readable.
+-- One row per rule that answers comments with private replies. A revoked rule leaves the list, but its runs stay readable.
 create table automation_rules (
   id uuid primary key,
   workspace_id uuid not null,
@@ -12,10 +12,9 @@ create table automation_rules (
   exclude_keywords text[] not null,
   message text not null,
   status text not null default 'draft',
-  -- When the rule last became active. Comments that were written earlier are ignored.
+  -- When the rule last became active. Comments that were written before get no run.
   activated_at timestamptz,
-  -- Runs that were created before this time and still wait are skipped, because the rule was paused or revoked then; null if
-  -- none wait.
+  -- Runs from before this time that still wait are skipped, because the rule was paused or revoked then; null if none wait.
   skip_before timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -32,12 +31,12 @@ create index automation_rules_to_skip on automation_rules (skip_before)
   where skip_before is not null;
 
 -- One row per account that ever had an active rule. Processes lease it to look for new comments. A transaction that stores runs
--- or changes the status of a rule locks the row, so that such transactions run one after the other.
+-- or changes the status of a rule locks the row, so that both happen one after the other.
 create table automation_accounts (
   account_id uuid primary key,
   workspace_id uuid not null,
   platform text not null,
-  -- When the account is next polled for new comments; `infinity` if the account has no active rule.
+  -- When new comments are looked for next; `infinity` if the account has no active rule.
   poll_at timestamptz not null,
   -- Raised with each lease, so that a process whose lease has ended can no longer store what it has read.
   fence bigint not null default 0,
@@ -45,39 +44,36 @@ create table automation_accounts (
   -- Number of polls in a row that failed, and why the last one failed.
   failures int not null default 0,
   last_error text,
-  -- Where the next poll continues the list of older media; null = at its beginning.
+  -- Where the list of older media is continued; null = at its beginning.
   media_cursor text,
-  -- When a poll for new comments last succeeded.
+  -- When new comments were last looked for without a failure.
   polled_at timestamptz,
-  -- End of the time that calls have used up: each call adds the interval of the account's call budget. No budget is used while
-  -- it is past.
+  -- Each call of a poll moves this time on by the interval of the account's call budget; the budget is full while it is past.
   budget_until timestamptz not null default '-infinity',
-  -- The account is not polled before this time, because of a limit of the platform.
+  -- The platform limits the account until this time; no poll before.
   held_until timestamptz not null default '-infinity'
 ) with (fillfactor = 50);
 
 create index automation_accounts_due on automation_accounts (platform, poll_at)
   where poll_at < 'infinity';
 
--- What is known of the comments on a piece of media. Media without a comment since the rule was activated has no row.
+-- What is known of the comments on a piece of media. Media without a comment since the activation has no row.
 create table automation_media (
   account_id uuid not null,
   media_id text not null,
   workspace_id uuid not null,
-  -- Number of comments that the platform reported before the comments were last read; null if it reports none.
+  -- Number of comments that the platform gave before the comments were last read; null if it does not say.
   comment_count bigint,
-  -- Time of the newest comment that was read; null until all new comments have been read once.
+  -- Time of the newest comment that was read; null before the first read has ended.
   read_until timestamptz,
-  -- A read of comments that has not reached the known ones: the cursor where it continues, and the time of the newest comment
-  -- that it found.
+  -- A read that has not ended: where it continues, and the time of the newest comment that it has found.
   read_cursor text,
   read_newest timestamptz,
-  -- Number of reads of these comments in a row that found no new one.
+  -- Number of reads in a row that found no new comment.
   quiet_reads int not null default 0,
-  -- When the comments are read again even if their number has not changed.
+  -- When the comments are read even if their number has not changed.
   read_at timestamptz not null,
-  -- Number of reads in a row that failed, and why the last one failed. After a failure, the media are not read before
-  -- `read_at`.
+  -- Number of reads in a row that failed, and why the last one failed. Such media are not read before `read_at`.
   failures int not null default 0,
   last_error text,
   primary key (account_id, media_id)
@@ -85,7 +81,7 @@ create table automation_media (
 
 create index automation_media_due on automation_media (account_id, read_at);
 
--- One run: one row per comment that a rule has answered or has skipped.
+-- One row per comment that a rule has answered or has skipped.
 create table automation_runs (
   id uuid primary key,
   workspace_id uuid not null,
@@ -96,7 +92,7 @@ create table automation_runs (
   author_id text,
   author_username text,
   status text not null,
-  -- Why the run of the rule is not `sent`; null if it is sent, or while its private reply waits to be sent.
+  -- Why the run is not `sent`; null if it is sent, or while its private reply waits to be sent.
   reason text,
   version bigint not null default 1,
   created_at timestamptz not null default now(),
@@ -109,7 +105,7 @@ create table automation_runs (
 
 -- Guarantees one run per rule and comment for ever.
 create unique index automation_runs_once on automation_runs (rule_id, comment_id);
--- For the lists of runs: all runs of a workspace or of a rule, with or without a filter by status.
+-- The lists: all runs of a workspace or a rule, each with a status or without.
 create index automation_runs_by_workspace on automation_runs (workspace_id, id);
 create index automation_runs_by_status on automation_runs (workspace_id, status, id);
 create index automation_runs_by_rule on automation_runs (rule_id, id);
@@ -117,14 +113,14 @@ create index automation_runs_by_rule_status on automation_runs (rule_id, status,
 create index automation_runs_waiting on automation_runs (rule_id, created_at)
   where status = 'prepared' and reason is null;
 
--- Whether private replies may be sent: one row while an operator has enabled it, with the time at which a process first saw
--- that. Comments from before are never answered.
+-- Whether private replies may be sent: one row while an operator has enabled it, with the time at which this was first seen.
+-- Comments from before are never answered.
 create table automation_sending (
   only_row boolean primary key default true check (only_row),
   enabled_at timestamptz not null
 );
 
--- Jobs that show page by page what a rule would do with past comments. They never send anything.
+-- Jobs that prepare past comments page by page. They never send anything.
 create table backfills (
   id uuid primary key,
   workspace_id uuid not null,
@@ -132,12 +128,12 @@ create table backfills (
   rule_id uuid not null references automation_rules (id),
   media_id text not null,
   status text not null,
-  -- While this time is in the future, a request is preparing the next page. Afterwards another request can prepare it.
+  -- While this time is in the future, a request is preparing the next page. Afterwards the page can be prepared again.
   preparing_until timestamptz not null default '-infinity',
-  -- Number of stored pages, and the platform's cursor of the page that follows; null on the last page.
+  -- Number of stored pages, and the platform's cursor of the next one; null on the last page.
   pages int not null,
   page_cursor text,
-  -- Numbers of results by outcome; their sum is the number of comments that the backfill job has read.
+  -- Numbers of results by outcome; their sum is the number of comments read.
   prepared int not null,
   skipped int not null,
   unmatched int not null,
@@ -151,7 +147,7 @@ create index backfills_by_workspace on backfills (workspace_id, id);
 
 create table backfill_results (
   backfill_id uuid not null references backfills (id),
-  -- Position of the comment among the results, newest first.
+  -- Place of the comment among the results, newest first.
   position int not null,
   workspace_id uuid not null,
   comment_id text not null,

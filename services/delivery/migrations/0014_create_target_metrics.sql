@@ -1,4 +1,4 @@
--- One row per published target on a platform with metrics: its newest metrics (views, likes …), and when they are read next.
+-- One row per published target on a platform with metrics: the newest counters, and when they are read next.
 create table target_metrics (
   target_id uuid primary key,
   workspace_id uuid not null,
@@ -8,17 +8,17 @@ create table target_metrics (
   -- The platform's id of the post; null until the platform has returned it.
   external_id text,
   published_at timestamptz not null,
-  -- When the next scheduled refresh is due; `infinity` when no refresh is scheduled.
+  -- When the next scheduled refresh is due; `infinity` when the target is not on the schedule, or no longer.
   due_at timestamptz not null,
-  -- Number of scheduled refreshes in a row that returned no metrics of the post.
+  -- Number of scheduled refreshes in a row that got no answer about the post.
   failure_count int not null default 0,
-  -- Number of answers of the platform in a row that say that the post does not exist.
+  -- Number of answers in a row that the post is not on the platform.
   missing_count int not null default 0,
-  -- A refresh that a user requested runs until this time at the latest; no second one starts before.
+  -- A refresh by hand runs until this time at the latest; no second one starts before.
   asking_until timestamptz not null default '-infinity',
-  -- When the platform was asked for the newest user-requested refresh that it answered.
+  -- When the platform was asked for the newest refresh by hand that it answered.
   asked_by_hand_at timestamptz,
-  -- The metrics of the post; null where the platform does not report one.
+  -- The counters; null where the platform does not give one.
   views bigint,
   impressions bigint,
   reach bigint,
@@ -26,7 +26,7 @@ create table target_metrics (
   comments bigint,
   shares bigint,
   saves bigint,
-  -- When the platform was asked for these metrics; null until it first answered.
+  -- When the platform was asked for these counters; null until it answered once.
   refreshed_at timestamptz(3),
   -- When rows of the target's history are deleted next; `infinity` while there is no history.
   thin_at timestamptz not null default 'infinity'
@@ -35,7 +35,7 @@ create table target_metrics (
 create index target_metrics_due on target_metrics (account_id, due_at) where due_at < 'infinity';
 create index target_metrics_thin on target_metrics (thin_at) where thin_at < 'infinity';
 
--- One row per refresh, so that a client can draw a curve. The job thin-metrics-history deletes most rows as they age.
+-- One row per refresh, so that a curve can be drawn. The job thin-metrics-history deletes most rows with age.
 create table target_metric_history (
   target_id uuid not null,
   refreshed_at timestamptz(3) not null,
@@ -50,20 +50,19 @@ create table target_metric_history (
   primary key (target_id, refreshed_at)
 );
 
--- One row per account with published targets. A process reserves an account for one call at a time by setting `not_before` to a
--- later time.
+-- One row per account with published targets. A process takes an account for one call at a time, by moving `not_before`.
 create table metrics_accounts (
   account_id uuid primary key,
   workspace_id uuid not null,
   platform text not null,
   -- No target of the account is due before this time. The time may be too early, but never too late.
   due_at timestamptz not null default 'infinity',
-  -- No scheduled call before this time: another process is making one, the call budget is used up, or the user must connect the
-  -- account again.
+  -- No scheduled call before this time: another process makes one, the budget is used up, or the account has to be
+  -- connected again.
   not_before timestamptz not null default '-infinity',
   -- No call before this time, because the platform answered with a rate limit.
   limited_until timestamptz not null default '-infinity',
-  -- The time at which the scheduled calls made so far would end if they were spread evenly. At most one window of the budget
+  -- The calls of scheduled refreshes that were made count as evenly spread until this time. It lies at most one window
   -- ahead.
   budget_until timestamptz not null default '-infinity',
   wake_at timestamptz not null generated always as (greatest(due_at, not_before, limited_until)) stored
@@ -71,7 +70,7 @@ create table metrics_accounts (
 
 create index metrics_accounts_wake on metrics_accounts (platform, wake_at) where wake_at < 'infinity';
 
--- The same as `metrics_accounts`, for platforms that limit all accounts of our app together.
+-- The same for platforms that limit all accounts of our app together.
 create table metrics_apps (
   platform text primary key,
   limited_until timestamptz not null default '-infinity',
