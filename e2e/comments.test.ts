@@ -50,6 +50,11 @@ async function comment(media: Media, text: string, createdAt?: string): Promise<
   return await system.simulator.addComment({ platform, account, mediaId }, given);
 }
 
+/** Returns an id of the same form that the platform has not given to anything. */
+function inventedId(id: string): string {
+  return `${id.slice(0, -3)}${id.endsWith("000") ? "001" : "000"}`;
+}
+
 async function list(media: Media, query = "", api: Api = tenant.api): Promise<Answer<Page>> {
   return await api.call<Page>("GET", `${commentsOn(media)}${query}`);
 }
@@ -142,13 +147,13 @@ describe.each(["instagram", "facebook", "youtube", "x", "bluesky"])(
     });
 
     test(`comments on media of ${platform} that the account does not own, and unknown comments, are not found`, async () => {
-      const unknown = { ...media, id: `${media.id.slice(0, -3)}000` };
+      const unknown = { ...media, id: inventedId(media.id) };
       expect(refusalOf(await list(unknown))).toBe("404 not_found");
       const commentId = await comment(media, "mine");
       expect(refusalOf(await act(unknown, commentId, { type: "reply", text: "a" }))).toBe(
         "404 not_found",
       );
-      const invented = `${commentId.slice(0, -3)}000`;
+      const invented = inventedId(commentId);
       expect(refusalOf(await act(media, invented, { type: "reply", text: "a" }))).toBe(
         "404 not_found",
       );
