@@ -80,3 +80,10 @@ export function unprocessable(reason: string, violations: readonly Violation[] =
 export function unavailable(cause?: unknown, retryAfterMs = 1000): ServiceError {
   return new ServiceError("unavailable", "unavailable", [], { retryAfterMs, cause });
 }
+
+/** Whether an error says that a service did not answer: it is not available, or it did not answer in time. */
+export function isUnanswered(error: unknown): boolean {
+  return (
+    error instanceof ServiceError && (error.kind === "unavailable" || error.kind === "timeout")
+  );
+}

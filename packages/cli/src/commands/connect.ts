@@ -7,7 +7,7 @@ import {
   type GetTicketResponse,
   type IssueTicketResponse,
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
-import { ServiceError } from "@postrider/shared/errors";
+import { isUnanswered } from "@postrider/shared/errors";
 import { required } from "#src/answers.ts";
 import {
   findInteger,
@@ -98,9 +98,7 @@ async function findProgress(
     const options = { timeoutMs: LOOK_MS };
     return await services.client("accounts", AuthorizationService).getTicket({ id }, options);
   } catch (error) {
-    const isSilent =
-      error instanceof ServiceError && (error.kind === "unavailable" || error.kind === "timeout");
-    if (isSilent) return undefined;
+    if (isUnanswered(error)) return undefined;
     throw error;
   }
 }

@@ -4,7 +4,7 @@ import {
   DoctorService,
   type GetLiveCheckResponse,
 } from "@postrider/contracts/delivery/v1/doctor_service_pb";
-import { ServiceError } from "@postrider/shared/errors";
+import { isUnanswered, ServiceError } from "@postrider/shared/errors";
 import { findText, type Arguments, type Result, type Terminal } from "#src/command.ts";
 import { countOf } from "#src/doctor/findings.ts";
 import { confirmLiveCheck, REASONS } from "#src/doctor/live-question.ts";
@@ -24,12 +24,6 @@ interface Patience {
 }
 
 const PATIENCE: Patience = { pollMs: 500, silenceMs: 300_000 };
-
-function isUnanswered(error: unknown): boolean {
-  return (
-    error instanceof ServiceError && (error.kind === "unavailable" || error.kind === "timeout")
-  );
-}
 
 function explain(error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error;

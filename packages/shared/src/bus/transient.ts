@@ -1,5 +1,5 @@
 import { RetryLaterError } from "#src/bus.ts";
-import { ServiceError } from "#src/errors.ts";
+import { isUnanswered } from "#src/errors.ts";
 import { isInfrastructureError } from "#src/postgres.ts";
 
 /**
@@ -8,8 +8,5 @@ import { isInfrastructureError } from "#src/postgres.ts";
  * counts as deterministic.
  */
 export function isTransientError(error: unknown): boolean {
-  if (error instanceof RetryLaterError || isInfrastructureError(error)) return true;
-  return (
-    error instanceof ServiceError && (error.kind === "unavailable" || error.kind === "timeout")
-  );
+  return error instanceof RetryLaterError || isInfrastructureError(error) || isUnanswered(error);
 }

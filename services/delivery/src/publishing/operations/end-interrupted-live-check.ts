@@ -9,7 +9,7 @@ import {
 } from "@postrider/platforms/diagnosis/live/end-interrupted-check";
 import { LEAST_VISIBLE } from "@postrider/platforms/diagnosis/live/least-visible";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
-import { ServiceError } from "@postrider/shared/errors";
+import { isUnanswered, ServiceError } from "@postrider/shared/errors";
 import type { InterruptedRow } from "#src/publishing/db/live-check-leases.ts";
 import { addLiveCheckStep } from "#src/publishing/db/live-checks.ts";
 import { getCheckedAccount, type CheckedAccount } from "./account-diagnosis.ts";
@@ -51,8 +51,7 @@ async function findMedia(
   try {
     return [await findFile(checked, mediaId)];
   } catch (error) {
-    if (error instanceof ServiceError && error.kind !== "unavailable" && error.kind !== "timeout")
-      return [];
+    if (error instanceof ServiceError && !isUnanswered(error)) return [];
     throw error;
   }
 }

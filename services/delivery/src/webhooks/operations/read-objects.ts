@@ -3,7 +3,7 @@ import type { AutomationRun } from "@postrider/contracts/engagement/v1/automatio
 import type { CommentAction } from "@postrider/contracts/engagement/v1/comment_service_pb";
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { ServiceError } from "@postrider/shared/errors";
+import { isUnanswered } from "@postrider/shared/errors";
 import { isInfrastructureError } from "@postrider/shared/postgres";
 import { fetchAccounts } from "#src/webhooks/clients/accounts.ts";
 import { fetchMedia } from "#src/webhooks/clients/media.ts";
@@ -89,10 +89,7 @@ async function readGroup(
 }
 
 function isUnavailable(error: unknown): boolean {
-  if (isInfrastructureError(error)) return true;
-  return (
-    error instanceof ServiceError && (error.kind === "unavailable" || error.kind === "timeout")
-  );
+  return isInfrastructureError(error) || isUnanswered(error);
 }
 
 function keyOf({ workspaceId, source }: Composition): string {
