@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { root, runInForeground, stopCommands } from "./check/run-command.ts";
+import { root, runInForeground, runScript } from "./check/run-command.ts";
 
 const TEST = "e2e/conformance.test.ts";
 
@@ -29,12 +29,4 @@ async function main(): Promise<void> {
   process.exitCode = ok ? 0 : 1;
 }
 
-process.once("SIGTERM", stopCommands);
-process.once("SIGINT", stopCommands);
-process.once("disconnect", stopCommands);
-
-await main().catch((error: unknown) => {
-  process.stderr.write(`conformance: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
-if (process.connected) process.disconnect();
+await runScript("conformance", main);

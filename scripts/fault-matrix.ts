@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { root, runInForeground, stopCommands } from "./check/run-command.ts";
+import { root, runInForeground, runScript } from "./check/run-command.ts";
 
 const TEST = "services/delivery/test/fault-matrix.test.ts";
 
@@ -16,9 +16,4 @@ async function main(): Promise<void> {
   process.exitCode = ok ? 0 : 1;
 }
 
-process.once("SIGTERM", stopCommands);
-process.once("SIGINT", stopCommands);
-process.once("disconnect", stopCommands);
-
-await main();
-if (process.connected) process.disconnect();
+await runScript("fault-matrix", main);

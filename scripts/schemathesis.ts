@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { operate } from "../packages/local/src/operator.ts";
 import { startStack, type Stack } from "../packages/local/src/stack.ts";
 import { makeTestFolder } from "../packages/local/src/test-folder.ts";
-import { root, runInForeground, stopCommands } from "./check/run-command.ts";
+import { root, runInForeground, runScript } from "./check/run-command.ts";
 
 const CONFIGURATION = join(root, "scripts/schemathesis");
 /** Address to which the tested Postrider may send webhooks; a server need not listen there. */
@@ -84,12 +84,4 @@ async function main(): Promise<void> {
   }
 }
 
-process.once("SIGTERM", stopCommands);
-process.once("SIGINT", stopCommands);
-process.once("disconnect", stopCommands);
-
-await main().catch((error: unknown) => {
-  process.stderr.write(`schemathesis: ${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
-});
-if (process.connected) process.disconnect();
+await runScript("schemathesis", main);

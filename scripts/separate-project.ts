@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root, runInForeground, stopCommands } from "./check/run-command.ts";
+import { root, runInForeground, runScript } from "./check/run-command.ts";
 
 const PNPM = "pnpm@10.34.8";
 
@@ -47,13 +47,11 @@ export async function runTestsOf(
   name: string,
   projects: readonly SeparateProject[],
 ): Promise<void> {
-  process.once("SIGTERM", stopCommands);
-  process.once("SIGINT", stopCommands);
-  process.once("disconnect", stopCommands);
-  const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  let ok = true;
-  for (const project of projects) ok &&= await installProject(project);
-  ok &&= await runInForeground(process.execPath, [vitest, "run", "--project", name], {});
-  process.exitCode = ok ? 0 : 1;
-  if (process.connected) process.disconnect();
+  await runScript(name, async () => {
+    const vitest = join(root, "node_modules/vitest/vitest.mjs");
+    let ok = true;
+    for (const project of projects) ok &&= await installProject(project);
+    ok &&= await runInForeground(process.execPath, [vitest, "run", "--project", name], {});
+    process.exitCode = ok ? 0 : 1;
+  });
 }

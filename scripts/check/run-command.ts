@@ -58,6 +58,22 @@ export function stopCommands(): void {
   for (const child of running) child.kill("SIGTERM");
 }
 
+/**
+ * Runs the main function of a script that starts commands. The commands are stopped when the script is, and when its parent
+ * process was killed and can no longer read the result. An error is printed with the name of the script, and sets the exit code.
+ */
+export async function runScript(name: string, main: () => Promise<void>): Promise<void> {
+  process.once("SIGTERM", stopCommands);
+  process.once("SIGINT", stopCommands);
+  process.once("disconnect", stopCommands);
+  await main().catch((error: unknown) => {
+    process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = 1;
+  });
+  // The open channel to the parent process would keep this process alive.
+  if (process.connected) process.disconnect();
+}
+
 async function succeeds(child: ChildProcess): Promise<boolean> {
   running.add(child);
   try {
