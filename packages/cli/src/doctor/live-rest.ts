@@ -1,4 +1,5 @@
 import type { GetLiveCheckResponse } from "@postrider/contracts/delivery/v1/doctor_service_pb";
+import { DELETE_STEP } from "@postrider/platforms/diagnosis/live/delete-steps";
 
 /** What the tool knows about a live check; without `state`, delivery has not answered yet. */
 export interface KnownCheck {
@@ -20,7 +21,7 @@ export function describeRest({ platform, state, id }: KnownCheck): string | unde
   const { externalId, permalink, calledAt, endedAt, steps, text } = state;
   if (externalId !== undefined)
     return `the post ${externalId}${permalink === undefined ? "" : ` (${permalink})`} is left on ${platform}: delete it by hand`;
-  const deletions = steps.filter(({ name }) => name === "delete it");
+  const deletions = steps.filter(({ name }) => name === DELETE_STEP);
   if (deletions.some(({ status }) => status === "ok")) return undefined;
   const wasSent = calledAt !== undefined && !wasRefused(state);
   if (endedAt !== undefined && !wasSent && deletions.length === 0) return undefined;

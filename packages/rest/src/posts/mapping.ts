@@ -1,18 +1,11 @@
 import type { Post, Target, TargetError } from "@postrider/contracts/posts/v1/post_pb";
 import type { Locale } from "#src/locale.ts";
 import { toMetrics } from "#src/posts/metrics.ts";
-import { actionFor, causeFor } from "#src/target-errors/action-for.ts";
-import type { FailedWork } from "#src/target-errors/phrases.ts";
+import { actionFor, causeFor, type FailedRecord } from "#src/target-errors/action-for.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
 /** The fields of a target, a deletion or an action on a comment on which the advice about its error depends. */
-export interface RecordWithError {
-  readonly work: FailedWork;
-  readonly status: string;
-  readonly platform?: string;
-  /** When the next attempt is due, in the form of the API. */
-  readonly nextAttemptAt?: string | null;
-}
+export type RecordWithError = Omit<FailedRecord, "code" | "retryable">;
 
 /**
  * Converts the error of a publishing target, a deletion or an action on a comment to the form of the API. The message is that of the
@@ -36,15 +29,15 @@ export function toTargetError(
 const DELETION_STATUSES: ReadonlySet<string> = new Set(["deleting", "deleted", "delete_failed"]);
 
 /** Converts the error of a target: that of its deletion if one was requested, otherwise that of publishing. */
-function toErrorOf(target: Target, locale: Locale) {
+function toErrorOf(target: Target, nextAttemptAt: string | null, locale: Locale) {
   const { status, platform } = target;
   const work = DELETION_STATUSES.has(status) ? "deletion" : "publication";
-  const nextAttemptAt = toOptionalInstant(target.nextAttemptAt);
   return toTargetError(target.error, { work, status, platform, nextAttemptAt }, locale);
 }
 
 /** Converts a publishing target, that is a post on one account, to the form of the API. */
 export function toTarget(target: Target, locale: Locale) {
+  const nextAttemptAt = toOptionalInstant(target.nextAttemptAt);
   return {
     id: target.id,
     accountId: target.accountId,
@@ -54,9 +47,9 @@ export function toTarget(target: Target, locale: Locale) {
     externalId: target.externalId ?? null,
     permalink: target.permalink ?? null,
     publishedAt: toOptionalInstant(target.publishedAt),
-    error: toErrorOf(target, locale),
+    error: toErrorOf(target, nextAttemptAt, locale),
     attemptCount: target.attemptCount,
-    nextAttemptAt: toOptionalInstant(target.nextAttemptAt),
+    nextAttemptAt,
     metrics: toMetrics(target.metrics),
   };
 }
