@@ -92,7 +92,8 @@ async function format(java: Java, dataDir: string, properties: string): Promise<
     return;
   }
   rmSync(join(dataDir, "log"), { recursive: true, force: true });
-  // Without the letter in front, a Kafka cluster id might start with a dash, which the tool would parse as an option.
+  // The Kafka cluster id starts with the letter P, because the tool would parse an id that starts with a dash as an
+  // option.
   const clusterId = `P${randomBytes(16).toString("base64url").slice(1)}`;
   const tool = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties];
   try {

@@ -39,7 +39,7 @@ export async function claimFolder(layout: Layout): Promise<FolderClaim> {
   return { [Symbol.dispose]: () => release(layout, lock) };
 }
 
-// The launcher releases the lock last, so that it cannot delete a file of the next launcher.
+// The launcher releases its lock last, because the next launcher that gets the lock writes files with the same names.
 function release(layout: Layout, lock: Disposable): void {
   for (const file of [layout.localFile, layout.processesFile, layout.launcherFile]) {
     rmSync(file, { force: true });
@@ -59,7 +59,8 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
-// A launcher of an earlier version of Postrider does not lock the file.
+// A launcher of an earlier version of Postrider does not hold the lock on the data folder, so it is found by its
+// launcher file.
 function refuseOlderLauncher(layout: Layout): void {
   const launcher = findLauncher(layout);
   if (launcher !== undefined) {
