@@ -368,12 +368,13 @@ test("webhook deliveries to one receiver share a connection, which is opened aga
   expect(connections.size).toBe(1);
 });
 
-test("a webhook delivery is sent once more on a new connection when the receiver closes the old one at this moment", async () => {
+test("a webhook delivery is sent once more on a new connection when the receiver closes a reused connection on which the request arrives", async () => {
   let requests = 0;
   await using receiver = await startHostile((socket) => {
     socket.write(`${OK}Content-Length: 0\r\n\r\n`);
     requests += 1;
-    // The receiver closes this connection when the next request uses it.
+    // The receiver answers the first request on this connection, and closes the connection when the second request
+    // arrives.
     socket.once("data", () => socket.resetAndDestroy());
   });
   const connections = openConnections();

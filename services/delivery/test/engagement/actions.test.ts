@@ -90,7 +90,7 @@ test("an action that shows a comment waits for the open call that hides it, but 
   expect(events.map(({ event }) => event.actionId)).toEqual([hide, unhide]);
 });
 
-test("an action that shows a comment replaces a hiding that waits for a retry, and is sent when no earlier call can arrive", async () => {
+test("an action that shows a comment replaces a retry of the action that hides it, and is sent when no earlier call can arrive", async () => {
   const account = world.addAccount();
   world.reactions = [() => NO_ANSWER];
   const hide = await request(sql(), account, { type: "hide" });
@@ -361,7 +361,7 @@ test("a worker sends nothing while its data belongs to another deployment", asyn
       return pool;
     },
   });
-  // The time of several polls of the workers.
+  // The workers look for due actions several times within 1.2 s, and every action stays queued.
   const isQueued = async () =>
     (await readActions(sql())).every(({ status }) => status === "queued");
   const until = Date.now() + 1_200;
@@ -406,7 +406,7 @@ test("a private reply that the platform refuses as a duplicate succeeded if an e
   expect(world.ended.map(({ result }) => result.kind)).toEqual(["sent", "failed"]);
 });
 
-test("a private reply ends without a platform call while sending is blocked", async () => {
+test("a private reply ends without a platform call while the sending of private replies is blocked", async () => {
   const account = world.addAccount();
   await requestPrivateReply(sql(), account);
   await using _worker = startActionWorker(database, world, {

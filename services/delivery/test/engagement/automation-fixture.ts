@@ -38,7 +38,10 @@ export class CommentedPlatform {
   readonly accounts = new Map<string, { workspaceId: string; platform: string; status: string }>();
   /** The calls that reached the platform, by their names and media. */
   readonly calls: string[] = [];
-  /** Private replies that the platform received. The fixture has no dispatcher, so there must be none. */
+  /**
+   * Private replies that the platform received. The fixture starts no worker that sends private replies, so there must
+   * be none.
+   */
   readonly sent: string[] = [];
   pageSize = 50;
   mediaPageSize = 50;

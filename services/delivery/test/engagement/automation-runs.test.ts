@@ -288,7 +288,8 @@ describe("when a rule is paused,", () => {
     const comment = platform.comment(mediaId, "link");
     await automations.poll();
     await rpc.updateAutomationRule({ workspaceId, ruleId, status: "revoked" });
-    // A prepared run without a private reply that can be ended stands for one with an unknown outcome.
+    // An old prepared run without a private reply acts like a run whose private reply has an unknown outcome: neither
+    // can be skipped.
     await sql`
       with stopped as (
         insert into automation_rules
@@ -349,7 +350,7 @@ test("the run of a rule whose private reply the platform refuses as too late end
   expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} skipped too_old`]);
 });
 
-test("the list of runs can be filtered by rule and status, and its pages contain every run", async () => {
+test("the list of runs of automation rules can be filtered by rule and status, and its pages contain every run", async () => {
   const { platform, rpc } = automations;
   const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
   for (let count = 0; count < 5; count++) platform.comment(mediaId, "link");

@@ -42,7 +42,7 @@ const cellsOf = (faults: readonly string[], kinds: readonly ActionKind[] = ACTIO
   kinds.flatMap((kind) => faults.map((fault) => ({ kind, fault })));
 
 test(
-  "actions on comments take effect exactly once on every platform, whatever faults their calls and the platform's lists have",
+  "actions on comments take effect exactly once on every platform, whatever faults the calls of the platform and its lists of comments have",
   LONG,
   async () => {
     const faults = FAULTS.filter(({ by, isDelay }) => by === "simulator" && isDelay !== true);
@@ -140,7 +140,7 @@ const POINTS = [
 test.each(
   POINTS.flatMap((point) => (["kill", "stop"] as const).map((order) => ({ point, order }))),
 )(
-  "actions take effect exactly once when their process gets the order $order at $point",
+  "actions on comments take effect exactly once when their process gets the signal $order at the point $point",
   async ({ point, order }) => {
     const kinds = ACTION_KINDS.filter(({ platform }) => platform !== "x");
     const cells = cellsOf([`${order} at ${point}`], kinds);

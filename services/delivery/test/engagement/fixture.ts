@@ -106,9 +106,9 @@ export class CommentWorld {
   readonly calls: SentCall[] = [];
   /** Replies and private replies that the scripted platform has published. */
   readonly visible: { readonly commentId: string; readonly id: string }[] = [];
-  /** Reactions to the next calls, in order. */
+  /** Reactions of the scripted platform to the next calls, in order. */
   reactions: Reaction[] = [];
-  /** Results of the next searches, in order. */
+  /** Results of the next searches of the scripted platform, in order. */
   verdicts: ((call: UnknownCall) => Verdict | Promise<Verdict>)[] = [];
   readonly looks: UnknownCall[] = [];
   readonly ended: EndedPrivateReply[] = [];

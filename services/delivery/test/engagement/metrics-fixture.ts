@@ -54,7 +54,7 @@ export function viewsOnly(views: number): PostMetrics {
 /** A platform that returns for each post as many views as the number of requests so far, unless a test scripts other answers. */
 export class ScriptedPlatform {
   readonly calls: MetricsCall[] = [];
-  /** Reactions to the next calls, in order. */
+  /** Reactions of the scripted platform to the next calls, in order. */
   readonly reactions: ((
     call: MetricsCall,
     signal: AbortSignal,
@@ -83,12 +83,12 @@ export class ScriptedPlatform {
     return new Map(externalIds.map((id) => [id, { kind: "metrics", metrics }]));
   }
 
-  /** Answers the next call with this failure. */
+  /** Makes the scripted platform answer the next call with this failure. */
   fail(failure: MetricsFailure): void {
     this.reactions.push(() => failure);
   }
 
-  /** Answers the next call with this result for each post. */
+  /** Makes the scripted platform answer the next call with this result for each post. */
   read(reading: MetricsReading): void {
     this.reactions.push(({ externalIds }) => new Map(externalIds.map((id) => [id, reading])));
   }
