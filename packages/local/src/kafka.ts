@@ -20,11 +20,11 @@ export interface EmbeddedKafka extends RunningPart {
 
 /** Options for the start of the embedded Kafka broker. */
 export interface KafkaOptions {
-  /** Folder of the broker's data, which is created unless it exists. */
+  /** Folder of the Kafka broker's data, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port on which the broker listens; default: a free one. */
+  /** Port on which the Kafka broker listens; default: a free one. */
   readonly port?: number;
-  /** File for the broker's messages; default: `<dataDir>.log`. */
+  /** File for the messages of the Kafka broker; default: `<dataDir>.log`. */
   readonly logFile?: string;
   /** Additional properties of the broker, which override the built-in ones. */
   readonly properties?: (place: BrokerPlace) => Readonly<Record<string, string>>;

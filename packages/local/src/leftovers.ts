@@ -53,7 +53,9 @@ export function findLauncher(layout: Layout): ProcessIdentity | undefined {
   return isIdentity(launcher) && stillRuns(launcher) ? launcher : undefined;
 }
 
-/** Records the processes of the stack, so that the next launcher can end them if this one is killed. */
+/**
+ * Records the processes of the local stack, so that the next launcher can end them if the current launcher is killed.
+ */
 export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   const identities = pids.map((pid) => identifyProcess(pid)).filter((each) => each !== undefined);
   writeJsonFile(layout.processesFile, identities);

@@ -42,8 +42,8 @@ export class PrivateReplies {
   }
 
   /**
-   * Sends a private reply. Refuses a second one with the code 10900, and a late one with the code for messages outside of
-   * the messaging window, because Meta documents no other code for it.
+   * Sends a private reply. Refuses a second private reply to a comment with the code 10900. Refuses a late private
+   * reply with the code for messages outside of the messaging window, because Meta documents no other code for it.
    */
   send(comment: Comment, text: string, now: number): void {
     if (this.hasAt(comment.id, now)) {

@@ -176,7 +176,7 @@ test.each([
   ["410", 410, {}],
   ["Retry-After", 503, { "retry-after": "3600" }],
 ])(
-  "the answer %s of an address that a user has just replaced does not stop deliveries to the new one",
+  "the answer %s of a webhook address that a user has just replaced does not stop deliveries to the new address",
   async (_name, status, headers) => {
     const { sql } = database;
     let move = () => {};

@@ -288,7 +288,7 @@ test.each([
   ["a certificate for another host", "other.example.com", { ca: certificate }, "tls_failed"],
   ["a valid certificate", "hooks.example.com", { ca: certificate }, null],
 ])(
-  "a webhook attempt to a receiver with %s ends with the expected TLS result",
+  "a webhook attempt over TLS to a receiver with %s succeeds only if the certificate is valid",
   async (_name, host, options, error) => {
     await using receiver = await startHostile(answer(`${OK}Content-Length: 0\r\n\r\n`), {
       tls: { key, cert: certificate },

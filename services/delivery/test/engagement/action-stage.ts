@@ -287,7 +287,10 @@ interface Waits {
   readonly isLimit?: boolean;
 }
 
-/** Shortens the waits before a repeated request that a platform names in its answers to one call of the connector. */
+/**
+ * Wraps a connector so that the waits that the platform's answers to one of its calls name are shortened to half a
+ * second.
+ */
 function shortened<T extends object>(connector: T, name: keyof T): T {
   const call = connector[name] as (...args: unknown[]) => Promise<Waits>;
   const short = async (...args: unknown[]): Promise<Waits> => {

@@ -117,7 +117,7 @@ test.each([
   });
 });
 
-test("a rule with a message of 1,000 bytes and 50 keywords is accepted", async () => {
+test("an automation rule with a message of 1,000 bytes and 50 keywords is accepted", async () => {
   const keywords = Array.from({ length: 50 }, (_, index) => `keyword ${index}`);
   const { rule } = await createRule({ message: "é".repeat(500), keywords });
   expect(rule.keywords).toEqual(keywords);
@@ -134,7 +134,7 @@ test("CreateAutomationRule accepts the longest texts that the REST API accepts, 
   expect(rule).toMatchObject(longest);
 });
 
-test("a rule can be created only for a connected account of the workspace on a platform with private replies", async () => {
+test("an automation rule can be created only for a connected account of the workspace on a platform with private replies", async () => {
   const { rpc, platform } = automations;
   const workspaceId = newId();
   const create = (accountId: string) =>

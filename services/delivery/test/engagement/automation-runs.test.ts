@@ -38,7 +38,7 @@ async function countEvents({ sql }: Automations): Promise<number> {
   return row?.count ?? 0;
 }
 
-describe("with sending enabled,", () => {
+describe("with the sending of private replies enabled,", () => {
   test("each comment with a keyword gets one private reply, and comments without one are ignored", async () => {
     const { platform } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
@@ -186,7 +186,7 @@ describe("with sending enabled,", () => {
   });
 });
 
-test("with sending blocked, the runs of all matching rules end as prepared, and no private reply is stored", async () => {
+test("with the sending of private replies blocked, the runs of all matching rules end as prepared, and no private reply is stored", async () => {
   await using blocked = await startAutomations({ isSendingEnabled: false });
   const { platform } = blocked;
   const { workspaceId, accountId, mediaId } = await createActiveRule(blocked);
@@ -307,7 +307,7 @@ describe("when a rule is paused,", () => {
   });
 });
 
-test("the end of a private reply ends the rule's run once, and a success that is reported later makes the run sent", async () => {
+test("the end of a private reply ends the rule's run once, and a success of the reply that is reported later gives the run the status sent", async () => {
   const { platform, sql } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const comment = platform.comment(mediaId, "link");

@@ -31,7 +31,7 @@ import {
 
 type Answer = ReadonlyMap<string, MetricsReading> | MetricsFailure;
 
-/** One call of the scripted platform. */
+/** One call to the scripted platform. */
 export interface MetricsCall {
   readonly platform: string;
   readonly token: string;
@@ -175,7 +175,10 @@ export class MetricsStage implements AsyncDisposable {
     return new MetricsRefresher(this.deps(options));
   }
 
-  /** Publishes one post, on one new account per platform. Engagement gets no event about it. */
+  /**
+   * Publishes one post, on one new account per platform. The metrics part of the delivery service gets no event about
+   * it.
+   */
   async publish(...platforms: PlatformId[]): Promise<readonly TestTarget[]> {
     const first = this.world.addTarget({ platform: platforms[0] ?? "x" });
     const { workspaceId, postId } = first;
@@ -207,7 +210,7 @@ export class MetricsStage implements AsyncDisposable {
     return targets;
   }
 
-  /** Passes published targets to engagement as the consumer of their events does. */
+  /** Passes published targets to the metrics part of the delivery service as the consumer of their events does. */
   async schedule(targets: readonly TestTarget[]): Promise<void> {
     const targetIds = targets.map(({ targetId }) => targetId);
     const platforms = this.platforms.map(({ connector }) => connector.platform);

@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage[Symbol.asyncDispose]());
 
-/** Passes events to the consumer of engagement, as the bus does. */
+/** Passes events about targets to the metrics part of the delivery service, as the bus does. */
 async function consume(...records: BusRecord[]): Promise<void> {
   const topic = "delivery.events.v1";
   const handlers = createEngagementHandlers(["x", "bluesky"])[topic] ?? [];
