@@ -17,7 +17,7 @@ import { unprivilegedUser } from "#src/unprivileged-user.ts";
 
 /** A running embedded Postgres. Disposing of it stops the server and keeps its data. */
 export interface EmbeddedPostgres extends AsyncDisposable {
-  /** Connection URL of the cluster's owner (a superuser). */
+  /** Connection URL of the owner (a superuser) of the Postgres cluster. */
   readonly url: string;
   /** Process id of the Postgres server (postmaster). */
   readonly pid: number;

@@ -26,7 +26,10 @@ export const NODE_FLAGS: readonly string[] = [
   "--heap-growing-percent=50",
 ];
 
-/** Starts a service with the Node of this process, without a shell or wrapper: the pid is that of the listening process itself. */
+/**
+ * Starts a service with the Node of this process, without a shell or wrapper, so that the pid belongs to the process
+ * that listens on the port.
+ */
 export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
   const log = openSync(options.logFile, "a", 0o600);
   const child = spawn(process.execPath, [...NODE_FLAGS, options.script], {

@@ -15,7 +15,7 @@ export interface EmbeddedS3 extends RunningPart {
   readonly bucket: string;
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Settings with which the media service uses this server. */
+  /** Settings with which the media service uses the S3 server. */
   readonly settings: Readonly<Record<`S3_${string}`, string>>;
 }
 

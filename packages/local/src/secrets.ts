@@ -52,7 +52,7 @@ function makePasswords(): Record<DatabaseService, string> {
   };
 }
 
-/** Generates new secrets. */
+/** Generates new secrets for a local stack. */
 export function makeSecrets(): Secrets {
   return {
     ownerPassword: randomSecret(),

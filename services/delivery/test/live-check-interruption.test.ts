@@ -7,7 +7,7 @@ import { database, open, platformOf, whenEnded, type Opened } from "./live-check
 
 beforeEach(() => database.migrationSql`delete from live_checks`);
 
-/** A step that ends only when the test allows it. */
+/** A pause in a live check, which ends only when the test allows it. */
 class Pause {
   readonly #reached = Promise.withResolvers<void>();
   readonly #end = Promise.withResolvers<void>();

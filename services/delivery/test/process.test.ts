@@ -148,7 +148,7 @@ class Stage implements AsyncDisposable {
     );
   }
 
-  /** Kills all processes except the given one. */
+  /** Kills all delivery processes of the test environment except the given one. */
   async keepOnly(kept: ChildProcess): Promise<void> {
     for (const child of this.#live()) if (child !== kept) await kill(child);
   }

@@ -51,7 +51,7 @@ function findView(network: InstagramNetwork, graphCall: GraphCall): View | undef
   return isReadRefused(network, graphCall) ? undefined : findObjectView(network, graphCall);
 }
 
-/** A single Instagram container, post or comment. */
+/** The Instagram container, post or comment that a call reads by its id. */
 function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   const container = network.containers.find(account.externalId, id, asOf);

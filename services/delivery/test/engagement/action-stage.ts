@@ -22,7 +22,7 @@ import {
 
 export type MatrixType = "reply" | "hide" | "private_reply";
 
-/** One kind of action on one platform. */
+/** One kind of comment action on one platform. */
 export interface ActionKind {
   readonly platform: PlatformId;
   readonly type: MatrixType;
@@ -45,7 +45,7 @@ export const ACTION_KINDS: readonly ActionKind[] = [
   { platform: "bluesky", type: "hide", operation: "hide" },
 ];
 
-/** An action on a comment of an account that only this action uses. */
+/** A comment action, on an account that only this action uses. */
 export interface ActionRound {
   readonly kind: ActionKind;
   readonly fault: string;
@@ -83,7 +83,7 @@ export class ActionStage implements AsyncDisposable {
     await this.#posts[Symbol.asyncDispose]();
   }
 
-  /** Publishes a post per given action, and lets a reader comment on each post. */
+  /** Publishes a post for each given comment action, and lets a reader comment on each post. */
   async addRounds(
     cells: readonly { readonly kind: ActionKind; readonly fault: string }[],
   ): Promise<readonly ActionRound[]> {

@@ -250,7 +250,7 @@ test("an account whose renewed access token is refused too has to be reconnected
 });
 
 test.each(["disconnected", "reconnect_required"])(
-  "an action whose account is %s after the request fails without a platform call",
+  "a comment action whose account is %s after the request fails without a platform call",
   async (status) => {
     const account = world.addAccount({ status });
     await request(sql(), account);
@@ -291,7 +291,7 @@ test("hiding a comment that does not exist any more fails as content_rejected", 
   expect(action).toMatchObject({ status: "failed", errorCode: "content_rejected" });
 });
 
-test("a rate limit delays all actions of its account, does not count as a retry, and delays no other account", async () => {
+test("a rate limit delays all comment actions of its account, does not count as a retry, and delays no other account", async () => {
   const account = world.addAccount();
   const other = world.addAccount();
   const limit = {
@@ -349,7 +349,7 @@ test.each(["platform", "account", "workspace"] as const)(
   },
 );
 
-test("a worker sends nothing while its data belongs to another deployment", async () => {
+test("a worker carries out no comment action while its data belongs to another deployment", async () => {
   const account = world.addAccount();
   await request(sql(), account);
   await using _foreign = startActionWorker(database, world, { deploymentId: "copy" });

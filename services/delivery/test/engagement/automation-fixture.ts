@@ -95,7 +95,7 @@ export class CommentedPlatform {
       if (failed !== undefined) return failed;
       const comments = this.media.get(mediaId);
       if (comments === undefined) return { kind: "missing" };
-      // Like those of real platforms, the cursor is a position between two comments, which newer comments do not move.
+      // The cursor is a position between two comments, as on real platforms, so that newer comments do not move it.
       const from = after === undefined ? 0 : comments.findIndex(({ id }) => id === after) + 1;
       const size = Math.min(limit, this.pageSize);
       const page = comments.slice(from, from + size);

@@ -83,7 +83,7 @@ async function untilTakenOver(sql: Sql, commentId: string): Promise<void> {
 }
 
 test.each(["before", "after"] as const)(
-  "an action takes effect exactly once if its worker is delayed %s its call until another worker has taken over",
+  "a comment action takes effect exactly once if its worker is delayed %s its call until another worker has taken over",
   async (moment) => {
     await using database = await openDatabase(3);
     const rounds = await stage.addRounds(cellsOf([`delayed ${moment} the call`]));
