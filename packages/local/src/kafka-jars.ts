@@ -59,7 +59,8 @@ async function requireJava(env: JavaEnvironment): Promise<void> {
   }
 }
 
-// Downloads into a temporary folder and renames it at the end, so that concurrent or interrupted runs leave no partial library.
+// Downloads the jars into a temporary folder and renames it at the end, so that concurrent or interrupted downloads
+// leave no incomplete library.
 async function download(env: JavaEnvironment, stamp: string): Promise<void> {
   const unfinished = join(folder, `lib-unfinished-${process.pid}`);
   mkdirSync(unfinished, { recursive: true });

@@ -26,7 +26,7 @@ export interface KafkaOptions {
   readonly port?: number;
   /** File for the messages of the Kafka broker; default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Additional properties of the broker, which override the built-in ones. */
+  /** Additional properties of the Kafka broker, which override the built-in ones. */
   readonly properties?: (place: BrokerPlace) => Readonly<Record<string, string>>;
   /** Environment in which Java and Maven are found. */
   readonly env?: JavaEnvironment;

@@ -45,7 +45,7 @@ async function duringBackup(work: () => Promise<void>): Promise<void> {
   });
 }
 
-/** Returns the number of pages of tables and indexes that the connection of the transaction has read lately. */
+/** Returns how many pages of tables and indexes the transaction has read so far. */
 async function readPages(tx: TransactionSql): Promise<number> {
   const [row] = await tx<{ pages: number }[]>`
     select sum(pg_stat_get_xact_blocks_fetched(oid))::int as pages
@@ -79,8 +79,8 @@ async function insertOldTask(accountId: string = randomUUID()) {
 }
 
 /**
- * Inserts publish tasks that were due an hour ago and changes their status until they are published. It updates their
- * task queues as often.
+ * Inserts publish tasks that were due an hour ago and changes their status until they are published. Updates their task
+ * queues, too.
  */
 async function publishTasks(): Promise<void> {
   // The triggers would write times of the last minute, which every search reads.

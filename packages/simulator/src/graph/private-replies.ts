@@ -22,7 +22,7 @@ export class PrivateReplies {
     this.#rows = store.table<PrivateReply>(`${platform}.private_replies`);
   }
 
-  /** Whether the comment has a private reply at the given time. */
+  /** Whether a private reply to the comment had been sent at the given time. */
   hasAt(commentId: string, instant: number): boolean {
     const reply = this.#rows.get(commentId);
     return reply !== undefined && reply.sentAt <= instant;

@@ -288,8 +288,7 @@ interface Waits {
 }
 
 /**
- * Wraps a connector so that the waits that the platform's answers to one of its calls name are shortened to half a
- * second.
+ * Wraps a connector: when the platform's answer to one of its calls requests a wait, the wait becomes half a second.
  */
 function shortened<T extends object>(connector: T, name: keyof T): T {
   const call = connector[name] as (...args: unknown[]) => Promise<Waits>;

@@ -389,7 +389,7 @@ test("of several private replies to one comment only one is stored, also when th
   expect(await readEvents()).toEqual([]);
 });
 
-test("a private reply that the platform refuses as a duplicate succeeded if an earlier call had no answer", async () => {
+test("a private reply that the platform refuses as a duplicate counts as succeeded if an earlier call had no answer", async () => {
   const account = world.addAccount();
   const duplicate = { kind: "refused", code: "duplicate_on_platform", message: "twice" } as const;
   world.reactions = [() => NO_ANSWER, () => duplicate];

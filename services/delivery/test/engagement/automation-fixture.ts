@@ -172,7 +172,10 @@ export interface Automations extends AsyncDisposable {
   readonly platform: CommentedPlatform;
   readonly rpc: Client<typeof AutomationService>;
   readonly deps: AutomationDeps;
-  /** Polls every account with an active rule once, whether due or not, and returns how many were polled. */
+  /**
+   * Reads the comments of every account with an active automation rule once, whether a poll is due or not. Returns the
+   * number of polled accounts.
+   */
   poll(): Promise<number>;
 }
 
@@ -260,7 +263,7 @@ export function newRule(workspaceId: string, accountId: string) {
   };
 }
 
-/** Creates an active rule on a new account with one piece of media. */
+/** Creates an active automation rule on a new account with one piece of media. */
 export async function createActiveRule(
   { rpc, platform }: Pick<Automations, "rpc" | "platform">,
   given: Partial<ReturnType<typeof newRule>> & { readonly media?: { ids: string[] } } = {},

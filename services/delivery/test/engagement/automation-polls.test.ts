@@ -25,7 +25,7 @@ function takeCalls(): readonly string[] {
   return automations.platform.calls.splice(0);
 }
 
-/** Returns the seconds until the account of a workspace is polled next. */
+/** Returns the seconds until the comments of a workspace's account are polled next. */
 async function readWaitSeconds(workspaceId: string): Promise<number> {
   const [row] = await automations.sql<{ seconds: number }[]>`
     select round(extract(epoch from poll_at - now()))::int as seconds

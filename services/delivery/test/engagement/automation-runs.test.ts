@@ -39,7 +39,7 @@ async function countEvents({ sql }: Automations): Promise<number> {
 }
 
 describe("with the sending of private replies enabled,", () => {
-  test("each comment with a keyword gets one private reply, and comments without one are ignored", async () => {
+  test("each comment with a keyword gets one private reply, and comments without a keyword are ignored", async () => {
     const { platform } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     platform.comment(mediaId, "link before", { createdAt: new Date(Date.now() - DAY_MS) });
@@ -65,7 +65,7 @@ describe("with the sending of private replies enabled,", () => {
     expect(await countEvents(automations)).toBe(1);
   });
 
-  test("of two rules that match a comment the older one answers, and the other one skips it", async () => {
+  test("of two automation rules that match a comment the older rule answers, and the newer rule skips the comment", async () => {
     const { platform } = automations;
     const { workspaceId, accountId, mediaId, ruleId } = await createActiveRule(automations);
     const other = await createActiveRule(automations, { workspaceId, accountId });
@@ -116,7 +116,7 @@ describe("with the sending of private replies enabled,", () => {
     expect(reply).toEqual({ commentId: young.id, sendBefore });
   });
 
-  test("comments from before sending was last enabled are prepared and not answered", async () => {
+  test("a comment that was written before sending was last enabled gets a prepared run and no private reply", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     await sql`update automation_rules set activated_at = now() - interval '1 hour'`;

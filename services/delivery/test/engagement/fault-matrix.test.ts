@@ -22,7 +22,7 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-/** Waits until all actions have ended, and checks that each succeeded and took effect exactly once. */
+/** Waits until all comment actions have ended, and checks that each succeeded and took effect exactly once. */
 async function expectOnce(sql: Sql, rounds: readonly ActionRound[]): Promise<void> {
   const actions = await untilAllEnded(sql, { timeoutMs: 120_000 });
   await stage.untilArrived();

@@ -103,7 +103,7 @@ test("metrics without the post, metrics with impossible numbers, and errors of t
   expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
 });
 
-test("an access token that the platform refuses is renewed once, and refused twice requires a reconnect", async () => {
+test("an access token that the platform refuses in a call for metrics is renewed once, and the account must be reconnected when the new token is refused too", async () => {
   const serving = stage.serve();
   const once = await stage.publish("x");
   x.fail(tokenRefused);

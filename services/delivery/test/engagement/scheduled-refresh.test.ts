@@ -17,13 +17,16 @@ async function open(options: ConstructorParameters<typeof ScriptedPlatform>[1] =
   return x;
 }
 
-/** Makes one pass of the refresher, waits for its calls, and records their results. */
+/** Runs one pass of the job that refreshes metrics, waits for its calls, and records their results. */
 async function run(refresher: MetricsRefresher): Promise<void> {
   await refresher.pass();
   await refresher.end();
 }
 
-/** Makes all accounts and targets due now, as if their waits had ended. Budgets and rate limits stay. */
+/**
+ * Makes the metrics of all accounts and targets due now, as if their waits had ended. Call budgets and rate limits
+ * stay.
+ */
 async function makeDue(): Promise<void> {
   await stage.sql`update target_metrics set due_at = now() where due_at < 'infinity'`;
   await stage.sql`update metrics_accounts set due_at = now(), not_before = now()`;

@@ -299,7 +299,7 @@ test.each([
     await addFailedDays({ workspaceId, webhookId }, [1, 6]);
 
     const counts = await webhooks.sql.begin(async (tx) => {
-      // Postgres may choose a plan for any ids, which reads all days, from the sixth execution on.
+      // From the sixth execution on, Postgres may choose a plan that fits any ids, and such a plan reads all days.
       for (let count = 0; count < 8; count += 1)
         await listDeliveries(tx, webhookId, { ...FIRST_PAGE, ...filter });
       return await countPartitions(tx);
