@@ -87,8 +87,8 @@ export async function deleteReleased(sql: ISql, releases: readonly Release[]): P
 }
 
 /**
- * Returns up to `limit` posts that are recorded as users of the media, ordered by id, beginning after the post `after`.
- * A record is young for 10 minutes by the database's clock. The posts service never commits a post version whose record
+ * Returns up to `limit` posts that are recorded as users of the media, ordered by id, beginning after the post `after`. A record
+ * that is less than 10 minutes old by the database's clock is young. The posts service never commits a post version whose record
  * is older than 5 minutes.
  */
 export async function listUsages(

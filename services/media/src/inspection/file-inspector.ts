@@ -20,7 +20,9 @@ export interface FileInspectorOptions {
   readonly logger: Logger;
   /** Address of the inspector. Without it, child processes of this process inspect the files. */
   readonly inspectorUrl?: string | undefined;
-  /** Maximum number of files that wait for an inspection process; only tests lower it. */
+  /**
+   * Maximum number of files that wait for an inspection process. Further files get the result `unavailable`. Only tests lower it.
+   */
   readonly maxWaiting?: number;
 }
 

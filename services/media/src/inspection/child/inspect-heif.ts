@@ -12,11 +12,11 @@ import { openImage } from "./inspect-image.ts";
 import type { OpenFile } from "./open-file.ts";
 import { OutputFile } from "./output-file.ts";
 
-/** The image library opens the decoded picture by this path, which leads to the descriptor. */
+/** Path of the open file that contains the decoded picture. The image library can open a file only by its path. */
 const DECODED = `/dev/fd/${OUTPUT_FD}`;
 /** Quality of the JPEG that platforms receive instead of a HEIC. */
 const QUALITY = 92;
-/** Part of the memory for decoded images that a rotated image and the decoder of HEIC may hold. */
+/** Ratio of the memory for decoded images that a rotated image and the HEIC decoder may use together. */
 const ROTATION_SHARE = 5 / 6;
 
 /** A HEIC that was decoded to a TIFF in `OUTPUT_FD`. */
