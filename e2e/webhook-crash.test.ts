@@ -29,7 +29,7 @@ interface Delivery {
   readonly answered: number;
 }
 
-/** The requests with an event about a post, by post and version of the post. */
+/** Returns the received requests with an event about a post, grouped by the post and its version. */
 function listReceived(receiver: Receiver, path: string) {
   const received = receiver.requests
     .filter((request) => request.path === path)
@@ -75,7 +75,10 @@ async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: numbe
   expect(found).toEqual({ outbox: 0, compositions: 0, queue: 0, parked: 0, succeeded: deliveries });
 }
 
-/** Returns how many requests were not the first one for their event, and how many attempts were not answered. */
+/**
+ * Checks that the endpoint received every event. Returns how many requests repeated an event, and how many attempts were not
+ * answered.
+ */
 function checkEndpoint(
   received: ReturnType<typeof listReceived>,
   deliveries: readonly Delivery[],

@@ -95,8 +95,8 @@ export class World {
   }
 
   /**
-   * Makes the fake delivery service of the posts service report the same state of a target as the model of the delivery
-   * service.
+   * Makes the two fake delivery services agree: the one that the posts service calls gets the state that a target has in the
+   * model's delivery service.
    */
   show({ id, generation }: ModelTarget, update: TaskUpdate | undefined): void {
     const { tasks, calling, closed } = this.posts.peers;

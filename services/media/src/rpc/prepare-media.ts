@@ -109,7 +109,7 @@ function toFile(
   if (media.kind !== "image")
     return { media: toMedia(media), refusal: toRefusalSentence("not_an_image") };
   const rendition = made?.get(describePlan(plan));
-  // The media were deleted while the rendition was made.
+  // The rendition is missing because the media were deleted while it was made, so the answer contains no file.
   return rendition === undefined ? {} : toRendition(media, rendition);
 }
 

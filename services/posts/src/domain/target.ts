@@ -224,7 +224,7 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
   const { workspaceId, accountId, platform, dueDay } = target;
   if (dueDay === null) return [];
   const at = new Date(dueDay);
-  // The limits are not used, because this function returns only the keys of the quota counters.
+  // The key of a quota counter does not depend on the limits of the workspace, so no limits are passed here.
   const limits = { monthly: 0, daily: null };
   const month = monthlyCounter(workspaceId, at, limits);
   const day = dailyCounter({ accountId, platform }, at, limits);
