@@ -107,7 +107,7 @@ function toPost({ platform, owner: account, id: mediaId }: Media) {
   return { platform, account, mediaId };
 }
 
-/** @param createdAt Default: a time after the activation of every rule. */
+/** @param createdAt When the comment was written. Default: a time after the activation of every rule. */
 async function comment(
   { simulator }: Pick<SharedSystem, "simulator">,
   media: Media,

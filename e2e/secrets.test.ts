@@ -171,7 +171,8 @@ async function followLink(platform: string, mangle = (back: URL) => back): Promi
     },
     ...words,
   );
-  // A refused request fails the command; the test reads only what the command leaves in logs and tables.
+  // The command fails when its request is refused. The test ignores that: it reads only what the command leaves in logs and
+  // tables.
   const ended = command.catch(() => undefined);
   const { pathname } = new URL(await link);
   plant(`connect link of ${label}`, pathname.split("/").at(-1));

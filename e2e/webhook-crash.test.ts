@@ -42,7 +42,7 @@ function parse(body: string): ReceivedEvent {
   return JSON.parse(body) as ReceivedEvent;
 }
 
-/** Each version of each post, which is one event. */
+/** Returns every version of every post of the workspace; each version has one event. */
 async function listVersions({ sql }: System, { id }: Tenant): Promise<readonly string[]> {
   const posts = await sql<{ id: string; version: number }[]>`
     select id, version::int as version from posts.posts where workspace_id = ${id}`;
@@ -90,7 +90,8 @@ function checkEndpoint(
   expect(requests.filter((same) => new Set(same.map(({ id }) => id)).size !== 1)).toEqual([]);
   const counts = new Map(requests.map((same) => [same[0]?.id, same.length]));
   expect(deliveries.filter(({ status }) => status !== "succeeded")).toEqual([]);
-  // Each answer in the history belongs to a request. A killed process could not record the answers to its last requests.
+  // Each answer in the history of attempts belongs to a request. A killed process could not record the answers to its last
+  // requests.
   const invented = deliveries.filter(
     ({ eventId, answered }) => answered === 0 || answered > (counts.get(eventId) ?? 0),
   );

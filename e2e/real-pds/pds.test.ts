@@ -59,7 +59,7 @@ interface Person {
   readonly accessJwt: string;
 }
 
-/** Sends a request directly to the PDS, as users and readers do. */
+/** Sends a request directly to the Bluesky server (PDS), as users and readers do. */
 async function ask(method: string, options: { json?: unknown; token?: string } = {}) {
   const { json, token } = options;
   const answer = await fetch(`${proxy.target}/xrpc/${method}`, {

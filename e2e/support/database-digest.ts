@@ -14,7 +14,7 @@ const MOVING_TABLES = new Set(["accounts.request_budgets"]);
 const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   // The column `last_used_at`: the accounts service updates it at most once a minute for an API key that is in use.
   "accounts.api_keys": ["last_used_at"],
-  // The delivery service updates this column while it runs.
+  // The column `seen_at`: the delivery service updates it while it runs.
   "delivery.deployment": ["seen_at"],
 };
 

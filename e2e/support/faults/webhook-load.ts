@@ -28,7 +28,7 @@ export async function schedulePosts(tenant: Tenant, accountId: string): Promise<
 
 /**
  * Reschedules posts for `seconds` at a constant rate, or as fast as a loaded machine can, with at most `MAX_IN_FLIGHT` open
- * requests. Returns how many changes were accepted; some meet a killed process.
+ * requests. Returns how many changes were accepted. A change fails when its request reaches a process that is being killed.
  */
 export async function reschedule(
   { api }: Tenant,

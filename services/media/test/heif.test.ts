@@ -147,7 +147,7 @@ test("the colours of Display P3 are converted to sRGB, whether the HEIC contains
   expect(Math.abs(standard - plain)).toBeLessThan(0.5);
 });
 
-test("a HEIC with 10 bits per channel becomes a JPEG with 8", async () => {
+test("a HEIC with 10 bits per channel becomes a JPEG with 8 bits per channel", async () => {
   const { file } = await accepted(heifFile("ten-bits"));
 
   expect(await sharp(file).metadata()).toMatchObject({ depth: "uchar", width: 256, height: 192 });

@@ -31,7 +31,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Inspects a file as the media service does: by the inspector at `inspectorUrl`, and by child processes without this address. */
+/**
+ * Inspects a file as the media service does: by the inspector at `inspectorUrl`, or by child processes if `inspectorUrl` is
+ * undefined.
+ */
 async function inspect(bytes: Uint8Array, inspectorUrl?: string): Promise<InspectionResult> {
   await rm(`${path}.delivery`, { force: true });
   await writeFile(path, bytes);

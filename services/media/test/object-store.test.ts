@@ -17,7 +17,7 @@ interface Fixture extends AsyncDisposable {
   readonly store: ObjectStore;
   /** Lists every file of the store that contains bytes of objects or of unfinished writes. */
   listFiles(): Promise<readonly string[]>;
-  /** Returns the number of files of an unfinished write that has received this many bytes. */
+  /** Returns how many files the store keeps for an unfinished write of which it has received `bytes` bytes. */
   countUnfinished(bytes: number): number;
 }
 

@@ -101,7 +101,8 @@ function locations(
   ids: readonly number[],
   { gridBytes, dataAt, dataBytes }: { gridBytes: number; dataAt: number; dataBytes: number },
 ): Buffer {
-  // The grid lies in the box `idat` (construction method 1), and every tile is the same part of the file.
+  // The data of the grid lie in the box `idat` of the HEIC (construction method 1). Every tile refers to the same part of the
+  // file.
   const entry = (id: number, method: number, offset: number, length: number) =>
     Buffer.concat([u16(id, method, 0, 1), u32(offset, length)]);
   return fullBox(

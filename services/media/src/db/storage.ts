@@ -8,7 +8,7 @@ export interface StoredBytes {
   readonly reservedBytes: number;
   /** Number of uploads that are not complete, and of deleted ones whose file may still arrive. */
   readonly uploadCount: number;
-  /** The workspace's own limit; null for the default. */
+  /** The workspace's own storage limit; null for the default. */
   readonly limitBytes: number | null;
 }
 

@@ -8,6 +8,7 @@ export interface RenditionPlan {
   readonly width: number;
   readonly height: number;
   /**
+   * How the picture is brought to the given width and height.
    * - `scale`: the whole picture in this size.
    * - `pad`: the whole picture, centred on a white background.
    * - `crop`: the centre of the picture fills the size.
@@ -34,7 +35,7 @@ export type Refusal =
   | "too_many_bytes"
   | "too_demanding";
 
-/** The result of one plan: the file that was made for it, or why there is none. */
+/** The result of a rendition's plan: the file that was made for it, or why there is none. */
 export type RenditionOutcome =
   | ({ readonly kind: "made" } & RenderedImage)
   | { readonly kind: "refused"; readonly refusal: Refusal };
@@ -44,7 +45,7 @@ const FITS: ReadonlySet<string> = new Set(["scale", "pad", "crop"]);
 /** Maximum width and height of a rendition in pixels: the limit of the JPEG library. */
 const MAX_SIDE = 65_500;
 const MAX_PIXELS = 100_000_000;
-/** Smallest and largest value of `maxBytes`: no platform asks for less or more. */
+/** Smallest and largest `maxBytes` of a rendition's plan. No platform needs a smaller file or allows a larger one. */
 const MIN_BYTES = 10_000;
 const MAX_BYTES = 100_000_000;
 
@@ -100,7 +101,7 @@ export function toRefusalSentence(refusal: Refusal): string {
   return SENTENCES[refusal];
 }
 
-/** Whether a value is a known reason for a refusal. */
+/** Whether a value is one of the reasons for which a rendition can be refused. */
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === "string" && Object.hasOwn(SENTENCES, value);
 }
@@ -111,7 +112,7 @@ export interface RenderJob {
   readonly plans: readonly RenditionPlan[];
   /** Opens the bytes of the image. It is called at most once. */
   readonly open: () => AsyncIterable<Uint8Array>;
-  /** Receives the file of each rendition that was made, in the order of the plans; `index` is that of its plan. */
+  /** Receives the file of each rendition that was made, in the order of the plans; `index` is the index of its plan. */
   readonly receive: (
     index: number,
     rendered: RenderedImage,

@@ -30,7 +30,7 @@ export class InspectionPool implements InspectionRunner {
     this.#options = options;
   }
 
-  /** Waits for a permit and inspects one file in a new process. The promise never rejects. */
+  /** Waits until another file may be inspected, and inspects this file in a new process. The promise never rejects. */
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
     // `acquire` rejects only when too many files wait for an inspection process, or the pool is disposed.

@@ -24,14 +24,14 @@ export function decodeRequest(header: string): InspectionRequest {
   return JSON.parse(Buffer.from(header, "base64url").toString()) as InspectionRequest;
 }
 
-/** Returns the line for the end of an inspection, and the length of the whole answer. */
+/** Returns the line of JSON for the end of an inspection, and the length in bytes of the whole answer. */
 export function encodeEnd(end: InspectionEnd): { readonly line: string; readonly bytes: number } {
   const line = `${JSON.stringify(end)}\n`;
   return { line, bytes: Buffer.byteLength(line) + (deliveryBytesOf(end) ?? 0) };
 }
 
 /**
- * Splits an answer of the inspector into its line, as an unchecked value, and the bytes that follow.
+ * Splits an answer of the inspector into its line of JSON, as an unchecked value, and the bytes that follow.
  *
  * @throws Error when the line is too long, incomplete or not JSON.
  */

@@ -105,7 +105,9 @@ function parseExtent({
   return durationMs === null || isCount(durationMs) ? { width, height, durationMs } : undefined;
 }
 
-/** Returns the number of frames, which the inspector of an older release does not report. */
+/**
+ * Returns the number of frames; 0 when the inspector of an older release does not report it, and undefined when it is not valid.
+ */
 function parseFrames(frames: unknown = 0): number | undefined {
   return isCount(frames) && frames <= MAX_FRAMES ? frames : undefined;
 }

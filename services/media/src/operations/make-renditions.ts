@@ -38,7 +38,7 @@ export interface Making {
   readonly media: StoredMedia;
   readonly lease: RenditionLease;
   readonly plans: readonly RenditionPlan[];
-  /** Aborts when this process stops or has lost the lease. */
+  /** This signal aborts when the process stops or has lost the lease on the renditions. */
   readonly signal: AbortSignal;
 }
 

@@ -73,8 +73,8 @@ async function readGrant(sql: Sql, uploadPath: string, request: IncomingMessage)
   if (token === undefined || !isId(uploadPath)) throw notFound();
   const grant = await findGrant(sql, uploadPath, hashUploadToken(token));
   if (grant === undefined || grant.status === "deleting") throw notFound();
-  // An upload grant is also used when an upload check accepted an object that the client uploaded directly to the
-  // object store.
+  // An upload grant counts as used, too, when an upload check accepted an object that the client uploaded directly to the object
+  // store.
   if (grant.isUsed || grant.status !== "pending") throw conflict("upload_already_received");
   if (grant.isExpired) throw notFound();
   return grant;

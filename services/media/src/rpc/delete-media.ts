@@ -24,8 +24,8 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 type Deps = Pick<RpcDependencies, "sql" | "posts" | "store">;
 
 /**
- * Maximum number of attempts to delete media. An attempt fails when the media change, or a post starts to use them,
- * between the call to the posts service and the lock.
+ * Maximum number of attempts to delete media, before DeleteMedia fails as unavailable. An attempt fails when the media change, or
+ * a post starts to use them, between the call to the posts service and the lock.
  */
 const MAX_ROUNDS = 5;
 

@@ -59,7 +59,7 @@ class DiskStore implements ObjectStore {
       await this.#rename(unfinished, path);
       return stored;
     } finally {
-      // After a successful write the file has been renamed, and `rm` finds nothing to delete.
+      // After a successful write the unfinished file has been renamed, so this `rm` deletes nothing.
       await rm(unfinished, { force: true });
     }
   }
@@ -107,7 +107,7 @@ class DiskStore implements ObjectStore {
       if (await hasVersion(source, version)) await rm(source, { force: true });
       return true;
     } finally {
-      // If `to` was already the same file, renaming did nothing, and the hard link still has to be deleted.
+      // Renaming has no effect if `pinned` and `to` are hard links to the same file, so the hard link `pinned` is deleted here.
       await rm(pinned, { force: true });
     }
   }

@@ -40,7 +40,7 @@ export interface TargetJson {
   readonly errorRetryable: boolean | null;
   readonly attemptCount: number;
   readonly nextAttemptAt: string | null;
-  /** Proto JSON of TargetMetrics; null until the delivery service reported counters. */
+  /** Proto JSON of TargetMetrics; null until the delivery service reported metrics. */
   readonly metrics: JsonValue | null;
 }
 

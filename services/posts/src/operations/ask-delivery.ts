@@ -103,8 +103,8 @@ async function askTogether(deps: AskDeps, questions: readonly Question[]): Promi
 }
 
 /**
- * Applies answers of one kind in one transaction. If the transaction fails, each half of the answers is tried
- * separately.
+ * Applies answers about targets, or answers about deletions, in one transaction. If the transaction fails, each half of the
+ * answers is tried separately.
  */
 async function apply<T extends { readonly workspaceId: string; readonly targetId: string }>(
   deps: AskDeps,

@@ -2,7 +2,7 @@
 export interface TiffLayout {
   readonly width: number;
   readonly height: number;
-  /** 3 for red, green and blue; 4 with alpha. Each has 8 bits. */
+  /** Number of samples per pixel, each of 8 bits: 3 for red, green and blue; 4 with alpha. */
   readonly samples: 3 | 4;
   /** EXIF orientation of the image, 1 to 8. */
   readonly orientation: number;

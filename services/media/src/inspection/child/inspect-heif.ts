@@ -24,7 +24,7 @@ interface DecodedHeif {
   readonly width: number;
   readonly height: number;
   readonly orientation: number;
-  /** Bytes of memory that the decoder still holds. */
+  /** Bytes of memory that the HEIC decoder still holds. */
   readonly heldBytes: number;
 }
 

@@ -20,7 +20,7 @@ export interface RenderSource {
   readonly orientation: number;
   /** Bytes of memory that decoded images may use. */
   readonly budgetBytes: number;
-  /** Restarts the time limit; called after each step whose duration grows with the image. */
+  /** Restarts the time limit of the process; called after each step whose duration grows with the image. */
   readonly onProgress: () => void;
 }
 
@@ -33,7 +33,7 @@ export async function openRenderSource(image: OpenImage): Promise<RenderSource> 
   const { content, limits, onProgress } = image;
   const budgetBytes = pixelBudget(limits);
   const layout = readLayout(image, budgetBytes);
-  // The library sharp cannot decode BMP files.
+  // The library sharp cannot decode BMP files, so a BMP is converted to a TIFF first.
   if (image.contentType === "image/bmp") {
     const shared = { layout, orientation: 1, budgetBytes, onProgress };
     const tiff = bmpToTiff(content, layout, budgetBytes);

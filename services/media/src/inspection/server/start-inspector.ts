@@ -23,7 +23,7 @@ const INSPECTION_GRACE_MS = 18_000;
 export interface InspectorOptions {
   readonly host: string;
   readonly port: number;
-  /** Called after an answer, with the ids of child processes that this process has not started, if there are any. */
+  /** Called after an answer to a client, with the ids of child processes that the inspector did not start, if there are any. */
   readonly onStray?: ((pids: readonly number[]) => void) | undefined;
 }
 
