@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** The bytes of a workspace in the object store. */
+/** How much a workspace stores in the object store. */
 export interface StoredBytes {
   /** Bytes of stored files and of their renditions, also of media that are being deleted. */
   readonly usedBytes: number;

@@ -55,8 +55,8 @@ export function createUploadRoutes(
       using _permit = await deps.permits.acquire({ shares });
       watchUpload(request.raw, reply.raw, RATE);
       if (await receive(deps, grant, body)) return await reply.status(204).send();
-      // The upload was not stored. If another upload was accepted first, reading the upload grant again throws that
-      // error; otherwise the media were deleted.
+      // The upload was not stored. If another upload was accepted first, reading the upload grant again throws
+      // `upload_already_received`; otherwise the media were deleted.
       await readGrant(deps.sql, request.params.uploadPath, request.raw);
       throw notFound();
     });

@@ -172,7 +172,6 @@ export interface PostRef {
   readonly postId: string;
 }
 
-/** A locked post, with its status. */
 export interface LockedPost extends PostRef {
   readonly status: PostStatus;
 }

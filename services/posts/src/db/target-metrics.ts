@@ -5,7 +5,7 @@ import type { PostRef } from "#src/db/posts.ts";
 /** The metrics of a published target that the delivery service read on the platform. */
 export interface MetricsReport extends PostRef {
   readonly targetId: string;
-  /** Proto JSON of TargetMetrics. */
+  /** The metrics of the target as proto JSON of the message TargetMetrics. */
   readonly metrics: JsonValue;
   readonly refreshedAt: Date;
 }

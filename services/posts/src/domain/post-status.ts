@@ -9,7 +9,6 @@ export const POST_STATUSES = [
   "cancelled",
 ] as const;
 
-/** The status of a post. */
 export type PostStatus = (typeof POST_STATUSES)[number];
 
 /**
@@ -27,7 +26,6 @@ export const TARGET_STATUSES = [
   "cancelled",
 ] as const;
 
-/** The status of a publishing target. */
 export type TargetStatus = (typeof TARGET_STATUSES)[number];
 
 /**

@@ -34,7 +34,7 @@ const animation = (change: Partial<TargetMedia> = {}): TargetMedia =>
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
-/** A valid target for each platform. */
+/** For each platform, a target that breaks none of its rules. */
 const VALID = {
   instagram: { platform: "instagram", text: "hello", media: [image()] },
   x: { platform: "x", text: "hello", media: [] },

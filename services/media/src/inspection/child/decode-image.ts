@@ -24,7 +24,7 @@ export interface DecodedImage {
   readonly orientation: number;
   readonly isCmyk: boolean;
   readonly is16Bit: boolean;
-  /** Number of bytes per decoded pixel. */
+  /** Number of bytes per pixel of the decoded image. */
   readonly pixelBytes: number;
 }
 

@@ -18,7 +18,7 @@ export interface RenderSource {
   readonly refusal: Refusal | undefined;
   /** EXIF orientation of the image, 1 to 8. */
   readonly orientation: number;
-  /** Bytes of memory that decoded images may use. */
+  /** Maximum bytes of memory that decoded images may use in this process. */
   readonly budgetBytes: number;
   /** Restarts the time limit of the process; called after each step whose duration grows with the image. */
   readonly onProgress: () => void;

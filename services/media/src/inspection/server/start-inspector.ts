@@ -17,7 +17,9 @@ import { listStrayProcesses } from "#src/inspection/stray-processes.ts";
  * together send fewer files than that.
  */
 const MAX_WAITING = 100;
-/** How long inspections may continue while the inspector stops. The media service repeats those that end early. */
+/**
+ * How long inspections may continue while the inspector stops. The media service repeats an inspection that the stop ended early.
+ */
 const INSPECTION_GRACE_MS = 18_000;
 
 export interface InspectorOptions {
