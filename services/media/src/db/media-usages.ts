@@ -18,9 +18,7 @@ export interface NewUsage {
   readonly claimId: string;
 }
 
-/**
- * Identifies the record that a post uses media, which is to be deleted. The fields are those of `ReleaseMediaRequest`.
- */
+/** Identifies a record to delete: the record that a post uses media. The fields are those of `ReleaseMediaRequest`. */
 export interface Release extends MediaRef {
   readonly postId: string;
   readonly postVersion: number | undefined;

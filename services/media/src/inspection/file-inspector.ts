@@ -95,9 +95,7 @@ function reasonOf(end: InspectionEnd): string {
     : "the inspection process ended";
 }
 
-/**
- * Returns the result of an inspection with the path of the file that platforms receive, which this process has written.
- */
+/** Returns the result of an inspection, with the path at which this process has written the file that platforms receive. */
 function withPath(result: InspectionResult, path: string): InspectionResult {
   if (result.kind !== "accepted" || result.media.delivery.kind !== "rewritten") return result;
   return {

@@ -205,8 +205,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Returns how an inspection ended whose process a signal ended. This class did not send the signal: SIGKILL or SIGTERM
- * come from the kernel or an operator, and any other signal is a crash.
+ * Returns how an inspection ended when a signal ended its process. This class did not send the signal: SIGKILL or SIGTERM come
+ * from the kernel or an operator, and any other signal is a crash.
  */
 function endOfSignal(signal: NodeJS.Signals | null): InspectionEnd {
   return signal === "SIGKILL" || signal === "SIGTERM"

@@ -11,7 +11,7 @@ import {
  */
 export const INSPECTIONS_PATH = "/inspections";
 export const REQUEST_HEADER = "x-inspection";
-/** Maximum length of the line of JSON, which contains at most 256 KiB of patches in base64. */
+/** Maximum length of the line of JSON in an answer of the inspector. The line contains at most 256 KiB of patches in base64. */
 const MAX_LINE_BYTES = 1_000_000;
 const LINE_FEED = 10;
 

@@ -22,7 +22,7 @@ import type { RenditionsByPlan } from "#src/operations/renditions.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
 const MAX_ITEMS = 500;
-/** Maximum number of media of which one request makes renditions at the same time. */
+/** Maximum number of media of which one request makes renditions at the same time; its other media wait. */
 const MAX_AT_ONCE = 4;
 
 type Deps = Pick<RpcDependencies, "sql" | "renditions" | "prepareMs">;

@@ -76,7 +76,8 @@ function applies(target: TargetState, update: TargetUpdate): boolean {
   // A report that a target was published is applied at any time and from any generation (publish request) of the
   // target.
   if (update.status === "published" && target.status !== "published") return true;
-  // Any other report about a target is applied only from its current generation (its newest publish request).
+  // A report that does not say that the target was published is applied only if it is about the current generation of the target
+  // (its newest publish request).
   const counts = update.status === "published" || update.generation === target.generation;
   return counts && isNewer(target, update);
 }

@@ -19,7 +19,7 @@ import { requestPublishing } from "./publish-requests.ts";
 
 export type AskDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & { readonly logger: Logger };
 
-/** A target or a deletion that the delivery service is asked about. */
+/** A target or a deletion that the posts service asks the delivery service about. */
 type Question =
   | { readonly kind: "target"; readonly target: SilentTarget }
   | { readonly kind: "deletion"; readonly deletion: DeletionKey };

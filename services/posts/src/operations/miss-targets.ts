@@ -41,8 +41,8 @@ export async function missTargets(
 }
 
 /**
- * Applies the outcomes of targets that had ended before the delivery service closed them, and marks the other targets
- * as failed.
+ * Applies the outcomes of targets that had ended before the delivery service closed them (promised not to publish them), and
+ * marks the other targets as failed.
  */
 async function failMissedTargets(
   tx: TransactionSql,

@@ -33,7 +33,7 @@ interface Part {
   /** Address of the tile's pixels in the memory of libheif. */
   readonly plane: number;
   readonly rowBytes: number;
-  /** First shown column in the tile, and its column in the shown part of the picture. */
+  /** First column of the tile that is shown, and the column of the shown picture to which it belongs. */
   readonly from: number;
   readonly to: number;
   readonly pixels: number;

@@ -93,7 +93,7 @@ async function readDisplayP3(): Promise<Uint8Array> {
 function encodeJpeg(decoded: DecodedHeif, budgetBytes: number): Sharp {
   const { width, height, orientation, heldBytes } = decoded;
   const image = sharp(DECODED, imageOptions({})).flatten({ background: "white" });
-  // An image is rotated in memory. One that is too large for that keeps its orientation as the only EXIF tag.
+  // An image is rotated in memory. An image that is too large for that keeps its orientation as the only EXIF tag.
   const fits = 3 * width * height + heldBytes <= ROTATION_SHARE * budgetBytes;
   if (orientation !== 1 && !fits) image.withExif({ IFD0: { Orientation: String(orientation) } });
   else image.autoOrient();
