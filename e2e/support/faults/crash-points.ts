@@ -18,7 +18,7 @@ export const CRASH_POINTS = [
 ];
 
 /** Number of posts that are scheduled, edited, retried or deleted in each test; each post has its own account. */
-export const POSTS_PER_COMMAND = 5;
+export const POSTS_PER_COMMAND = 2;
 
 /** Returns the ids of the processes that may reach a failpoint. */
 export const listCrashingPids = (system: System) => [

@@ -6,13 +6,14 @@ import {
   listCrashingPids,
   POSTS_PER_COMMAND,
 } from "./support/faults/crash-points.ts";
+import { chooseClock, testSkewedClocks } from "./support/faults/skewed-clocks.ts";
 import { prepareMixedPosts } from "./support/mixed-posts.ts";
 import { stoppedAmong } from "./support/process-state.ts";
 import { startSystem, type System } from "./support/system.ts";
 
 let system: System;
 beforeAll(async () => {
-  system = await startSystem("postgres", { replicas: 2 });
+  system = await startSystem("postgres", { replicas: 2, replica: chooseClock });
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
@@ -38,3 +39,19 @@ test.each(CRASH_POINTS)(
     await posts.expectOnce();
   },
 );
+
+test.each(CRASH_POINTS)(
+  "posts that are scheduled, edited, retried or deleted reach the requested status although a process is killed at the failpoint %s",
+  async (point) => {
+    const posts = await prepareMixedPosts(system, `kill ${point}`, POSTS_PER_COMMAND);
+    const pids = listCrashingPids(system);
+    system.armFailpoint(point, "kill");
+    await posts.command();
+    await posts.settle();
+    await eventually(() => expect(listCrashingPids(system)).not.toEqual(pids));
+    await posts.expectOnce();
+    await expectAtRest(system);
+  },
+);
+
+testSkewedClocks(() => system);

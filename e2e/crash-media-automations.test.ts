@@ -5,6 +5,8 @@ import { sampleMp4, samplePng } from "@postrider/local/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer } from "./support/api.ts";
+import { HANGING_SETTINGS, testHangingPlatform } from "./support/faults/hanging-platform.ts";
+import { AUTOMATION_SETTINGS, testKilledAutomations } from "./support/faults/killed-automations.ts";
 import { openCutUpload, presign, type File, type Grant, type ReadyMedia } from "./support/media.ts";
 import { refusalOf } from "./support/posts.ts";
 import { fetchMedia, listUnnamed, whenTidy } from "./support/stored-media.ts";
@@ -13,8 +15,8 @@ import { startSystem, type System } from "./support/system.ts";
 const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
 const VIDEO: File = { fileName: "video.mp4", contentType: "video/mp4", bytes: sampleMp4() };
 const HTML: File = { ...PNG, bytes: new TextEncoder().encode("<html></html>") };
-const CLIENTS = 6;
-const KILLS = 8;
+const CLIENTS = 3;
+const KILLS = 4;
 
 let system: System;
 let fileServer: Server;
@@ -27,11 +29,18 @@ beforeAll(async () => {
   });
   const { port } = fileServer.address() as AddressInfo;
   fileUrl = `http://127.0.0.1:${port}/picture.png`;
-  const env = { OUTBOUND_ALLOW: `127.0.0.1:${port}`, MEDIA_ORPHAN_SECONDS: "3" };
-  system = await startSystem("postgres", { env });
+  const env = {
+    OUTBOUND_ALLOW: `127.0.0.1:${port}`,
+    MEDIA_ORPHAN_SECONDS: "3",
+    ...AUTOMATION_SETTINGS,
+    ...HANGING_SETTINGS,
+  };
+  system = await startSystem("postgres", { replicas: 2, env });
 });
 afterAll(async () => {
   fileServer.close();
+  // Stopping the simulator ends the calls to the platform that hangs, so that the stop of the system does not wait for them.
+  process.kill(system.local().simulator.pid, "SIGKILL");
   await system[Symbol.asyncDispose]();
 });
 
@@ -227,3 +236,6 @@ test("uploaded media files stay complete and deleted media files stay deleted wh
   const kept = lives.filter(({ isDeleted }) => !isDeleted);
   expect(await countReady()).toBe(before + kept.length);
 });
+
+testKilledAutomations(() => system);
+testHangingPlatform(() => system);
