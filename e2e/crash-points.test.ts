@@ -6,14 +6,13 @@ import {
   listCrashingPids,
   POSTS_PER_COMMAND,
 } from "./support/faults/crash-points.ts";
-import { chooseClock, testSkewedClocks } from "./support/faults/skewed-clocks.ts";
 import { prepareMixedPosts } from "./support/mixed-posts.ts";
 import { stoppedAmong } from "./support/process-state.ts";
 import { startSystem, type System } from "./support/system.ts";
 
 let system: System;
 beforeAll(async () => {
-  system = await startSystem("postgres", { replicas: 2, replica: chooseClock });
+  system = await startSystem("postgres", { replicas: 2 });
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
@@ -53,5 +52,3 @@ test.each(CRASH_POINTS)(
     await expectAtRest(system);
   },
 );
-
-testSkewedClocks(() => system);
