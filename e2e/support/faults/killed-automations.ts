@@ -30,7 +30,7 @@ export const AUTOMATION_SETTINGS = {
   COMMENT_POLL_SECONDS: POLL_SECONDS,
 };
 /** How long the simulated platforms take to answer, so that a process is often killed during a call. */
-const LATENCY_MS = LONG_COUNT === undefined ? 200 : 0;
+const LATENCY_MS = LONG_COUNT === undefined ? 500 : 0;
 /** Maximum time from the last comment until all private replies are sent. */
 const SETTLE_MS = 60_000 + LOAD.count * 30;
 
