@@ -11,6 +11,9 @@ const ACCOUNTS = 12;
  */
 export const VISIBLE_CALL_SECONDS = 5;
 
+/** How long the simulated platforms take to answer while a test waits until publishing calls are in progress. */
+export const SLOW_MS = 1_000;
+
 /**
  * Maximum time until all posts of a test are published. Kafka reassigns the partitions of a killed consumer after a
  * session timeout of 6 s.
@@ -56,4 +59,13 @@ export function useFaultStack(bus: BusKind): () => FaultStack {
     if (stack === undefined) throw new Error("the stack has not started");
     return stack;
   };
+}
+
+/** Number of publishing calls in progress. */
+export async function countCalls({ sql }: System): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from delivery.publish_tasks
+    where status = 'calling'`;
+  return row?.count ?? -1;
 }

@@ -4,11 +4,9 @@ import { expectAll, expectExactlyOnce, publishBurst } from "../burst.ts";
 import { hasCaughtUp, rewindGroup, scramble, truncateBus } from "../bus-records.ts";
 import { whenPost } from "../posts.ts";
 import type { System } from "../system.ts";
-import { POSTS, SETTLE_MS, type FaultStack } from "./fault-stack.ts";
+import { countCalls, POSTS, SETTLE_MS, SLOW_MS, type FaultStack } from "./fault-stack.ts";
 
 const PLATFORMS = ["x", "bluesky", "telegram"];
-/** How long the simulated platforms take to answer while a test waits until publishing calls are in progress. */
-const SLOW_MS = 1_000;
 
 /** Kills every process of a service and keeps the service down until the returned function is called. */
 function takeDown(system: System, service: "posts" | "delivery", signal: NodeJS.Signals) {
@@ -25,15 +23,6 @@ async function whenOutboxIsEmpty(
   await eventually(async () => (await sql`select 1 from ${sql(outbox)} limit 1`).length === 0, {
     timeoutMs: 30_000,
   });
-}
-
-/** Number of publishing calls in progress. */
-async function countCalls({ sql }: System): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int as count
-    from delivery.publish_tasks
-    where status = 'calling'`;
-  return row?.count ?? -1;
 }
 
 /** Tests that every post ends with the right status when the message bus loses, repeats or reorders events. */
