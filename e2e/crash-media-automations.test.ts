@@ -15,7 +15,7 @@ import { startSystem, type System } from "./support/system.ts";
 const PNG: File = { fileName: "picture.png", contentType: "image/png", bytes: samplePng() };
 const VIDEO: File = { fileName: "video.mp4", contentType: "video/mp4", bytes: sampleMp4() };
 const CLIENTS = 3;
-const KILLS = 4;
+const KILLS = 3;
 
 let system: System;
 let fileServer: Server;

@@ -5,6 +5,7 @@ import {
   expectAtRest,
   listCrashingPids,
   POSTS_PER_COMMAND,
+  shortenTransactions,
 } from "./support/faults/crash-points.ts";
 import { prepareMixedPosts } from "./support/mixed-posts.ts";
 import { stoppedAmong } from "./support/process-state.ts";
@@ -13,6 +14,7 @@ import { startSystem, type System } from "./support/system.ts";
 let system: System;
 beforeAll(async () => {
   system = await startSystem("postgres", { replicas: 2 });
+  await shortenTransactions(system);
 });
 afterAll(() => system[Symbol.asyncDispose]());
 

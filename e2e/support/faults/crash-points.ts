@@ -27,6 +27,20 @@ export const listCrashingPids = (system: System) => [
 ];
 
 /**
+ * Makes Postgres end the transactions of a suspended process after 3 s instead of 10 to 15 s (`RUNTIME_SETTINGS` of
+ * packages/shared), so that the tests wait for less.
+ */
+export async function shortenTransactions({ sql }: System): Promise<void> {
+  const roles = ["postrider_posts", "postrider_delivery"];
+  for (const role of roles) {
+    await sql`alter role ${sql(role)} set idle_in_transaction_session_timeout = '3s'`;
+    await sql`alter role ${sql(role)} set transaction_timeout = '4s'`;
+  }
+  // Settings of a role apply to connections that are opened afterwards.
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename in ${sql(roles)}`;
+}
+
+/**
  * Waits until every post has a final status and no event waits to be published, and checks that the quota counters match the
  * posts.
  */
