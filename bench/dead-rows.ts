@@ -32,7 +32,10 @@ const ROWS = Number(process.argv[2] ?? 300_000);
 const BATCH_ROWS = 500;
 const ACCOUNTS = 500;
 const POSTS_BATCH_ROWS = 5_000;
-/** How long ago the targets were published and deleted: longer than the minute by which a floor stays behind. */
+/**
+ * How long ago the targets were published and deleted. Polls read an index from one minute before the place that the last poll
+ * reached, so this is longer than a minute.
+ */
 const AGE = "2 minutes";
 const WARM_UPS = 3;
 const SAMPLES = 50;

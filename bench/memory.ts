@@ -21,13 +21,13 @@ const SAMPLE_MS = 15_000;
 const READS_PER_SAMPLE = 15;
 /** Part of the run before the measurement of memory growth begins: until then caches fill and code is compiled. */
 const WARM_UP_SHARE = 0.1;
-/** The load pauses while more targets than this many seconds of load are not published yet. */
+/** Maximum number of targets that are not published yet, as seconds of load. The load pauses while there are more. */
 const MAX_BACKLOG_SECONDS = 20;
 const ACCOUNTS = 30;
 const NO_LIMIT = "100000000";
 const PLATFORMS = ["x", "facebook", "telegram", "bluesky"];
 const PICTURE_PLATFORM = "instagram";
-/** One post in this many has a picture and also goes to instagram. */
+/** A post has a picture and also goes to Instagram if its number is a multiple of this one. */
 const PICTURE_EVERY = 5;
 const PICTURE_PADDING_BYTES = 60_000;
 const SERVICES: readonly ServiceName[] = ["gateway", "accounts", "posts", "media", "delivery"];

@@ -47,7 +47,10 @@ import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 
-/** The data of engagement that webhooks read; the two parts do not import each other. */
+/**
+ * Functions of `engagement/` that `webhooks/` needs. The process passes them on, because the two folders must not import each
+ * other.
+ */
 const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
 /** The parts of the service that this process works for, once they have started. */

@@ -36,7 +36,10 @@ export async function readSealingStage(sql: ISql): Promise<SealingStage> {
   return row?.stage ?? "bound";
 }
 
-/** Makes all processes bind the texts that they encrypt from now on. Returns false when they already do so. */
+/**
+ * Makes all processes bind the texts that they encrypt from now on to the data of their rows. Returns false when they already
+ * do so.
+ */
 export async function beginResealing(tx: TransactionSql): Promise<boolean> {
   const rows = await tx`
     update sealing

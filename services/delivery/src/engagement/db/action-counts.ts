@@ -19,7 +19,7 @@ export interface ActionCount {
 
 /** Counts the unfinished actions that do not wait for a retry. */
 export async function countActions(sql: ISql): Promise<readonly ActionCount[]> {
-  // Each subquery names the statuses of a partial index, so that none reads ended actions.
+  // Each subquery names the statuses of a partial index, so that Postgres reads that index and no ended actions.
   return await sql<ActionCount[]>`
     select type, state, count(*)::int as count, min(wake_at) as since
     from (

@@ -112,7 +112,7 @@ export interface StoppedRule {
   readonly skipBefore: string;
 }
 
-/** Lists a page of the rules whose waiting runs must be skipped, those that were stopped first at the beginning. */
+/** Lists a page of the rules whose waiting runs must be skipped, beginning with the rule that was stopped first. */
 export async function listStoppedRules(
   sql: ISql,
   { limit, after }: { readonly limit: number; readonly after: StoppedRule | undefined },

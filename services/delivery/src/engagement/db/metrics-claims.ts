@@ -8,7 +8,10 @@ export interface MetricsClaim {
   readonly maxAccounts: number;
   /** Maximum number of targets per account in a claim. */
   readonly maxTargets: number;
-  /** Accounts are claimed until they have this number of due targets together. The last account may exceed it. */
+  /**
+   * No more accounts are claimed when those already claimed have this number of due targets together. The last account may
+   * exceed it.
+   */
   readonly enoughTargets: number;
   readonly bucket: Bucket;
   /** How long no other process can claim the accounts. */
@@ -29,7 +32,10 @@ export interface ClaimedTarget extends AskedTarget {
 export interface ClaimedAccount {
   readonly accountId: string;
   readonly workspaceId: string;
-  /** Empty if the stored due time of the account was too early. */
+  /**
+   * The due targets of the account. Empty if the stored due time of the account was too early, so that none of its targets is
+   * due yet.
+   */
   readonly targets: readonly ClaimedTarget[];
 }
 
@@ -140,7 +146,7 @@ function dueTargets(sql: ISql, claim: MetricsClaim) {
     ) as target on true`;
 }
 
-/** SQL: leaves out an account if the accounts before it have enough targets together. */
+/** SQL: leaves out the accounts that are not needed, because the accounts that are due earlier have enough targets. */
 function enoughTargets(sql: ISql, { enoughTargets: enough }: MetricsClaim) {
   return sql`
     select found.*

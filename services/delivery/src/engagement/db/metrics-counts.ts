@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Largest number of due targets that is counted. */
+/** Due targets are counted up to this number. */
 const MAX_COUNT = 100_000;
 
 /** State of the metrics schedule of a platform. */
@@ -13,7 +13,10 @@ export interface MetricsCounts {
   readonly limitedAccounts: number;
   /** Whether the platform limits all accounts of our app at the moment. */
   readonly isAppLimited: boolean;
-  /** How many milliseconds of calls, evenly spread, the app or the busiest account has used in advance. */
+  /**
+   * Milliseconds without a call after which the call budget would be full again: the budget of the app, or of the account that
+   * has used the most of its own.
+   */
   readonly usedMs: number;
 }
 

@@ -94,7 +94,7 @@ export interface TargetEnd {
   readonly next: NextRefresh | undefined;
   /** Whether a user requested the refresh. */
   readonly isByHand: boolean;
-  /** Whether the platform answered about the post, so that the next user-requested refresh has to wait. */
+  /** Whether the platform answered about the post. If so, a user can request the next refresh only after a minimum time. */
   readonly isAnswered: boolean;
 }
 

@@ -11,7 +11,7 @@ export type ActionOutcome =
   | Unknown
   | { readonly kind: "not_sent" };
 
-/** A failure before the platform call, in something that the call needs; the call was not sent. */
+/** A temporary failure before the platform call, for example while the access token was read. The call was not sent. */
 export type StepFailure = Extract<Failure, { kind: "retryable" }>;
 
 /**
@@ -79,8 +79,8 @@ export function change(action: CommentAction): ActionDecision {
 }
 
 /**
- * Returns the action with one call less whose outcome is unknown. If none is left, the time of the first unknown call is
- * cleared.
+ * Returns the action with `openUnknowns` lowered by one, after the outcome of one unknown call became known. When no unknown
+ * call is left, the time of the first one is cleared.
  */
 export function withoutUnknown(action: CommentAction): CommentAction {
   const openUnknowns = Math.max(0, action.openUnknowns - 1);
@@ -120,10 +120,9 @@ export function fail({ action, now }: ActionSnapshot, { code, message }: Fault):
 }
 
 /**
- * Ends an action with success, also one that had failed. If the action has succeeded before, the id of the further reply is
- * stored too, so that it does not count as the result of another action.
- *
- * @returns Undefined if that is stored already.
+ * Records that the platform carried out the action, even if it was recorded as failed before. If it is recorded as succeeded
+ * already, a further id is stored too, so that the reply with that id does not count as the result of another action. @returns
+ * Undefined if nothing changes.
  */
 export function succeed(
   { action, now }: ActionSnapshot,
@@ -142,7 +141,7 @@ export function succeed(
   const { furtherIds } = action;
   const isKnown = externalId === null || [action.externalId, ...furtherIds].includes(externalId);
   if (isKnown) return undefined;
-  // An earlier success without an id, for example one that a search found, may be this same reply.
+  // The success that is already recorded has no id, for example because a search found the reply: the id may be that reply's.
   if (action.externalId === null) return change({ ...action, externalId });
   return change({ ...action, furtherIds: [...furtherIds, externalId] });
 }

@@ -59,7 +59,7 @@ export interface CommentAction extends HeldAction {
   readonly openUnknowns: number;
   readonly resendCount: number;
   readonly looks: number;
-  /** Whether sending again does not count as a resend, because a rate limit made the outcome unknown. */
+  /** Whether a rate limit made the outcome of the last call unknown. If so, the next attempt is not counted as a resend. */
   readonly isLimited: boolean;
   readonly version: number;
   readonly externalId: string | null;
@@ -101,7 +101,10 @@ export interface NewPrivateReply extends NewActionBase {
   readonly sendBefore: Date;
 }
 
-/** The end of a private reply, which sets the status of the rule's run. A late success can end an action a second time. */
+/**
+ * The end of a private reply, which decides the status of its rule's run. A private reply that has failed can end once more,
+ * with success, if the platform's answer arrives late.
+ */
 export interface EndedPrivateReply {
   readonly id: string;
   readonly runId: string;

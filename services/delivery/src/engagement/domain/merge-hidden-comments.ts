@@ -10,7 +10,7 @@ export interface ListState {
   readonly after: string | undefined;
   /** The last comment on the previous page; undefined for the first page. */
   readonly before: CommentPosition | undefined;
-  /** Whether earlier pages of the list already returned a part of the platform's page. */
+  /** Whether earlier pages of the list already contained a part of the platform's page that is read next. */
   readonly isResumed: boolean;
 }
 
@@ -37,7 +37,10 @@ interface VisiblePage<C extends CommentPosition> {
   readonly next: string | undefined;
 }
 
-/** The range of the list to which the hidden comments of a page belong, without its two ends; undefined = no end. */
+/**
+ * The two positions between which hidden comments belong to a page of the list, both excluded. An undefined position does not
+ * limit the range.
+ */
 export interface HiddenRange {
   readonly before: CommentPosition | undefined;
   readonly after: CommentPosition | undefined;

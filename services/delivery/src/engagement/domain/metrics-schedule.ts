@@ -15,7 +15,7 @@ const INTERVALS = [
 ] as const;
 
 const FIRST_RETRY_MS = 10 * MINUTE_MS;
-/** Number of answers in a row that the post is missing from which on it counts as deleted. */
+/** Number of answers in a row that the platform does not have the post; from this number on, the post counts as deleted. */
 const MISSING_LIMIT = 2;
 
 /** The state of a published target's metrics schedule. */

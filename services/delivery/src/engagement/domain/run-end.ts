@@ -7,7 +7,7 @@ export interface RunEnd {
   readonly reason: RunReason | null;
 }
 
-/** How runs of rules end whose private reply was not sent for a reason other than a refusal of the platform. */
+/** With which status and reason the run of a rule ends if its private reply was not sent and the platform did not refuse it. */
 const ENDS: Readonly<Partial<Record<ActionErrorCode, RunEnd>>> = {
   rule_inactive: { status: "skipped", reason: "rule_inactive" },
   sending_blocked: { status: "prepared", reason: "sending_blocked" },

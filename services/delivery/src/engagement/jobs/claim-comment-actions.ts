@@ -46,7 +46,9 @@ const MIN_CLAIM_INTERVAL_MS = 20;
 const MAX_IN_WORK = 64;
 /** Maximum number of actions of one account that all processes together work on at a time. */
 const MAX_PER_ACCOUNT = 4;
-/** Number of actions of one platform in work in all processes together, from which no more of them are claimed. */
+/**
+ * Maximum number of actions of one platform that all processes together work on; at the maximum, no more of them are claimed.
+ */
 const MAX_PER_PLATFORM = 48;
 /** Maximum number of calls with a lost worker that are recorded per check. */
 const MAX_LOSSES = 100;
@@ -100,7 +102,7 @@ class Claims {
     };
   }
 
-  /** Claims actions once. Returns when the loop claims next. */
+  /** Claims actions once. Returns the milliseconds until the loop claims again, or true to claim again at once. */
   async pass(): Promise<boolean | number> {
     const { sql, guard } = this.#options;
     const now = performance.now();
@@ -163,8 +165,8 @@ class Claims {
   }
 
   async stop(loop: AsyncDisposable): Promise<void> {
-    // The signal is aborted first, so that no further platform call begins. The current pass of the loop may still claim
-    // actions, which it then releases.
+    // First, the stop signal is aborted, so that no further platform call begins. The current pass of the loop may still claim
+    // actions and then releases them.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
     const waitMs = this.#options.settings.visibleCallMs + CALL_MARGIN_MS;

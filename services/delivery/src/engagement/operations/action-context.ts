@@ -2,7 +2,7 @@ import type { Clocks } from "#src/domain/send-guard.ts";
 import type { ActionRecorder } from "./action-recorder.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 
-/** The dependencies of workers of actions besides those of engagement. */
+/** What a worker that carries out actions on comments depends on. */
 export interface ActionDeps extends Pick<
   EngagementDeps,
   "sql" | "logger" | "accounts" | "settings"

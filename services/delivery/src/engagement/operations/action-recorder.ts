@@ -161,7 +161,7 @@ export class ActionRecorder {
     const decisions = new Map<ActionEvent, ActionDecision>();
     for (const event of events) {
       const action = actions.get(event.id);
-      // A restore from a backup may have removed the action.
+      // The action may be missing because a restore from a backup removed it.
       if (action === undefined) continue;
       const decision = decideAction({ action, now, random: random() }, event, policy);
       if (decision === undefined) continue;

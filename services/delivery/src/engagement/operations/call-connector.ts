@@ -17,7 +17,10 @@ export interface ActionCalls {
   look(access: AccountAccess, call: UnknownCall, signal: AbortSignal): Promise<Verdict>;
 }
 
-/** Platforms have no better error code for a comment that no longer exists: the same action would be refused again. */
+/**
+ * The failure of an action whose comment the platform no longer has. Of the known error codes, `content_rejected` fits best,
+ * because the platform would refuse the same action again.
+ */
 const COMMENT_GONE = {
   kind: "refused",
   code: "content_rejected",

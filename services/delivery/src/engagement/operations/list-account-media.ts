@@ -9,7 +9,10 @@ import { toPollFailure } from "./poll-failure.ts";
 
 /** Maximum number of media per call to a platform. */
 const MEDIA_PER_CALL = 50;
-/** Number of units of the account's call budget that are left for reading comments when a poll lists older media. */
+/**
+ * Number of units of the account's call budget that a poll keeps for reading comments: it lists older media only while more
+ * units are left.
+ */
 const KEPT_UNITS = 20;
 
 /** The media of an account whose comments a poll may read, and where the next poll continues the list. */

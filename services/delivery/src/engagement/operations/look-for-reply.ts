@@ -18,7 +18,7 @@ function toUnknownCall({ deps }: ActionContext, action: ClaimedAction): UnknownC
     now: claimedAt,
     timeScale: deps.settings.reconcileTimeScale,
     isOwned: (externalIds) => findOwnedReplies(deps.sql, action, externalIds),
-    // The unique index of open calls allows one reply with this text to the comment at a time.
+    // No other reply can be similar: the unique index of open calls allows one open call per comment and reply text.
     hasSimilarPost: () => Promise.resolve(false),
   };
 }

@@ -33,7 +33,10 @@ const TARGETS_PER_SECOND = 50;
 /** Maximum number of targets that one pass may claim: larger batches would delay the other work of the service. */
 const MAX_ALLOWANCE = 25;
 const CALL_MS = 30_000;
-/** Longest time in milliseconds from the claim of an account to its record: credentials, the call and a token renewal. */
+/**
+ * Maximum time in milliseconds from the claim of an account to the recording of its results: reading credentials, the platform
+ * call and a token renewal.
+ */
 const LEASE_MS = 90_000;
 /** A post that is due within this time is refreshed together with the due posts of its account, which saves calls. */
 const AHEAD_MS = 10 * 60_000;
@@ -53,7 +56,10 @@ export class MetricsRefresher {
   readonly #open = new Map<Promise<void>, MetricsConnector>();
   readonly #ended: EndedQuestion[] = [];
   #areAppsKnown = false;
-  /** Number of targets that may be claimed now; below 0 after a claim of more. */
+  /**
+   * Number of targets that may be claimed now; it grows with time. It is below 0 after a claim of more targets than were
+   * allowed.
+   */
   #allowance = MAX_ALLOWANCE;
   #passedAt = performance.now();
   /** The platform whose targets are claimed first in the next pass, so that each platform is first in turn. */
@@ -68,7 +74,7 @@ export class MetricsRefresher {
     this.#stopping.abort();
   }
 
-  /** Waits for the open calls and records them. */
+  /** Waits until the open calls have ended, and records their results. */
   async end(): Promise<void> {
     await Promise.all(this.#open.keys());
     await this.#record();

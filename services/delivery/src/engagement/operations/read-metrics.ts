@@ -17,7 +17,7 @@ import { withCredential } from "./account-access.ts";
 
 /** How long an account waits whose access token could not be read or renewed. */
 const UNAVAILABLE_PAUSE_MS = 60_000;
-/** Shortest pause after a rate limit, and longest pause that a platform can request. */
+/** After a rate limit, the account waits for the time that the platform asks for, but at least `min` and at most `max`. */
 const LIMIT_MS = { min: 1_000, max: 24 * 3_600_000 };
 
 export interface ReadDeps {

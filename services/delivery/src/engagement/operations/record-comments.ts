@@ -138,7 +138,8 @@ async function insertPlanned(
     return [{ ...base, ...reply, id: newId(), platform }];
   });
   const stored = await insertPrivateReplies(tx, replies);
-  // The account is locked, so no other transaction can have stored a private reply since this one looked for private replies.
+  // While the account is locked, only this transaction stores private replies, and it has left out the comments that have one.
+  // So all of these replies must be stored.
   if (stored.size !== replies.length)
     throw new Error("a comment got a second private reply; the page is read again");
 }

@@ -24,9 +24,12 @@ const WAIT_MS = 9_500;
 /** Deadline in milliseconds of a call for metrics; the call may continue after its caller has stopped waiting. */
 const CALL_MS = 30_000;
 const MAX_QUEUE_MS = 20_000;
-/** Longest time in milliseconds from the claim of a target to its record: the queue, the call and two token renewals. */
+/**
+ * Maximum time in milliseconds from the claim of a target to the recording of its result: the wait in the queue, the platform
+ * call and two token renewals.
+ */
 const LEASE_MS = 90_000;
-/** Maximum number of calls that this process has open for all callers together, and for one workspace. */
+/** Maximum number of calls that this process has open: in total, and for one workspace (`perKey`). Further calls wait. */
 const CALLS = { total: 32, perKey: 8, maxWaiting: 1_000, maxWaitMs: MAX_QUEUE_MS };
 
 export type ByHandDeps = Pick<

@@ -162,8 +162,7 @@ export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Pro
     claimFirstTasks(tx, accountIds, options),
     scheduleAccounts(tx, accountIds),
   ]);
-  // An account without a claimable task has taken a place in this claim that another account can have in the next
-  // claim.
+  // If an account had no claimable task, another account can take its place in the next claim.
   const hasMore = accountIds.length === options.limit || tasks.length < accountIds.length;
   return { tasks, hasMore };
 }

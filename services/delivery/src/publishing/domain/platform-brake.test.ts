@@ -53,7 +53,7 @@ test("while publishing to a platform is held back, a probe that does not show wh
 
   const after = nextBrake(sent, [isVoid], at(7_000), POLICY);
   expect(after).toEqual({ ...HELD, probeAt: at(12_000) });
-  // A probe that is due earlier is not delayed.
+  // The time of the next probe stays: it is earlier already, the call was not a probe, or the platform is not held back.
   expect(nextBrake(after, [isVoid], at(8_000), POLICY)).toEqual(after);
   expect(nextBrake(sent, [{ ...isVoid, calledAt: at(-100) }], at(7_000), POLICY)).toEqual(sent);
   expect(nextBrake(OPEN, [isVoid], at(7_000), POLICY)).toEqual(OPEN);

@@ -91,8 +91,8 @@ function afterProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): Platf
 }
 
 /**
- * Returns the brake after a probe that did not show whether the platform answers. The next probe does not wait until the
- * call of this one would have had to end.
+ * Returns the brake after a probe that did not show whether the platform answers. The next probe is due after the ordinary
+ * wait, or at the time that was planned before, if that is earlier.
  */
 function afterVoidProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): PlatformBrake {
   const probeAt = nextProbeAt(brake, now, policy);

@@ -14,7 +14,7 @@ const MAX_PROBE_MS = 5 * 60_000;
 export interface RetryPolicy {
   /** Waits in milliseconds after the first failed attempt of a webhook delivery, the second, and so on. */
   readonly waitsMs: readonly number[];
-  /** How long a webhook subscription may have nothing but failures before it is disabled, in milliseconds. */
+  /** How long all attempts of a webhook subscription may fail before it is disabled, in milliseconds. */
   readonly disableAfterMs: number;
 }
 
