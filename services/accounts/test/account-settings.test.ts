@@ -137,7 +137,7 @@ test("a change of settings leaves one audit entry with the changed settings, and
   expect(await readAuditLog(fixture.sql)).toHaveLength(length);
 });
 
-test("settings of a TikTok account show what TikTok offers it now, with one call in 15 seconds", async () => {
+test("the settings of a TikTok account show the options that TikTok offers the account at the moment, and TikTok is asked at most once in 15 seconds", async () => {
   const ref = await fixture.connect("tiktok");
   expect((await get(ref)).available).toEqual({
     audiences: ["public", "friends", "only_me"],
