@@ -53,7 +53,7 @@ import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
  */
 const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
-/** The parts of the service that this process works for, once they have started. */
+/** The parts of the delivery service for which this process works, once they have started: publishing, webhooks, engagement. */
 interface Parts {
   bus?: Bus;
   publishing?: Publishing;
@@ -121,7 +121,10 @@ function listChecks({ role }: Config, parts: Parts): readonly (readonly [string,
   return role === "all" ? Object.values(checks) : [checks[role]];
 }
 
-/** Returns the RPCs of all parts of the service. Every process serves all of them, whatever part it works for. */
+/**
+ * Returns the RPCs of all parts of the delivery service (publishing, webhooks, engagement). Each process serves all of them,
+ * even if it works for one part only.
+ */
 function createAllRoutes(
   config: Config,
   { sql, logger }: Pick<DatabaseProcess, "sql" | "logger">,

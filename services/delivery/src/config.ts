@@ -14,7 +14,7 @@ import {
 } from "@postrider/shared/process/service";
 import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
-/** The parts of the service that a process can run. */
+/** The parts of the delivery service for which a process can work. */
 export const ROLES = ["all", "publishing", "webhooks", "engagement"] as const;
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));

@@ -24,7 +24,7 @@ export async function insertRule(tx: TransactionSql, rule: AutomationRule): Prom
     )`;
 }
 
-/** Stores a changed rule. The runs of a rule that stops being active and still wait are skipped afterwards. */
+/** Stores a changed rule. If the rule is no longer active, a job later marks its waiting runs as skipped. */
 export async function updateRule(
   tx: TransactionSql,
   rule: AutomationRule,
@@ -108,7 +108,7 @@ export async function listRulesOfAccount(
 /** A rule that was paused or revoked, and may have runs that still wait. */
 export interface StoppedRule {
   readonly id: string;
-  /** When the rule was stopped, in microseconds, as Postgres writes a time. Runs from before that still wait are skipped. */
+  /** When the rule was stopped, in microseconds, as Postgres writes a time. Waiting runs from before this time are skipped. */
   readonly skipBefore: string;
 }
 

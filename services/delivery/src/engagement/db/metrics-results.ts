@@ -134,7 +134,9 @@ export interface AccountEnd {
   readonly accountId: string;
   readonly platform: string;
   readonly bucket: Bucket;
-  /** Whether the call was scheduled, so that this process had claimed the account. */
+  /**
+   * Whether the call was a scheduled one, for which this process has claimed the account, and not one that a user requested.
+   */
   readonly isScheduled: boolean;
   /** When the call for metrics began. */
   readonly askedAt: Date;

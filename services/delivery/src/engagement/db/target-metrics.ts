@@ -116,7 +116,7 @@ export interface TargetsOfPost {
 export interface StoredMetrics {
   readonly targetId: string;
   readonly metrics: PostMetrics;
-  /** When the platform was asked; null until it has answered. */
+  /** When the platform was asked for the stored metrics; null until it has answered. */
   readonly refreshedAt: Date | null;
 }
 

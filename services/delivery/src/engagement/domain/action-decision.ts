@@ -55,7 +55,7 @@ export interface ActionSnapshot {
   readonly random: number;
 }
 
-/** What must be written after an event about an action. */
+/** What must be written to the database after an event about an action. */
 export interface ActionDecision {
   /** The new state, with its version increased by one. */
   readonly action: CommentAction;

@@ -12,7 +12,8 @@ import {
 } from "./action-decision.ts";
 
 /**
- * For how long after the first call with an unknown outcome a platform is searched although it cannot be read, in milliseconds.
+ * For this long after the first call with an unknown outcome, the search of the platform is repeated while the platform cannot
+ * be read, in milliseconds.
  */
 const GIVE_UP_MS = 24 * 60 * 60_000;
 /**

@@ -15,7 +15,7 @@ const MAX_SAME_CURSOR = 3;
  */
 const OVERLAP_MS = 30_000;
 
-/** What is known of the comments on a piece of media. */
+/** A piece of media, and how far its comments were read. */
 export interface WatchedMedia {
   readonly mediaId: string;
   /** Number of comments that the platform reported before the last read; null if it reports none. */

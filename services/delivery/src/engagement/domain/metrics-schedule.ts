@@ -62,7 +62,7 @@ export function planNextRefresh(state: ScheduleState, end: RefreshEnd): NextRefr
   }
 }
 
-/** Returns the milliseconds until a post of the given age is refreshed next; null when it is too old. */
+/** Returns the milliseconds until the metrics of a post of the given age are refreshed next; null when the post is too old. */
 function nextIntervalMs(ageMs: number): number | null {
   const step = INTERVALS.find(({ untilAgeMs }) => ageMs < untilAgeMs);
   const leftMs = METRICS_END_MS - ageMs;

@@ -8,7 +8,10 @@ const UNUSABLE_MS = 5 * 60_000;
 /** Why a poll of an account ended early. */
 export interface PollFailure {
   readonly kind: "failed";
-  /** Whether the platform limits the account, the user must connect the account again, or a call failed otherwise. */
+  /**
+   * What failed: the platform limits the account (`limited`), the user must connect the account again (`unusable`), or anything
+   * else (`failed`).
+   */
   readonly cause: "limited" | "unusable" | "failed";
   readonly error: string;
   /** Minimum wait in milliseconds that the platform asked for. */

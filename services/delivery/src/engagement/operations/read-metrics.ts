@@ -15,7 +15,7 @@ import { RECONNECT_PAUSE_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import type { RefreshOutcome } from "#src/engagement/domain/refresh-outcome.ts";
 import { withCredential } from "./account-access.ts";
 
-/** How long an account waits whose access token could not be read or renewed. */
+/** How long an account waits whose access token could not be read or renewed, in milliseconds. */
 const UNAVAILABLE_PAUSE_MS = 60_000;
 /** After a rate limit, the account waits for the time that the platform asks for, but at least `min` and at most `max`. */
 const LIMIT_MS = { min: 1_000, max: 24 * 3_600_000 };
@@ -39,7 +39,7 @@ export interface MetricsAnswer {
   readonly limitedForMs: number;
 }
 
-/** The answer of the platform when it accepts the access token. */
+/** The answer of a platform that has accepted the access token. */
 type Answered =
   | { readonly kind: "readings"; readonly readings: ReadonlyMap<string, MetricsReading> }
   | MetricsFailure;

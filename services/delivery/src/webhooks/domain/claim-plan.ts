@@ -16,7 +16,7 @@ export interface SlotLimits {
  */
 export const SLOT_LIMITS: SlotLimits = { total: 512, perWorkspace: 128, slow: 256, new: 128 };
 
-/** What a webhook subscription could send now. */
+/** How many deliveries of a webhook subscription could be sent now, and whether there may be any. */
 export interface LaneDemand {
   readonly subscriptionId: string;
   readonly workspaceId: string;
