@@ -40,7 +40,7 @@ interface Counts {
   /** Seconds since a process was killed last. */
   readonly at: number;
   readonly published: number;
-  /** Number of targets that are neither published nor failed, without those in `cutOff`. */
+  /** Number of targets that are neither published nor failed, except those that `cutOff` counts. */
   readonly open: number;
   /**
    * Number of targets whose process was probably killed during the publishing call. They wait for the end of the call's time and

@@ -73,7 +73,7 @@ export async function finishResealing(deps: FinishDependencies): Promise<Rest> {
     if (!rest.isFinished || stage !== "resealing") return rest;
     await bindCodeVerifiers(tx, deps);
     await endResealing(tx);
-    // From now on tokens that are not bound are refused, which cannot be undone.
+    // From now on, tokens that are not bound to the data of their accounts are refused, which cannot be undone.
     const subject = { type: "deployment", id: deps.deploymentId } as const;
     await appendAudit(tx, [
       { action: "credentials.bind", subject, details: { damaged: rest.damaged } },

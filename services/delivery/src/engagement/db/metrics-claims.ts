@@ -14,17 +14,17 @@ export interface MetricsClaim {
    */
   readonly enoughTargets: number;
   readonly bucket: Bucket;
-  /** How long no other process can claim the accounts. */
+  /** How long no other process can claim the accounts, in milliseconds. */
   readonly leaseMs: number;
   /** Targets that become due within this time are refreshed together with those that are due. */
   readonly aheadMs: number;
-  /** Age of a post from which a due target is no longer refreshed. */
+  /** Age of a post from which its metrics are no longer refreshed, even if they are due. */
   readonly endMs: number;
 }
 
 /** A target of a claimed account. */
 export interface ClaimedTarget extends AskedTarget {
-  /** Whether the post became too old while the refresh was due, and is not refreshed. */
+  /** Whether the post became too old while the refresh of its metrics was due, so that they are not refreshed. */
   readonly isExpired: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface MetricsCounts {
   readonly usedMs: number;
 }
 
-/** Counts the due targets of the given platforms, and the limits that delay them. */
+/** Counts the targets of the given platforms whose metrics are due, and the limits that delay them. */
 export async function countMetrics(
   sql: ISql,
   platforms: readonly string[],

@@ -86,19 +86,19 @@ export async function storeReadings(
   }));
 }
 
-/** How a refresh changes the schedule of its target. */
+/** How a refresh of metrics changes the schedule of its target. */
 export interface TargetEnd {
   readonly targetId: string;
   readonly askedAt: Date;
-  /** When the next scheduled refresh is due; undefined = unchanged. */
+  /** When the next scheduled refresh of the metrics is due; undefined leaves the time unchanged. */
   readonly next: NextRefresh | undefined;
-  /** Whether a user requested the refresh. */
+  /** Whether a user requested the refresh of the metrics. */
   readonly isByHand: boolean;
   /** Whether the platform answered about the post. If so, a user can request the next refresh only after a minimum time. */
   readonly isAnswered: boolean;
 }
 
-/** Stores when targets are refreshed next, and ends their user-requested refreshes. */
+/** Stores when the metrics of targets are refreshed next, and ends the refreshes that users requested. */
 export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[]): Promise<void> {
   const rows = ends.map((end) => ({
     target_id: end.targetId,

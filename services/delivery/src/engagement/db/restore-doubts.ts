@@ -34,7 +34,10 @@ export function isDoubtful(sql: ISql) {
       end)`;
 }
 
-/** SQL condition: another action with the same call key as action `a` has, or may have, an open call. */
+/**
+ * SQL condition: another action with the same call key as action `a` (a search of the platform could not tell their calls
+ * apart) has, or may have, an open call.
+ */
 function isBehindOpenCall(sql: ISql) {
   return sql`
     exists (

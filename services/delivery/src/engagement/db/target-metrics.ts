@@ -1,14 +1,14 @@
 import type { PostMetrics } from "@postrider/platforms/metrics/connector";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** Age of a post in milliseconds at its first scheduled refresh. */
+/** Age of a post in milliseconds at the first scheduled refresh of its metrics. */
 const FIRST_REFRESH_MS = 3_600_000;
 
 export interface InsertOptions {
   readonly targetIds: readonly string[];
   /** The platforms that have metrics. Targets on other platforms are left out. */
   readonly platforms: readonly string[];
-  /** Age of a post in milliseconds after which it is not put on the schedule. */
+  /** Age of a post in milliseconds after which no refresh of its metrics is scheduled any more. */
   readonly endMs: number;
 }
 
@@ -157,17 +157,18 @@ export function askedColumns(sql: ISql) {
 }
 
 /**
- * Claims those of the targets that a user may have refreshed now, and returns them. Left out are targets that another request
- * is refreshing or refreshed less than `deferMs` ago, targets of rate limited accounts, and targets whose id the platform has
- * not returned.
+ * Claims those of the targets whose metrics may be refreshed now at the request of a user, and returns them. Left out are
+ * targets that another request is refreshing or refreshed less than `deferMs` ago, targets of rate limited accounts, and
+ * targets whose id the platform has not returned.
  */
 export async function claimByHand(
   sql: ISql,
   targets: TargetsOfPost,
   times: { readonly deferMs: number; readonly leaseMs: number },
 ): Promise<readonly AskedTarget[]> {
-  // Of two simultaneous requests, the second waits for the row, checks the conditions again and leaves the target out. The rows
-  // are locked in the order of their ids, which prevents a deadlock with a transaction that records answers.
+  // Of two simultaneous requests to refresh the metrics of a target, the second waits for the row, checks the conditions again
+  // and leaves the target out. The rows are locked in the order of their ids, which prevents a deadlock with a transaction that
+  // records answers.
   return await sql<AskedTarget[]>`
     with claimed as materialized (${askableTargets(sql, targets, times.deferMs)})
     update target_metrics as t
@@ -177,7 +178,7 @@ export async function claimByHand(
     returning ${askedColumns(sql)}`;
 }
 
-/** Locks those of the targets that a user may have refreshed now. */
+/** Locks those of the targets whose metrics may be refreshed now at the request of a user. */
 function askableTargets(
   sql: ISql,
   { workspaceId, postId, targetIds, platforms }: TargetsOfPost,

@@ -57,7 +57,7 @@ export interface ActionSnapshot {
 
 /** What must be written to the database after an event about an action. */
 export interface ActionDecision {
-  /** The new state, with its version increased by one. */
+  /** The new state of the action, with its version increased by one. */
   readonly action: CommentAction;
   /** The instant until which no call is made for the account, because of a limit of the platform. */
   readonly holdUntil?: Date;

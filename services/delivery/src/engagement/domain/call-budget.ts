@@ -5,7 +5,7 @@ export interface Bucket {
   readonly scope: CallBudget["scope"];
   /** Whether a call uses one unit for each post that it asks for. If not, each call uses one unit. */
   readonly isPerPost: boolean;
-  /** Maximum number of units that one call uses. */
+  /** Maximum number of units of the call budget that one call uses. */
   readonly unitsPerCall: number;
   readonly intervalMs: number;
   readonly burst: number;

@@ -27,7 +27,7 @@ export interface FoldedComment {
   readonly isWord: readonly boolean[];
 }
 
-/** Folds the text of a comment, once for all rules: that takes longer than the comparison with a keyword. */
+/** Folds the case of a comment's text, once for all rules, because folding takes longer than the comparison with a keyword. */
 export function foldComment(comment: string): FoldedComment {
   const text = foldText(comment);
   const isWord = Array.from(text).flatMap((character) =>

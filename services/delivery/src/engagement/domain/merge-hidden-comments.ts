@@ -75,7 +75,7 @@ export function rangeOfHidden<C extends CommentPosition>(
 /** A page of a list in which the hidden comments stand between the visible ones. */
 export interface MergedPage<C, H> {
   readonly comments: readonly (C | H)[];
-  /** Undefined on the last page. */
+  /** Where the next page continues; undefined on the last page. */
   readonly next: ListState | undefined;
 }
 

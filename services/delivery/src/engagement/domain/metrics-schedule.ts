@@ -35,7 +35,7 @@ export interface ScheduleState {
 export type RefreshEnd = "read" | "missing" | "failed" | "refused";
 
 export interface NextRefresh {
-  /** Milliseconds until the next scheduled refresh; null when no refresh is scheduled any more. */
+  /** Milliseconds until the next scheduled refresh of the target's metrics; null when no refresh is scheduled any more. */
   readonly dueInMs: number | null;
   readonly failureCount: number;
   readonly missingCount: number;

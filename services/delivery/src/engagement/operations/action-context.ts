@@ -16,6 +16,6 @@ export interface ActionDeps extends Pick<
 export interface ActionContext {
   readonly deps: ActionDeps;
   readonly recorder: ActionRecorder;
-  /** Aborted when the process stops: no platform call begins after that. */
+  /** Signal that is aborted when the process stops: no platform call begins after that. */
   readonly stopping: AbortSignal;
 }

@@ -40,7 +40,7 @@ const CALL_MS = 30_000;
 const LEASE_MS = 90_000;
 /** A post that is due within this time is refreshed together with the due posts of its account, which saves calls. */
 const AHEAD_MS = 10 * 60_000;
-/** How much later than planned the last refresh of a post may be. */
+/** How much later than planned the last refresh of a post's metrics may be. */
 const GRACE_MS = 3_600_000;
 
 type Claim = ClaimedAccount & { readonly connector: MetricsConnector };
@@ -80,7 +80,7 @@ export class MetricsRefresher {
     await this.#record();
   }
 
-  /** Records the calls that have ended, and starts new ones. Returns the milliseconds until the next pass. */
+  /** Records the calls for metrics that have ended, and starts new ones. Returns the milliseconds until the next pass. */
   async pass(): Promise<number> {
     await this.#record();
     if (!(await this.#deps.guard.isOwn())) return IDLE_MS;
@@ -137,7 +137,10 @@ export class MetricsRefresher {
     return accounts.map((account) => ({ ...account, connector }));
   }
 
-  /** Starts a call for each claimed account. If the accounts service does not answer, the accounts wait for a minute. */
+  /**
+   * Starts a call for metrics for each claimed account. If the accounts service does not answer, the accounts wait for a
+   * minute.
+   */
   async #start(claims: readonly Claim[]): Promise<void> {
     const { accounts, logger } = this.#deps;
     try {
@@ -185,8 +188,8 @@ export class MetricsRefresher {
   }
 
   /**
-   * Records the calls that have ended. The results of a call that cannot be recorded are dropped: the lease of its account
-   * ends, and the platform is asked again.
+   * Records the calls for metrics that have ended. The results of a call that cannot be recorded are dropped: the lease of its
+   * account ends, and the platform is asked again.
    */
   async #record(): Promise<void> {
     const ended = this.#ended.splice(0);

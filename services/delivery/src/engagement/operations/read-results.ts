@@ -12,7 +12,7 @@ import { listResults } from "#src/engagement/db/backfill-results.ts";
 import type { BackfillRow } from "#src/engagement/db/backfills.ts";
 
 const DEFAULT_LIMIT = 20;
-/** Maximum number of results per page, and their number in answers to requests that have no limit parameter. */
+/** Maximum number of results per page, and the default when a request does not name a number. */
 export const MAX_RESULTS = 100;
 
 interface ResultPage {

@@ -56,8 +56,8 @@ export class RefreshesByHand implements AsyncDisposable {
   }
 
   /**
-   * Refreshes those of the targets that may be refreshed now. Returns the counter of the outcome for each target that has one
-   * when the wait ends.
+   * Refreshes the metrics of those of the targets for which that is allowed now. Returns the counter of the outcome for each
+   * target whose refresh ends before the wait does.
    */
   async refresh(targets: TargetsOfPost): Promise<ReadonlyMap<string, CountedAs>> {
     const { sql, settings, waitMs = WAIT_MS } = this.#deps;
@@ -95,7 +95,7 @@ export class RefreshesByHand implements AsyncDisposable {
     );
   }
 
-  /** Returns undefined if the accounts service does not answer. */
+  /** Requests the credentials of the accounts; returns undefined if the accounts service does not answer. */
   async #fetchCredentials(
     accounts: readonly AskedTarget[],
   ): Promise<readonly Credential[] | undefined> {

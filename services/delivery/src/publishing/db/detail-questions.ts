@@ -52,7 +52,10 @@ export async function claimQuestions(
   options: {
     readonly limit: number;
     readonly leaseMs: number;
-    /** Time from which the claim reads the records, as the search for the next request returned it. */
+    /**
+     * Time from which the claim reads the published targets whose post id is missing, as the search for the next request
+     * returned it.
+     */
     readonly since: Date;
   },
 ): Promise<readonly DetailQuestion[]> {
