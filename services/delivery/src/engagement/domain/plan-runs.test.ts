@@ -122,7 +122,7 @@ test.each([
   },
 );
 
-test("any rules answer a comment at most once, within the platform's time for private replies, each rule with at most one run", () => {
+test("whatever the rules are, a comment is answered at most once, within the platform's time for private replies, and each rule has at most one run for it", () => {
   const rules = fc.array(
     fc.record({
       status: fc.constantFrom("active" as const, "paused" as const),
