@@ -42,7 +42,7 @@ export function startResealCredentials(deps: ResealDependencies): Loop {
         if (count === 0) return false;
         logger.info(
           { count },
-          "credentials that are sealed with an older key, or not bound to their account, are being sealed with the newest key",
+          "credentials that are sealed with an older key, or not bound to their account, are being sealed again",
         );
       }
       after = (await resealPage(deps, after ?? NIL_ID)).last;
@@ -50,14 +50,11 @@ export function startResealCredentials(deps: ResealDependencies): Loop {
       const count = await measureStale(deps);
       logger.info(
         { count },
-        "a pass of sealing credentials with the newest key has ended; the count is the number of credentials that are still to be sealed",
+        "a round of sealing credentials again has ended; the count is the number of credentials that are still to be sealed again",
       );
       return false;
     },
     onError: (error) =>
-      logger.error(
-        { err: error },
-        "credentials could not be sealed with the newest key; the job tries again",
-      ),
+      logger.error({ err: error }, "credentials could not be sealed again; the job tries again"),
   });
 }

@@ -74,7 +74,7 @@ export class AvailableSettings {
   #warn(log: Readonly<Record<string, unknown>>): void {
     this.#deps.logger.warn(
       log,
-      "the platform did not answer which options it offers an account; the account's settings are shown without these options",
+      "the platform did not say what it offers an account; its settings are shown without that",
     );
   }
 }

@@ -114,7 +114,7 @@ export class ActionRecorder {
     const [first] = events;
     this.#deps.logger.error(
       { err: error, count: events.length, actionId: first?.id, event: first?.kind },
-      "the database or a defect in Postrider refused outcomes of comment actions; each is tried again, at last without the platform's text",
+      "the outcomes of comment actions could not be recorded, because of the database or a fault in our code; they are recorded in a simpler form",
     );
   }
 

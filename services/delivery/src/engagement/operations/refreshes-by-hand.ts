@@ -88,7 +88,7 @@ export class RefreshesByHand implements AsyncDisposable {
           for (const { targetId } of targets) counted.set(targetId, "failed");
           this.#deps.logger.warn(
             { err: error, accountId: targets[0]?.accountId },
-            "metrics that a user requested could not be stored; a user can request them again after 90 seconds",
+            "metrics that were refreshed by hand could not be stored; they can be refreshed again after 90 seconds",
           );
         }
       }),
@@ -104,7 +104,7 @@ export class RefreshesByHand implements AsyncDisposable {
     } catch (error) {
       this.#deps.logger.warn(
         { err: error },
-        "metrics that a user requested could not be read because the accounts service returned no credentials; the user can request them again",
+        "metrics could not be refreshed by hand because the accounts service returned no credentials; the caller can try again",
       );
       return undefined;
     }

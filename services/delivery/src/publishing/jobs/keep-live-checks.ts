@@ -16,7 +16,7 @@ export function startKeepLiveChecks(
     onError: (error) =>
       logger.warn(
         { err: error, job: "keep-live-checks" },
-        "live checks could not be continued, ended or deleted; the job keep-live-checks tries again",
+        "live checks could not be looked at; the job keep-live-checks tries again",
       ),
   });
 }

@@ -113,7 +113,7 @@ export class DeletionRecorder {
   #logRefusal(error: unknown, tries: readonly EndedTry[]): void {
     this.#deps.logger.error(
       { err: error, count: tries.length, targetId: tries[0]?.task.targetId },
-      "the database or a defect in Postrider refused results of deletions; each is tried again, at last without the platform's text, and a deletion without a recorded result is repeated",
+      "the results of deletions could not be recorded; they are recorded in a simpler form, or the deletions are repeated when their leases end",
     );
   }
 

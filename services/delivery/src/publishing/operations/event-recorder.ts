@@ -112,7 +112,7 @@ export class EventRecorder {
         targetId: first?.event.targetId,
         event: first?.event.kind,
       },
-      "the database or a defect in Postrider refused outcomes of targets; each is tried again, at last without the platform's text",
+      "the outcomes of targets could not be recorded, because of the database or a fault in our code; they are recorded in a simpler form",
     );
   }
 
@@ -171,7 +171,7 @@ export class EventRecorder {
     } catch (error) {
       this.#deps.logger.error(
         { err: error, targetId },
-        "the success of a publishing call could not be stored in its attempt; if its outcome cannot be recorded either, the platform is searched for the post",
+        "the success of a publishing call could not be stored in its attempt",
       );
     }
   }

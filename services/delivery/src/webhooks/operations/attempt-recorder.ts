@@ -165,7 +165,7 @@ export class AttemptRecorder {
   #logRefusal(error: unknown, batch: readonly EndedDelivery[]): void {
     this.#deps.logger.error(
       { err: error, count: batch.length, deliveryId: batch[0]?.delivery.deliveryId },
-      "the database or a defect in Postrider refused attempts of webhook deliveries; each is tried again, at last without the receiver's texts",
+      "the attempts of webhook deliveries could not be recorded, because of the database or a fault in our code; they are recorded in a simpler form",
     );
   }
 }
