@@ -47,7 +47,7 @@ async function store({ accountId }: AccountRef, { accessToken, refreshToken }: S
     where account_id = ${accountId}`;
 }
 
-/** Returns the key parts of all stored access tokens, each once. */
+/** Returns the second parts of all stored access tokens, which name the encryption key, each once. */
 async function keyParts(): Promise<readonly string[]> {
   const rows = await fixture.sql<{ part: string }[]>`
     select distinct split_part(access_token, '.', 2) as part from credentials order by 1`;

@@ -171,7 +171,7 @@ function createDiagnostics(
   };
 }
 
-/** The keys that sign the cursors of lists. */
+/** The keys that sign the cursors with which clients request the next page of a list. */
 function readCursorKeys({ identity }: Config): CursorKeys {
   const [first, ...others] = identity.keys.map(({ text }) => text);
   return deriveCursorKeys("delivery", [first ?? "", ...others]);

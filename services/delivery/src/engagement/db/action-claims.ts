@@ -16,7 +16,7 @@ export interface ActionLimits {
   readonly leaseMs: number;
   /** Platforms for which this process has a connector. */
   readonly platforms: readonly string[];
-  /** Maximum number of accounts per claim. */
+  /** Maximum number of accounts whose actions one claim takes. */
   readonly maxAccounts: number;
   /** Maximum number of actions that all processes together work on at a time for one account. */
   readonly maxPerAccount: number;

@@ -4,9 +4,9 @@ import { askedColumns, type AskedTarget } from "./target-metrics.ts";
 
 export interface MetricsClaim {
   readonly platform: string;
-  /** Maximum number of accounts per claim; each gets one call. */
+  /** Maximum number of accounts per claim; for each account, one call for metrics is made. */
   readonly maxAccounts: number;
-  /** Maximum number of targets per account in a claim. */
+  /** Maximum number of targets of an account whose metrics one call requests. */
   readonly maxTargets: number;
   /**
    * No more accounts are claimed when those already claimed have this number of due targets together. The last account may
@@ -22,13 +22,13 @@ export interface MetricsClaim {
   readonly endMs: number;
 }
 
-/** A target of a claimed account. */
+/** A target whose account this process has claimed for a call for metrics. */
 export interface ClaimedTarget extends AskedTarget {
   /** Whether the post became too old while the refresh of its metrics was due, so that they are not refreshed. */
   readonly isExpired: boolean;
 }
 
-/** An account that this process has claimed for one call. */
+/** An account that this process has claimed for one call for metrics. */
 export interface ClaimedAccount {
   readonly accountId: string;
   readonly workspaceId: string;
@@ -42,7 +42,7 @@ export interface ClaimedAccount {
 type ClaimRow = ClaimedTarget & {
   readonly claimedAccountId: string;
   readonly claimedWorkspaceId: string;
-  /** The target; null for an account without due targets. */
+  /** The target whose metrics are due; null for an account that has none. */
   readonly targetId: string | null;
 };
 

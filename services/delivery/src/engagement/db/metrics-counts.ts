@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Due targets are counted up to this number. */
+/** Maximum number of targets with due metrics that are counted. */
 const MAX_COUNT = 100_000;
 
 /** State of the metrics schedule of a platform. */

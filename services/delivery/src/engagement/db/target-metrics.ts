@@ -103,7 +103,7 @@ export async function deleteTargetMetrics(
     where target_id = any(${[...targetIds]}::uuid[])`;
 }
 
-/** The targets of one post that a caller names. */
+/** The targets of one post whose metrics a caller wants to be refreshed. */
 export interface TargetsOfPost {
   readonly workspaceId: string;
   readonly postId: string;

@@ -3,7 +3,7 @@ import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import type { RetryWaits } from "#src/domain/retry-wait.ts";
 import type { ActionErrorCode, CommentAction } from "./comment-action.ts";
 
-/** How the call of an action ended. */
+/** How the platform call of an action on a comment ended. */
 export type ActionOutcome =
   /** The platform carried out the action. `externalId` is the id of a reply or message, if the platform returned one. */
   | { readonly kind: "done"; readonly externalId: string | null }
@@ -19,7 +19,7 @@ export type StepFailure = Extract<Failure, { kind: "retryable" }>;
  * while the reporting worker holds the lease of the action.
  */
 export type Learned =
-  /** A call ended with this outcome. */
+  /** The platform call of the action ended with this outcome. */
   | { readonly kind: "called"; readonly callNumber: number; readonly outcome: ActionOutcome }
   /** No worker reported how the call ended, although `callUntil` has passed. */
   | { readonly kind: "call_lost"; readonly callNumber: number }
@@ -39,10 +39,10 @@ export type Learned =
       readonly message: string;
     };
 
-/** Something that a worker learned, with the id of the action. */
+/** What a worker learned about an action on a comment, with the id of the action. */
 export type ActionEvent = Learned & { readonly id: string };
 
-/** Settings that decide when an action is tried again. */
+/** Settings that decide when an action on a comment is tried again. */
 export interface ActionPolicy extends RetryWaits {
   /** How long a worker keeps the lease of an action while it renews an access token, in milliseconds. */
   readonly leaseMs: number;
@@ -93,7 +93,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Puts an action back into the queue. */
+/** Puts an action on a comment back into the queue. */
 export function requeue(action: CommentAction, wakeAt: Date, fault?: Fault): CommentAction {
   return {
     ...action,

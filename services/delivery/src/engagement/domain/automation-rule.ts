@@ -11,7 +11,7 @@ export interface AutomationRule extends RuleWords {
   readonly name: string;
   /** The platform's ids of the media whose comments the rule reads; null = all media of the account. */
   readonly mediaIds: readonly string[] | null;
-  /** Text of the private reply. */
+  /** Text of the private reply that the rule sends. */
   readonly message: string;
   readonly status: RuleStatus;
   /** When the rule last became active; comments that were written before are ignored. Null before the first activation. */
@@ -20,7 +20,7 @@ export interface AutomationRule extends RuleWords {
   readonly updatedAt: Date;
 }
 
-/** The fields of a rule that a request replaces. */
+/** The fields of an automation rule that a request replaces. */
 export type RuleChange = Partial<
   Pick<
     AutomationRule,
@@ -33,7 +33,7 @@ export type ChangedRule =
   | { readonly kind: "unchanged" }
   | { readonly kind: "invalid_transition" };
 
-/** The statuses that a rule can change to from each status. */
+/** The statuses to which an automation rule can change, by the status that it has. */
 const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
   draft: ["active", "revoked"],
   active: ["paused", "revoked"],
@@ -60,7 +60,7 @@ export function changeRule(known: AutomationRule, change: RuleChange, now: Date)
   };
 }
 
-/** Whether the rule reads the comments on a piece of media. */
+/** Whether an automation rule reads the comments on a piece of media. */
 export function readsMedia({ mediaIds }: AutomationRule, mediaId: string): boolean {
   return mediaIds === null || mediaIds.includes(mediaId);
 }

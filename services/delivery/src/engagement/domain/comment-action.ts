@@ -4,7 +4,7 @@ import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 export type ActionType = "reply" | "hide" | "unhide" | "private_reply";
 
 export type ActionStatus =
-  /** The action waits for its time `wakeAt`. */
+  /** The action waits until the time `wakeAt`. */
   | "queued"
   /** A worker holds the lease of the action; its call has not begun. */
   | "working"
@@ -43,7 +43,7 @@ export interface CommentAction extends HeldAction {
   readonly text: string | null;
   /** The run of an automation rule that a private reply belongs to; null for manual actions. */
   readonly runId: string | null;
-  /** No platform call starts after this instant. */
+  /** No platform call of the action starts after this instant. */
   readonly sendBefore: Date;
   readonly status: ActionStatus;
   /** No process acts on the action before this instant. */
@@ -115,7 +115,7 @@ export interface EndedPrivateReply {
     | { readonly kind: "failed"; readonly code: ActionErrorCode; readonly message: string };
 }
 
-/** Whether an action with this status has ended. */
+/** Whether an action on a comment with this status has ended. */
 export function isEnded(status: ActionStatus): status is "succeeded" | "failed" {
   return status === "succeeded" || status === "failed";
 }

@@ -16,13 +16,13 @@ export interface ListState {
 
 export const FIRST_PAGE: ListState = { after: undefined, before: undefined, isResumed: false };
 
-/** Returns the position in a list as the text of a cursor. */
+/** Returns a position in a list of comments as the text of a cursor. */
 export function formatState({ after, before, isResumed }: ListState): string {
   const position = before === undefined ? null : [before.createdAt.getTime(), before.id];
   return JSON.stringify([after ?? null, position, isResumed]);
 }
 
-/** Returns the position in a list that `formatState` wrote. */
+/** Returns the position in a list of comments whose text `formatState` wrote. */
 export function parseState(text: string): ListState {
   type Parts = [after: string | null, position: [number, string] | null, isResumed: boolean];
   const [after, position, isResumed] = JSON.parse(text) as Parts;

@@ -17,7 +17,7 @@ export type RefreshOutcome =
   | { readonly kind: "unavailable" }
   | { readonly kind: "failed" };
 
-/** The counters of the RPC RefreshMetrics, without their sum. */
+/** The counters in the answer of the RPC RefreshMetrics, without `eligible`, their sum. */
 export interface RefreshCounts {
   readonly ready: number;
   readonly notFound: number;
@@ -27,7 +27,7 @@ export interface RefreshCounts {
   readonly failed: number;
 }
 
-/** The counter of RefreshMetrics to which a target is added. */
+/** The counter in the answer of RefreshMetrics to which a target is added. */
 export type CountedAs = keyof RefreshCounts;
 
 /**

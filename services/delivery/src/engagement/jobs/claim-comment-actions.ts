@@ -19,7 +19,7 @@ import { workActions } from "#src/engagement/operations/work-actions.ts";
 export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "onEvents"> {
   /** Says whether this process may act on its data. */
   readonly guard: Pick<DeploymentGuard, "isOwn">;
-  /** Id of this process, recorded with its leases of actions. */
+  /** Id of this process, recorded with its leases of actions on comments. */
   readonly owner: string;
   readonly finishRuns: FinishRuns;
 }
@@ -29,7 +29,7 @@ export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "o
  * outcomes are recorded.
  */
 export interface ActionClaims extends AsyncDisposable {
-  /** Claims ready actions now instead of at the next poll. */
+  /** Claims ready actions on comments now instead of at the next poll. */
   nudge(): void;
   /** Milliseconds since this process last looked for due actions without an error. */
   claimAgeMs(): number;

@@ -12,7 +12,7 @@ export interface ActionDeps extends Pick<
   readonly random: () => number;
 }
 
-/** Dependencies that all workers of actions in the process share. */
+/** Dependencies that all workers of comment actions in the process share. */
 export interface ActionContext {
   readonly deps: ActionDeps;
   readonly recorder: ActionRecorder;

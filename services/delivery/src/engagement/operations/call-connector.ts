@@ -9,9 +9,9 @@ import type { ActionOutcome } from "#src/engagement/domain/action-decision.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementConnectors } from "./dependencies.ts";
 
-/** The functions that call an action's platform. */
+/** The functions that call the platform of an action on a comment. */
 export interface ActionCalls {
-  /** Sends the call of the action, once. */
+  /** Sends the platform call of the action, once. */
   send(access: AccountAccess, guard: SendGuard): Promise<ActionOutcome>;
   /** Searches the platform for the result of a call with an unknown outcome. */
   look(access: AccountAccess, call: UnknownCall, signal: AbortSignal): Promise<Verdict>;

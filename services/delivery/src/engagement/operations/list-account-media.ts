@@ -7,7 +7,7 @@ import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { PollCalls } from "./poll-calls.ts";
 import { toPollFailure } from "./poll-failure.ts";
 
-/** Maximum number of media per call to a platform. */
+/** Maximum number of media that one platform call reads. */
 const MEDIA_PER_CALL = 50;
 /**
  * Number of units of the account's call budget that a poll keeps for reading comments: it lists older media only while more

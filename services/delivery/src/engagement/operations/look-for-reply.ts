@@ -6,7 +6,7 @@ import type { ActionContext } from "./action-context.ts";
 import type { ActionCalls } from "./call-connector.ts";
 import type { ActionEnd } from "./send-action.ts";
 
-/** Wait in milliseconds before a search that failed is repeated. */
+/** Wait in milliseconds before the search of a platform for a reply is repeated that failed. */
 const LOOK_AGAIN_MS = 60_000;
 
 function toUnknownCall({ deps }: ActionContext, action: ClaimedAction): UnknownCall {

@@ -5,7 +5,7 @@ import type { Unavailable, Unusable } from "./account-access.ts";
 /** Wait before an account that the user must connect again is checked again; the check costs no platform call. */
 const UNUSABLE_MS = 5 * 60_000;
 
-/** Why a poll of an account ended early. */
+/** Why a poll of an account for new comments ended early. */
 export interface PollFailure {
   readonly kind: "failed";
   /**
@@ -30,7 +30,7 @@ export function toMediaFailure(result: Failed | Missing): PollFailure {
   return failure.error === "permission_missing" ? { ...failure, cause: "failed" } : failure;
 }
 
-/** Returns why a poll must end after a call with this result. */
+/** Returns why a poll for new comments must end after a call with this result. */
 export function toPollFailure(result: Failed): PollFailure {
   switch (result.kind) {
     case "unusable":

@@ -27,13 +27,13 @@ export interface ReadDeps {
 
 /** The result of one request for the metrics of posts of one account. */
 export interface MetricsAnswer {
-  /** One outcome per target, by target id. */
+  /** The outcome of the metrics request for each target, by target id. */
   readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
   /** Number of calls to the platform: none without a usable access token, more if it was renewed or posts were read singly. */
   readonly calls: number;
   /** Units of the platform's call budget that the calls used. */
   readonly units: number;
-  /** Milliseconds for which the account gets no scheduled call. */
+  /** Milliseconds for which no scheduled call for metrics is made for the account. */
   readonly pauseMs: number;
   /** Milliseconds for which the platform allows no call for the account. */
   readonly limitedForMs: number;

@@ -23,7 +23,7 @@ export interface PastPage {
   readonly items: readonly PlannedItem[];
   /** The platform's cursor of the next page; undefined on the last page. */
   readonly next: string | undefined;
-  /** When the page was read, by the clock of the database. */
+  /** When the page of comments was read, by the clock of the database. */
   readonly readAt: Date;
 }
 

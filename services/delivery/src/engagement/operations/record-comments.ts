@@ -29,7 +29,7 @@ export interface PolledPage {
   /** The number of comments that the platform reported before the read. */
   readonly commentCount: number | null;
   readonly floor: Date;
-  /** The rules that were active before the page was read. */
+  /** The automation rules that were active before the page of comments was read. */
   readonly rules: readonly AutomationRule[];
   readonly windowMs: number;
 }

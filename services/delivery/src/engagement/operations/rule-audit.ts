@@ -1,7 +1,7 @@
 import type { AuditEntry } from "@postrider/shared/audit/append";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 
-/** Returns the audit entry about a change of a rule. */
+/** Returns the audit entry about a change of an automation rule. */
 export function toRuleAudit(
   action: "automation_rule.create" | "automation_rule.update" | "automation_rule.revoke",
   { id, workspaceId }: Pick<AutomationRule, "id" | "workspaceId">,

@@ -10,7 +10,7 @@ import { withCredential } from "./account-access.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionCalls } from "./call-connector.ts";
 
-/** How one attempt to carry out an action ended. */
+/** How one attempt to carry out an action on a comment ended. */
 export type ActionEnd =
   /** The worker learned something about the action that the caller must record. */
   | { readonly kind: "learned"; readonly event: ActionEvent }

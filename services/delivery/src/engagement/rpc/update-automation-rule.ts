@@ -20,7 +20,7 @@ import { toAutomationRule } from "./to-automation-rule.ts";
 
 const STATUSES: readonly RuleStatus[] = ["draft", "active", "paused", "revoked"];
 
-/** Changes fields of a rule, or activates, pauses or revokes it. */
+/** Changes fields of an automation rule, or activates, pauses or revokes it. */
 export async function updateAutomationRule(
   { sql, nudgePolls }: Pick<AutomationRpcDeps, "sql" | "nudgePolls">,
   request: UpdateAutomationRuleRequest,

@@ -44,7 +44,7 @@ interface Page extends Filter {
 interface Range {
   readonly since: string;
   readonly before: string;
-  /** Maximum number of deliveries; the newest ones are returned. */
+  /** Maximum number of webhook deliveries in the result, which has the newest ones. */
   readonly limit: number;
 }
 

@@ -27,7 +27,7 @@ export const RETRY_POLICY: RetryPolicy = {
 export interface LaneState {
   /** Before this instant, only attempts that a user asked for are made. */
   readonly blockedUntil: number;
-  /** Number of attempts in a row without an HTTP response. */
+  /** Number of attempts of the webhook subscription in a row without an HTTP response. */
   readonly unansweredInRow: number;
   /** Since when every attempt of the webhook subscription has failed; null after a success. */
   readonly failingSince: number | null;
