@@ -55,8 +55,8 @@ export async function lockAccount(
 }
 
 /**
- * Makes an account with an active rule due for a poll now, or as soon as its platform no longer limits it, and resets its
- * failures. If a poll is in progress, another one follows it.
+ * Makes an account with an active automation rule due for a poll now, or as soon as its platform no longer limits it, and
+ * resets its failures. If a poll is in progress, another one follows it.
  */
 export async function pollNow(tx: TransactionSql, accountId: string): Promise<void> {
   await tx`
@@ -170,14 +170,14 @@ export async function takeCalls(
   return row;
 }
 
-/** Ends the lease of a poll and stores when the account is polled next: not at all if it has no active rule. */
+/** Ends the lease of a poll and stores when the account is polled next: not at all if it has no active automation rule. */
 export async function releaseAccount(
   tx: TransactionSql,
   { accountId, fence, claimedAt }: PolledAccount,
   { waitMs, failures, error, isLimited, mediaCursor }: PollEnd,
 ): Promise<void> {
-  // The account is locked first, which an activation of a rule does too. So this transaction sees the active rule, or the
-  // activation waits and afterwards makes the account due for a poll itself.
+  // The account is locked first, which an activation of an automation rule does too. So this transaction sees the active rule,
+  // or the activation waits and afterwards makes the account due for a poll itself.
   await tx`
     select 1
     from automation_accounts
@@ -185,7 +185,8 @@ export async function releaseAccount(
     for no key update`;
   const next = tx`now() + ${waitMs} * interval '1 millisecond'`;
   const heldUntil = isLimited ? next : tx`a.held_until`;
-  // If `poll_at` is later than the claim, a rule was activated during the poll and the account must be polled again.
+  // If `poll_at` is later than the claim, an automation rule was activated during the poll and the account must be polled
+  // again.
   await tx`
     update automation_accounts a
     set lease_until = '-infinity',

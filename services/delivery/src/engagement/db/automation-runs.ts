@@ -111,7 +111,7 @@ export async function endRuns(
   await appendEnds(tx, changed);
 }
 
-/** Lists those runs that exist, of these rules and comments. */
+/** Lists those runs that exist, of these automation rules and comments. */
 export async function listKnownRuns(
   sql: ISql,
   {

@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { OutcomeCounts } from "./backfills.ts";
 
-/** What the rule of a backfill job would do with one past comment. */
+/** What the automation rule of a backfill job would do with one past comment. */
 export interface BackfillResult {
   readonly commentId: string;
   /** The comment as a binary proto message. */

@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export type BackfillStatus = "preparing" | "ready" | "paused" | "completed" | "failed";
 
-/** A job that shows page by page what a rule would do with past comments. It never sends anything. */
+/** A job that shows page by page what an automation rule would do with past comments. It never sends anything. */
 export interface BackfillRow {
   readonly id: string;
   readonly workspaceId: string;

@@ -94,7 +94,10 @@ export interface TargetEnd {
   readonly next: NextRefresh | undefined;
   /** Whether a user requested the refresh of the metrics. */
   readonly isByHand: boolean;
-  /** Whether the platform answered about the post. If so, a user can request the next refresh only after a minimum time. */
+  /**
+   * Whether the platform answered about the post. If so, a user can request the next refresh of its metrics only after a
+   * minimum time.
+   */
   readonly isAnswered: boolean;
 }
 
@@ -110,7 +113,8 @@ export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[
     is_by_hand: end.isByHand,
     is_answered: end.isAnswered,
   }));
-  // Targets for which the platform returned no id are never passed in, so every scheduled target can be refreshed.
+  // Targets for which the platform returned no id are never passed in, so the metrics of every scheduled target can be
+  // refreshed.
   await tx`
     update target_metrics as t
     set due_at = case
@@ -149,8 +153,8 @@ export interface AccountEnd {
 }
 
 /**
- * Ends the calls for accounts: sets their next due time from their targets, and applies pauses, rate limits and budgets. The
- * accounts must be locked, so that no target is added meanwhile.
+ * Ends the calls for metrics: sets when the metrics of each account are due next, and applies pauses, rate limits and budgets.
+ * The accounts must be locked, so that no target is added meanwhile.
  */
 export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
   const rows = ends.map(({ bucket, ...end }) => ({

@@ -48,8 +48,8 @@ export async function insertPublishedTargets(
   tx: TransactionSql,
   options: InsertOptions,
 ): Promise<void> {
-  // An existing due time of an account only becomes earlier. The statement waits for a transaction that is recording results of
-  // the account. Targets that have a schedule already are left out.
+  // The due time for the metrics of an existing account only becomes earlier. The statement waits for a transaction that is
+  // recording results of the account. Targets that have a schedule already are left out.
   await tx`
     insert into metrics_accounts (account_id, workspace_id, platform, due_at)
     select distinct on (account_id) account_id, workspace_id, platform, due_at

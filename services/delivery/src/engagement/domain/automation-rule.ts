@@ -2,19 +2,22 @@ import type { RuleWords } from "./match-comment.ts";
 
 export type RuleStatus = "draft" | "active" | "paused" | "revoked";
 
-/** A rule that answers comments with private replies. */
+/** An automation rule that answers comments with private replies. */
 export interface AutomationRule extends RuleWords {
   readonly id: string;
   readonly workspaceId: string;
   readonly accountId: string;
   readonly platform: string;
   readonly name: string;
-  /** The platform's ids of the media whose comments the rule reads; null = all media of the account. */
+  /** The platform's ids of the media whose comments the automation rule reads; null = all media of the account. */
   readonly mediaIds: readonly string[] | null;
-  /** Text of the private reply that the rule sends. */
+  /** Text of the private reply that the automation rule sends. */
   readonly message: string;
   readonly status: RuleStatus;
-  /** When the rule last became active; comments that were written before are ignored. Null before the first activation. */
+  /**
+   * When the automation rule last became active; comments that were written before are ignored. Null before the first
+   * activation.
+   */
   readonly activatedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
@@ -42,8 +45,8 @@ const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
 };
 
 /**
- * Returns the rule after a change. Setting the current status again changes nothing. A revoked rule accepts no other change. A
- * rule that becomes active gets a new activation time, so that comments written during a pause are not answered.
+ * Returns the automation rule after a change. Setting the current status again changes nothing. A revoked rule accepts no other
+ * change. A rule that becomes active gets a new activation time, so that comments written during a pause are not answered.
  *
  * @param now A time at which no other transaction is storing runs of the account.
  */

@@ -3,8 +3,8 @@ import { oldestActivationOf, readsMedia, type AutomationRule } from "./automatio
 import { hasNewCount, isReadDue, newMedia, type WatchedMedia } from "./media-watch.ts";
 
 /**
- * Maximum number of media per poll whose comments are read for the first time although the media are from before the rule's
- * activation.
+ * Maximum number of media per poll whose comments are read for the first time although the media are from before the automation
+ * rule's activation.
  */
 const MAX_FIRST = 10;
 /**

@@ -102,8 +102,8 @@ export interface NewPrivateReply extends NewActionBase {
 }
 
 /**
- * The end of a private reply, which decides the status of its rule's run. A private reply that has failed can end once more,
- * with success, if the platform's answer arrives late.
+ * The end of a private reply, which decides the status of its automation rule's run. A private reply that has failed can end
+ * once more, with success, if the platform's answer arrives late.
  */
 export interface EndedPrivateReply {
   readonly id: string;

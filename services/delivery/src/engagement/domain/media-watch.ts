@@ -22,7 +22,7 @@ export interface WatchedMedia {
   readonly commentCount: number | null;
   /** Time of the newest comment that was read; null before the first read has ended. */
   readonly readUntil: Date | null;
-  /** Where a read that has not ended continues; null if the last read has ended. */
+  /** Where a read of comments that has not ended continues; null if the last read has ended. */
   readonly readCursor: string | null;
   /** Time of the newest comment that the unfinished read of comments has found. */
   readonly readNewest: Date | null;

@@ -66,7 +66,7 @@ export function planNextRefresh(state: ScheduleState, end: RefreshEnd): NextRefr
 function nextIntervalMs(ageMs: number): number | null {
   const step = INTERVALS.find(({ untilAgeMs }) => ageMs < untilAgeMs);
   const leftMs = METRICS_END_MS - ageMs;
-  // The last refresh is made when the post reaches the maximum age, unless one was made just before.
+  // The last refresh of a post's metrics is made when the post reaches the maximum age, unless one was made just before.
   if (step === undefined || leftMs < HOUR_MS) return null;
   return Math.min(step.intervalMs, leftMs);
 }

@@ -71,8 +71,8 @@ export function countRefreshes(
 }
 
 /**
- * Returns what an outcome means for the schedule of the target; undefined if the target stays due, because its account or the
- * whole app waits.
+ * Returns what an outcome means for the metrics schedule of the target; undefined if the metrics stay due, because the account
+ * or the whole app waits.
  */
 export function toRefreshEnd({ kind }: RefreshOutcome): RefreshEnd | undefined {
   switch (kind) {

@@ -24,8 +24,8 @@ export interface ListedMedia {
 
 /**
  * Lists the media whose numbers of comments a poll compares: the newest media of the account, and a part of the older ones that
- * moves on with each poll, while the call budget of the account allows it. If every rule names its media, only these are
- * listed.
+ * moves on with each poll, while the call budget of the account allows it. If every automation rule names its media, only these
+ * are listed.
  */
 export async function listAccountMedia(
   calls: PollCalls,
@@ -64,7 +64,7 @@ async function addOlder(
   return withOlder(newest, older);
 }
 
-/** Returns the media that the rules name, sorted; undefined if a rule is for all media. */
+/** Returns the media that the automation rules name, sorted; undefined if a rule is for all media. */
 function namedBy(rules: readonly AutomationRule[]): readonly string[] | undefined {
   if (rules.some(({ mediaIds }) => mediaIds === null)) return undefined;
   return [...new Set(rules.flatMap(({ mediaIds }) => mediaIds ?? []))].toSorted();

@@ -19,9 +19,9 @@ export type RefreshMetricsDeps = Pick<
   "sql" | "logger" | "guard" | "accounts" | "connectors" | "onEvents"
 >;
 
-/** Wait between two passes of the refresher while calls are open or targets are due, in milliseconds. */
+/** Wait between two passes of the job that refreshes metrics, while calls are open or metrics are due, in milliseconds. */
 const PASS_MS = 500;
-/** Wait between two passes of the refresher while nothing is due, in milliseconds. */
+/** Wait between two passes of the job that refreshes metrics, while no metrics are due, in milliseconds. */
 export const IDLE_MS = 5_000;
 /** Maximum number of calls per platform that this process has open, so that a platform that does not answer delays no other. */
 const MAX_CALLS_PER_PLATFORM = 20;
@@ -38,7 +38,7 @@ const CALL_MS = 30_000;
  * call and a token renewal.
  */
 const LEASE_MS = 90_000;
-/** A post that is due within this time is refreshed together with the due posts of its account, which saves calls. */
+/** A post whose metrics are due within this time is refreshed together with the due posts of its account, which saves calls. */
 const AHEAD_MS = 10 * 60_000;
 /** How much later than planned the last refresh of a post's metrics may be. */
 const GRACE_MS = 3_600_000;

@@ -35,7 +35,7 @@ type PollResult =
   | { readonly kind: "lost" }
   | PollFailure;
 
-/** Looks for new comments of an account, creates the runs of its rules, and stores when to look again. */
+/** Looks for new comments of an account, creates the runs of its automation rules, and stores when to look again. */
 export async function pollAccount(deps: AutomationDeps, account: PolledAccount): Promise<void> {
   const result = await tryPoll(deps, account);
   pollsTotal.inc({ platform: account.platform, outcome: outcomeOf(result) });

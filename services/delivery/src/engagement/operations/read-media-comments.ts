@@ -20,8 +20,8 @@ type MediaResult =
   | NotCalled;
 
 /**
- * Reads the comments on a piece of media from the newest back to the known ones, and creates the rules' runs for each page
- * before the next page is read. A read that has not ended after `maxPages` pages continues with the next poll.
+ * Reads the comments on a piece of media from the newest back to the known ones, and creates the automation rules' runs for
+ * each page before the next page is read. A read that has not ended after `maxPages` pages continues with the next poll.
  */
 export async function readMediaComments(
   poll: Poll,

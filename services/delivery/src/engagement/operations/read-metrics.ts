@@ -71,7 +71,8 @@ export async function readMetrics(
       : answer;
   const readings = targets.map((target) => [target.targetId, findReading(target)] as const);
   const results = readings.map(([, reading]) => reading);
-  // If the permission is missing for all posts, the user has to connect the account again; until then the posts stay due.
+  // If the permission to read metrics is missing for all posts, the user has to connect the account again; until then the
+  // metrics stay due.
   const isUnusable = results.every(lacksPermission);
   const outcomeOf = (result: Result) =>
     isUnusable ? ({ kind: "unusable" } as const) : toOutcome(result);

@@ -17,7 +17,7 @@ const DEFAULT_RETRY_MS = 30_000;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "accounts" | "connectors">;
 
-/** A page of past comments with what a rule would do with each. */
+/** A page of past comments with what an automation rule would do with each. */
 export interface PastPage {
   readonly kind: "page";
   readonly items: readonly PlannedItem[];
@@ -31,7 +31,7 @@ export interface PastPage {
 export type PastRefusal = { readonly kind: "missing" } | { readonly kind: "refused" };
 
 /**
- * Reads a page of past comments, and says what a rule would do with each. Stores nothing and sends nothing.
+ * Reads a page of past comments, and says what an automation rule would do with each. Stores nothing and sends nothing.
  *
  * @throws ServiceError `account_reconnect_required`, `not_found` for a disconnected account, `unavailable`, `upstream_timeout`.
  */

@@ -35,8 +35,8 @@ export interface PolledPage {
 }
 
 /**
- * Stores the rules' runs for the comments on a page, the private replies, and the comment up to which the media's comments have
- * been read, in one transaction. Returns undefined if another process polls the account by now.
+ * Stores the automation rules' runs for the comments on a page, the private replies, and the comment up to which the media's
+ * comments have been read, in one transaction. Returns undefined if another process polls the account by now.
  */
 export async function recordComments(
   { sql, settings, onActions, onEvents }: AutomationDeps,
@@ -96,7 +96,10 @@ async function plan(
   return await planInTurns(rules, page.comments, { ...context, answeredIds, knownRuns }, match);
 }
 
-/** Plans the runs of each comment in a separate turn of the event loop, because many rules and long texts take a while. */
+/**
+ * Plans the runs of each comment in a separate turn of the event loop, because many automation rules and long texts take a
+ * while.
+ */
 async function planInTurns(
   rules: readonly AutomationRule[],
   comments: readonly PlatformComment[],

@@ -32,8 +32,8 @@ export async function updateAutomationRule(
     const found = await findRule(tx, workspaceId, ruleId);
     if (found === undefined) throw notFound();
     if (Object.keys(change).length === 0) throw invalidRequest();
-    // While the account is locked, no run is stored, so each run is from before or after the change. The rule is read again,
-    // because it may have changed before the lock was granted.
+    // While the account is locked, no run is stored, so each run is from before or after the change. The automation rule is
+    // read again, because it may have changed before the lock was granted.
     const now = await lockAccount(tx, found);
     const known = (await findRule(tx, workspaceId, ruleId)) ?? found;
     const changed = changeRule(known, change, now);

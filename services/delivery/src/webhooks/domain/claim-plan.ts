@@ -4,9 +4,12 @@ import type { Pace } from "./lane-pace.ts";
 export interface SlotLimits {
   readonly total: number;
   readonly perWorkspace: number;
-  /** Maximum for receivers that are slow or do not answer, so that they leave attempts for the other receivers. */
+  /**
+   * Maximum number of attempts at a time to webhook receivers that are slow or do not answer, so that attempts are left for the
+   * other receivers.
+   */
   readonly slow: number;
-  /** Maximum for webhook receivers that have not answered yet. */
+  /** Maximum number of attempts at a time to webhook receivers that have not answered yet. */
   readonly new: number;
 }
 
