@@ -20,9 +20,7 @@ export interface ActionLimits {
   readonly maxAccounts: number;
   /** Maximum number of actions that all processes together work on at a time for one account. */
   readonly maxPerAccount: number;
-  /**
-   * Maximum number of actions of one platform that all processes together work on; at the maximum, no more of them are claimed.
-   */
+  /** Maximum number of actions of one platform in work in all processes together; at the maximum, no more are claimed. */
   readonly maxPerPlatform: number;
 }
 
@@ -96,10 +94,9 @@ async function lockDueQueues(
 }
 
 /**
- * SQL condition: action `a`, whose platform call has not begun, has to wait for another action on its comment. That is an
- * action with an open call that a search of the platform could not tell apart from the call of `a`, or an earlier action that
- * hides or shows the comment. "Earlier" is decided by the database's time of the request, because ids come from the clocks of
- * several processes.
+ * SQL condition: action `a`, whose platform call has not begun, has to wait for another action on its comment: one with an open
+ * call that a search of the platform could not tell apart from the call of `a`, or one that was requested earlier and hides or
+ * shows the comment. The database's time of the requests counts, because ids come from the clocks of several processes.
  */
 function isBehind(sql: ISql) {
   return sql`
@@ -124,9 +121,8 @@ function isBehind(sql: ISql) {
 }
 
 /**
- * Selects the first ready actions of each account in `slots`, at most as many as the account may have in work besides those in
- * work already. For a paused account, only actions are selected whose call has an unknown outcome: they need a search of the
- * platform, not a call.
+ * Selects the first ready actions of each account in `slots`, at most as many as it may have in work besides those in work. For
+ * a paused account, it selects only actions whose call has an unknown outcome, because they need a search and not a call.
  */
 function firstReady(sql: ISql) {
   return sql`
