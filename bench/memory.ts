@@ -56,7 +56,10 @@ function pidOf(service: ServiceName): number {
   return system.local.services[service][0]?.pid ?? 0;
 }
 
-/** Reads the metrics of the delivery service. The names that the sample needs are unique at the start of a line. */
+/**
+ * Reads the metrics of the delivery service. Each metric that the benchmark samples is the only one whose line begins with its
+ * name.
+ */
 async function readMetrics(): Promise<(name: string) => number> {
   const url = system.local.services.delivery[0]?.metricsUrl ?? "";
   const text = await (await fetch(`${url}/metrics`)).text();

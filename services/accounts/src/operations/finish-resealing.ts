@@ -21,7 +21,7 @@ export interface Rest {
   readonly locked: number;
 }
 
-/** Tries to decrypt the credentials that are left to be encrypted again, until one of them can be decrypted. */
+/** Tries to decrypt the credentials that are left to be encrypted again, and stops at the first one that can be decrypted. */
 async function inspectRest(
   tx: TransactionSql,
   deps: FinishDependencies,

@@ -35,8 +35,8 @@ export function isDoubtful(sql: ISql) {
 }
 
 /**
- * SQL condition: another action with the same call key as action `a` (a search of the platform could not tell their calls
- * apart) has, or may have, an open call.
+ * SQL condition: another action on the same comment, whose call a search of the platform could not tell apart from the call of
+ * action `a`, has or may have an open call.
  */
 function isBehindOpenCall(sql: ISql) {
   return sql`

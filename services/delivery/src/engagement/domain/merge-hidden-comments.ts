@@ -22,7 +22,7 @@ export function formatState({ after, before, isResumed }: ListState): string {
   return JSON.stringify([after ?? null, position, isResumed]);
 }
 
-/** Returns the position in a list of comments whose text `formatState` wrote. */
+/** Parses a position in a list of comments from the text that `formatState` wrote. */
 export function parseState(text: string): ListState {
   type Parts = [after: string | null, position: [number, string] | null, isResumed: boolean];
   const [after, position, isResumed] = JSON.parse(text) as Parts;

@@ -38,7 +38,10 @@ export interface ActionClaims extends AsyncDisposable {
 const POLL_MS = 500;
 /** Interval in milliseconds of checks for calls with a lost worker and for actions that a restore made uncertain. */
 const LOOK_MS = 500;
-/** Interval in milliseconds of the thorough check for actions that a restore made uncertain. */
+/**
+ * Interval in milliseconds at which all open actions, and not only recent ones, are checked for actions that a restore made
+ * uncertain.
+ */
 const THOROUGH_LOOK_MS = 30_000;
 /** Minimum time in milliseconds between two claims while actions are in work, so that each claim takes several actions. */
 const MIN_CLAIM_INTERVAL_MS = 20;

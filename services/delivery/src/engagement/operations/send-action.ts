@@ -85,7 +85,7 @@ async function sendOnce(
   const callNumber = await mark(context, action, callMs);
   if (typeof callNumber !== "number") return callNumber;
   failpoint("delivery.after-action-mark");
-  // A process that is stopping or was delayed does not send the call.
+  // A process that is stopping or was delayed does not send the platform call.
   const isStale = stopping.aborted || !guard.mayStillSend();
   const outcome: ActionOutcome = isStale
     ? { kind: "not_sent" }

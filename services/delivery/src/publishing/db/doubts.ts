@@ -5,8 +5,8 @@ const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
 /**
- * How long after a restore from a backup each check for tasks with an uncertain outcome reads all due tasks.
- * Afterwards, only a thorough check does so.
+ * How long after a restore from a backup each check for tasks with an uncertain outcome reads all due tasks. Afterwards, only
+ * one check now and then (`isThorough`) does so.
  */
 const RECENT_RESTORE_MINUTES = 30;
 

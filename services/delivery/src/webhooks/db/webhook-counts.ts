@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Maximum value of the counts of webhook deliveries, so that counting stays cheap. */
+/** Webhook deliveries are counted up to this number, so that counting stays cheap. */
 const MAX_COUNT = 100_000;
 
 export interface WebhookCounts {

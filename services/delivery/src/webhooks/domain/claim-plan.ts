@@ -61,7 +61,7 @@ export interface ClaimPlan {
 
 /**
  * Minimum number of webhook deliveries that each subscription may claim, even if there are more subscriptions than free
- * slots.
+ * attempts.
  */
 const MIN_SHARE = 4;
 

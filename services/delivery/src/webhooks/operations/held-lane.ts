@@ -167,7 +167,7 @@ export class HeldLane {
     return decision;
   }
 
-  /** Frees the slot of a webhook delivery whose attempt is recorded. */
+  /** Frees the place of a webhook delivery among the running attempts, once its attempt is recorded. */
   free(deliveryId: string): void {
     this.#running.delete(deliveryId);
     this.#open.delete(deliveryId);
