@@ -26,7 +26,10 @@ export interface AuditEntry {
   readonly actor?: AuditActor;
 }
 
-/** Maximum length of a request id in the audit log. Only RPCs that several requests share have longer ids. */
+/**
+ * Maximum length, in characters, of a request id in the audit log. Longer ids are cut; only RPCs that several requests
+ * share have them.
+ */
 const MAX_REQUEST_ID_LENGTH = 128;
 
 /**

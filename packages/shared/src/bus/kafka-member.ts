@@ -40,7 +40,8 @@ export class KafkaMember implements AsyncDisposable {
       // takes up to this long.
       maxWaitTimeInMs: 500,
       minBytes: 1,
-      // Limits how many records of a Kafka partition are processed again after a crash.
+      // Maximum number of bytes that one fetch reads from a Kafka partition, so that few records are processed again
+      // after a crash.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
       // kafkajs joins the Kafka group again after an outage of the broker of any length, unless this member is leaving.
@@ -79,8 +80,8 @@ export class KafkaMember implements AsyncDisposable {
           );
     });
     await this.#consumer.connect();
-    // A Kafka group without a valid offset starts at the beginning of the topic: a new group, or one whose offset is
-    // out of range because the topic was truncated or records expired.
+    // A new Kafka consumer group starts at the beginning of the topic. So does a group whose offset is out of range,
+    // because the topic was truncated or its records expired.
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true });
     await this.#consumer.run({
       autoCommitInterval: 1_000,

@@ -13,7 +13,7 @@ export interface KafkaSubscriptionOptions extends Omit<
    * it again.
    */
   readonly stallMs: number;
-  /** Called when the Kafka consumer cannot continue in this process. */
+  /** Called when the Kafka consumer cannot continue in this process, which should then exit and be restarted. */
   readonly onFatal: (error: unknown) => void;
 }
 

@@ -21,7 +21,7 @@ export interface OpenBusOptions {
   readonly onFatal?: (error: unknown) => void;
 }
 
-/** Opens the event bus that is configured, on Kafka or on Postgres. The code of the other kind is not loaded. */
+/** Opens the event bus that the settings choose, on Kafka or on Postgres. Only the code of this bus is loaded. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { sql, logger } = options;
   if (options.bus === "postgres") {

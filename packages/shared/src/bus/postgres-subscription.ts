@@ -17,12 +17,16 @@ export interface PostgresSubscriptionOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
   /**
-   * Interval in milliseconds at which a consumer checks the Postgres bus for records, in case it misses a notification.
+   * Interval in milliseconds at which a consumer checks the Postgres bus for records. It finds records whose
+   * notification was lost.
    */
   readonly pollMs: number;
 }
 
-/** Upper limit of the pause between two checks of the Postgres bus for records. Every pause in use is shorter. */
+/**
+ * Maximum pause, in milliseconds, between two checks of the Postgres bus for records; a longer pause would be shortened
+ * to it. All pauses in use are shorter.
+ */
 const MAX_PAUSE_MS = 60_000;
 
 /**

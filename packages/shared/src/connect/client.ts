@@ -14,7 +14,10 @@ export interface ClientOptions {
   readonly identity: OwnIdentity;
   /** Deadline of an RPC, unless the request that makes the RPC has an earlier deadline. Default: 10 s. */
   readonly timeoutMs?: number;
-  /** Maximum age of a connection between services, which is closed after its current call. Default: 30 s. */
+  /**
+   * Maximum age in milliseconds of a connection between services. An older connection is closed after its current call,
+   * and a new one is opened. Default: 30 s.
+   */
   readonly connectionMs?: number;
 }
 

@@ -198,7 +198,8 @@ test.each([
         .getPost({ id: "p1" })
         .then(() => "answered", outcomeOf),
     ).toBe(reads);
-    // The server of these tests does not have the RPC `deletePost`; its refusal counts as an answer.
+    // The server of these tests does not have the RPC `deletePost`. So an error that says this counts as an answer of
+    // the server.
     expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
   },
 );
