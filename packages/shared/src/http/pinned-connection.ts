@@ -15,7 +15,7 @@ export interface PinnedTarget {
 export interface ConnectOptions extends OutboundRules {
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** Certificate authorities in PEM, which replace the authorities of Node. */
+  /** Certificate authorities in PEM. They are trusted instead of those that Node trusts by itself. */
   readonly ca: string | undefined;
 }
 

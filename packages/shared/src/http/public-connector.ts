@@ -10,7 +10,7 @@ export interface PublicConnectorOptions {
   /** Returns the rules for the addresses of a new connection. Default: every public address. */
   readonly rules?: () => OutboundRules;
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM, which replace the authorities of Node. */
+  /** Certificate authorities in PEM. They are trusted instead of those that Node trusts by itself. */
   readonly ca?: string;
 }
 

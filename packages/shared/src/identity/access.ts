@@ -14,7 +14,8 @@ export type ReadHeader = (name: string) => string | undefined;
 /** Decides which process calls a service, and what this caller may call. */
 export interface Access {
   /**
-   * Returns the name of the calling process; without a promise when its identity token was verified before.
+   * Returns the name of the calling process. The result is a promise only if the caller's identity token was not
+   * verified before.
    *
    * @throws ConnectError `unauthenticated`.
    */
@@ -39,7 +40,10 @@ export interface AccessOptions extends TrustConfig {
   readonly now?: () => number;
 }
 
-/** Stands for the caller's name when a call carries the shared secret of an older release instead of an identity token. */
+/**
+ * The caller's name when a call carries the shared secret of an older release instead of an identity token: this secret
+ * does not say which process calls.
+ */
 const ANY_CALLER = "a release without identities";
 
 /**

@@ -49,7 +49,10 @@ export class KeyedBuckets {
     this.#levels.set(key, { tokens: this.tokensOf(key, now) - 1, at: now });
   }
 
-  /** Puts a token that was taken back into the bucket of the key, which never holds more than its capacity. */
+  /**
+   * Returns a token to the bucket of the key, for a request that does not count after all. A bucket never holds more
+   * than its capacity.
+   */
   giveBack(key: string, now: number): void {
     const tokens = Math.min(this.#size.capacity, this.tokensOf(key, now) + 1);
     this.#levels.set(key, { tokens, at: now });

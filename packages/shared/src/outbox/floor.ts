@@ -1,6 +1,9 @@
 import type { ISql, Sql } from "#src/postgres.ts";
 
-/** Number of assigned ids above the outbox floor from which moving the floor up is worth a query of the database's locks. */
+/**
+ * Minimum number of ids that were assigned above the outbox floor before the floor is moved up. For fewer ids, the
+ * query of the database's locks, which a move needs, costs more than it saves.
+ */
 const MIN_IDS = 1_000;
 /**
  * Interval in milliseconds at which the outbox is searched for events below the floor, in case the database was replaced by an

@@ -13,8 +13,8 @@ export interface PassOptions {
   /** Returns the topic of an event type. */
   readonly topicOf: (type: string) => string;
   /**
-   * Maximum time that the outbox relay waits for the event bus in one transaction, well below the role's
-   * `idle_in_transaction_session_timeout`. Default: 5 s.
+   * Maximum time that the outbox relay waits for the event bus in one transaction; then it commits what the bus has
+   * stored. It is well below the role's `idle_in_transaction_session_timeout`. Default: 5 s.
    */
   readonly publishTimeoutMs?: number;
 }
@@ -49,7 +49,7 @@ export type PassResult =
 const MAX_ROWS = 500;
 /**
  * Maximum size in bytes of the events that the outbox relay publishes in one transaction, so that it stays within its
- * deadline.
+ * deadline. The next transaction publishes the rest.
  */
 const MAX_BYTES = 4 * 1024 * 1024;
 const PUBLISH_TIMEOUT_MS = 5_000;

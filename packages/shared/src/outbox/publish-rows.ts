@@ -22,7 +22,10 @@ export interface PublishOptions {
    * Maximum number of events in the first request to the event bus in one pass (one transaction of the outbox relay).
    */
   readonly requestRows: number;
-  /** Maximum time that one pass (one transaction of the outbox relay) waits for the event bus, in milliseconds. */
+  /**
+   * Maximum time that one pass (one transaction of the outbox relay) waits for the event bus, in milliseconds. Then the
+   * pass ends, and its unanswered request stays open.
+   */
   readonly publishTimeoutMs: number;
 }
 
@@ -52,7 +55,7 @@ export interface PublishFailure {
   readonly open?: OpenRequest;
 }
 
-/** Maximum number of events in one request to the event bus. */
+/** Maximum number of events in one request to the event bus; further events are sent in the next request. */
 export const MAX_REQUEST_ROWS = 500;
 /** Maximum size in bytes of the events in one request to the event bus. The Kafka bus splits larger requests. */
 const MAX_REQUEST_BYTES = 512 * 1024;

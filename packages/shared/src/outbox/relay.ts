@@ -122,7 +122,8 @@ class Relay {
   }
 
   /**
-   * Updates the relay after a transaction that published events. @throws The error of the event bus, if no event was
+   * Counts what a transaction of the outbox relay has published, sets the size of the next request, and keeps a request
+   * without an answer. Returns when the relay runs again. @throws The error of the event bus, if no event was
    * published.
    */
   #afterPass(result: Exclude<PassResult, "busy">): boolean | number {

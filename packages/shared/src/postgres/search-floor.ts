@@ -1,4 +1,4 @@
-/** Interval in milliseconds at which a search covers all rows instead of only those from the floor on. */
+/** Interval in milliseconds at which a search for due rows reads all rows, not only those from its floor on. */
 const COMPLETE_MS = 30_000;
 
 /**
@@ -22,7 +22,7 @@ export class SearchFloor<T = Date> {
     return null;
   }
 
-  /** Moves the floor to the one that the last search, which started at the previous floor, returned. */
+  /** Sets the floor of the next search: the floor that the last search returned. */
   moveTo(from: T): void {
     this.#from = from;
   }

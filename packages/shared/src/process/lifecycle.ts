@@ -1,8 +1,8 @@
 import type { Logger } from "#src/telemetry/logger.ts";
 
 /**
- * Maximum time from SIGTERM to the end of a process. The delivery service has a maximum of its own, because it waits
- * for platform calls in flight.
+ * Maximum time in milliseconds from SIGTERM to the end of a process; then the process exits with 1. The delivery
+ * service has a maximum of its own, because it waits for platform calls in flight.
  */
 export const GRACE_MS = 24_000;
 

@@ -34,7 +34,7 @@ export interface ProcessConfig {
   /** The identity with which this process authenticates itself to the services that it calls. */
   readonly identity: OwnIdentity;
   readonly logLevel: string;
-  /** Folder for tests that stop or kill the process; see `failpoints`. */
+  /** Folder in which tests put the files that stop or kill the process; see `failpoints`. Undefined in production. */
   readonly failpointsDir: string | undefined;
   /** Tracing settings; undefined when spans are not recorded. The OpenTelemetry SDK is not loaded then. */
   readonly tracing?: TracingConfig | undefined;
