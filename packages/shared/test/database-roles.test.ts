@@ -103,7 +103,7 @@ test("the runtime role of a service reads and writes the rows of its tables, and
   await provision();
   expect(await migrate(installation.migration, MIGRATIONS)).not.toEqual([]);
   await expectRuntimeRights(installation);
-  // The relay of the outbox reads this value.
+  // The outbox relay reads this last value of the id sequence, so the runtime role must have the right to it.
   const { runtime } = installation;
   await runtime`
     insert into outbox (event_id, type, key, payload, headers)
@@ -227,7 +227,7 @@ test("provisioning takes ownership from the runtime role of an older release whi
   expect(await countOwned(`postrider_${name}_migration`)).toBeGreaterThan(10);
 });
 
-/** Starts a server that forwards connections to Postgres and keeps what clients send. */
+/** Starts a server that forwards connections to Postgres and records what clients send. */
 async function recordConnections(
   target: URL,
 ): Promise<{ url: string; sent: () => string } & Disposable> {
