@@ -38,7 +38,7 @@ function readProxies(read: EnvReader, name: string): readonly string[] {
 /** Limits on how slowly a client may send a request. Tests of slow clients use shorter times. */
 const PATIENCE = {
   headersMs: 15_000,
-  /** Maximum time to receive a whole request with its body. Uploads may take longer. */
+  /** Maximum time to receive a whole request with its body; then the connection is closed. Uploads may take longer. */
   requestMs: 30_000,
 };
 

@@ -27,7 +27,7 @@ interface Post {
 
 /** The statuses that a post keeps unless a client changes the post. */
 const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "cancelled"]);
-/** Maximum number of requests that wait in this process. */
+/** Maximum number of requests that wait for posts in this process; one more is refused. */
 const MAX_WAITING = 10_000;
 const MAX_REFS = 1_000;
 const MIN_INTERVAL_MS = 100;
@@ -112,7 +112,7 @@ class PollingPostWatcher implements PostWatcher {
   }
 }
 
-/** @param maxWaiting Maximum number of requests that wait; only tests lower it. */
+/** @param maxWaiting Maximum number of requests that wait for posts; one more is refused. Only tests lower it. */
 export function createPostWatcher(client: PostsClient, maxWaiting = MAX_WAITING): PostWatcher {
   return new PollingPostWatcher(client, maxWaiting);
 }

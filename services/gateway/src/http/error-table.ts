@@ -14,7 +14,7 @@ export interface ErrorDetail {
   readonly message: string;
   /** JSON Pointer of the faulty field of the body, or `/` and the name of a query parameter or header. */
   readonly path?: string;
-  /** The part of the request that has `path`, if it is not the body. */
+  /** The part of the request that `path` belongs to; absent if it is the body. */
   readonly in?: "query" | "header";
   readonly accountId?: string;
   readonly platform?: string;
@@ -51,8 +51,8 @@ export interface ErrorBody {
 
 const MAX_DETAILS = 100;
 /**
- * Maximum length of `path` in an error detail. A path contains keys of the client's body, and 100 details must not each
- * repeat a key of half a megabyte.
+ * Maximum length of `path` in an error detail; a longer path is left out. A path contains keys of the client's body,
+ * and 100 details must not each repeat a key of half a megabyte.
  */
 const MAX_PATH_LENGTH = 1_000;
 
@@ -110,7 +110,10 @@ const GENERAL: ReadonlySet<ErrorCode> = new Set([
   "nothing_to_retry",
   "delivery_not_failed",
 ]);
-/** Maximum length, in characters, of a second problem that the message names. */
+/**
+ * Maximum length, in characters, of the second problem in an error message. A longer second problem is named in the
+ * error details only.
+ */
 const MAX_SECOND_LENGTH = 400;
 const MORE: Readonly<Record<Locale, (count: number) => string>> = {
   en: (count) => ` The details name ${count} more.`,
@@ -147,7 +150,8 @@ function toMessage(
   const problem = withPlace(detail, locale);
   if (second === undefined) return problem;
   const other = withPlace(second, locale);
-  // A message names two problems. More, or a long second one, are left to the details.
+  // The message names the second problem only if there are exactly two problems and the second one is short. Otherwise
+  // it says how many further problems the error details name.
   const isShort = details.length === 2 && other.length <= MAX_SECOND_LENGTH;
   return isShort ? `${problem} ${other}` : `${problem}${MORE[locale](details.length - 1)}`;
 }

@@ -38,7 +38,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
  * wrong place. Error answers end up in logs of clients.
  */
 const MAX_FOUND_LENGTH = 40;
-/** Maximum number of allowed values that an error detail lists. */
+/** Maximum number of allowed values that an error detail lists; it leaves out the rest. */
 const MAX_ALLOWED = 60;
 
 /** Says in English what a text of a format looks like; undefined for an unknown format. */

@@ -30,13 +30,19 @@ interface Advice {
   readonly expected?: string;
   readonly found?: string;
   readonly allowed?: string[];
-  /** Variant of the text of the code in the error catalogue, if a variant explains the fault more precisely. */
+  /**
+   * Name of a special text of the error catalogue, if one explains the fault more precisely than the text of the
+   * fault's code.
+   */
   readonly variant?: string;
   /** The known fields that the client probably means by an unknown one. */
   readonly instead?: readonly string[];
 }
 
-/** Maximum number of allowed values with which an error detail also says what the field is for. */
+/**
+ * If a field has more allowed values than this, an error detail lists the values and does not say what the field is
+ * for.
+ */
 const MAX_EXPLAINED = 4;
 
 type Advise = (

@@ -7,9 +7,12 @@ export type ParsedBody =
 
 const MAX_LEVELS = 64;
 const MAX_FAULTS = 100;
-/** Maximum number of members of one list or object in a request body. Every field of the API needs fewer. */
+/**
+ * Maximum number of members of one list or object in a request body; a request with more is refused. Every field of the
+ * API needs fewer.
+ */
 const MAX_MEMBERS = 1_000;
-/** Maximum number of members of all lists and objects of a request body together. */
+/** Maximum number of members of all lists and objects of a request body together; a request with more is refused. */
 const MAX_MEMBERS_IN_ALL = 12_000;
 
 // A byte order mark is kept as a character. The JSON parser then refuses it, because JSON does not allow it.

@@ -14,7 +14,10 @@ export type RequestViolation = Violation & {
   readonly found?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Variant of the text of the code in the error catalogue, if a variant explains the fault more precisely. */
+  /**
+   * Name of a special text of the error catalogue, if one explains the fault more precisely than the text of the
+   * fault's code.
+   */
   readonly variant?: string;
   /** The known fields that the client probably means by an unknown one. */
   readonly instead?: readonly string[];

@@ -8,11 +8,11 @@ import { findIntendedField, toStatus } from "#src/http/field-aliases.ts";
 
 type Fields = Readonly<Record<string, ExpectedSchema>>;
 
-/** What to send instead of a field that does not exist, and which text of the catalogue says so. */
+/** For a field that does not exist: what to send instead, and which text of the error catalogue says so. */
 interface NameAdvice {
   readonly expected: string;
   readonly variant: "wrapper" | "each" | "renamed";
-  /** The fields that are meant. */
+  /** The known fields that the client probably means by the unknown one. */
   readonly instead: readonly string[];
 }
 
@@ -37,7 +37,7 @@ function translate(
   const status = toStatus(name, value, schema?.enum);
   if (status !== undefined) return JSON.stringify(status);
   if (schema?.type !== "boolean" || typeof value !== "string") return undefined;
-  // The status "draft" means `isDraft: true`; another status does not mean `false`.
+  // `status: "draft"` means `isDraft: true`. Another status does not mean `isDraft: false`.
   return findIntendedField(value, [field]) === field ? "true" : "unclear";
 }
 

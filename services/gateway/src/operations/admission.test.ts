@@ -188,7 +188,7 @@ async function kindsOf(count: number, key: string): Promise<Record<string, numbe
   return counts;
 }
 
-/** Uses the requests that the accounts service granted in advance. */
+/** Uses up the requests that the accounts service granted in advance. Returns their number. */
 function spendPrepaid(key: string): number {
   let count = 0;
   while (!(admit(key) instanceof Promise)) count += 1;
@@ -248,7 +248,7 @@ test("requests that were granted in advance are admitted without a call to the a
 });
 
 test("a call to the accounts service that admits several requests carries neither the id nor the deadline of one of them", async () => {
-  // Uses real timers, because fake ones do not pass on the async context.
+  // Uses real timers, because fake timers lose the request context.
   vi.useRealTimers();
   start();
   const result = runInContext({ requestId: "first" }, () => admit(accounts.addKey()));
@@ -688,7 +688,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
   accounts.state = "up";
   await pass(5000);
   await Promise.all(results);
-  // Sends requests until the debt of the outage is repaid.
+  // Sends requests until all requests that were admitted during the outage have been deducted.
   for (let round = 0; round < 8; round += 1) {
     for (let index = 0; index < 20; index += 1)
       results.push(Promise.resolve(admit(keys[0])).then(note));

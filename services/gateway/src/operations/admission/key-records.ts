@@ -17,14 +17,15 @@ const MAX_UNKNOWN_KEYS = 10_000;
  */
 const MAX_TTL_MS = 3_000;
 /**
- * How much longer a stored answer is used while the accounts service does not answer. Even then, the revocation of an
- * API key takes effect within 5 s.
+ * How much longer than its maximum age a stored answer is used while the accounts service does not answer. Even then,
+ * the revocation of an API key takes effect within 5 s.
  */
 const OUTAGE_MS = 2_000;
 /** Time after which granted API requests that were not used are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
 /**
- * Time after the last query at which a workspace has its whole rate limit again, and requests during an outage are no longer deducted.
+ * Time after the gateway's last query about a workspace at which the workspace has its whole rate limit again. Then the
+ * gateway forgets the workspace, and does not deduct requests that it admitted during an outage.
  */
 const BUDGET_IDLE_MS = 60_000;
 
