@@ -63,15 +63,15 @@ export interface ServerDeps {
    * production values.
    */
   readonly unsentLimits?: UnsentLimits;
-  /** Mean delay of the event loop above which requests are refused. Default: 250 ms. */
+  /** Mean delay of the event loop, in milliseconds, above which the gateway refuses new requests. Default: 250 ms. */
   readonly maxLoopDelayMs?: number;
 }
 
 /** Limits on slow clients of the gateway. */
 export interface Patience {
-  /** Maximum time until all headers of a request have arrived. */
+  /** Maximum time until all headers of a request have arrived; then the connection is closed. */
   readonly headersMs: number;
-  /** Maximum time until a request has arrived with its body. Uploads are exempt. */
+  /** Maximum time until a request has arrived with its body; then the connection is closed. Uploads are exempt. */
   readonly requestMs: number;
   /** Minimum rate of uploads and downloads. A slower transfer is aborted, unless the media service is the slow side. */
   readonly transferRate: MinimumRate;

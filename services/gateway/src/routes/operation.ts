@@ -34,7 +34,10 @@ interface Operation {
   readonly errors?: readonly ErrorCode[];
 }
 
-/** Without the format `uuid`: openapi-python-client would then send an object, which its HTTP library refuses in a header. */
+/**
+ * The schema has no format `uuid`. With it, openapi-python-client would send an object, which its HTTP library refuses
+ * in a header.
+ */
 const WORKSPACE_HEADER = {
   "X-Workspace-Id": Type.Optional(
     Type.String({

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "./document.ts";
 
-/** Members whose values are data, not schemas. */
+/** Members of a JSON schema whose values are data, not schemas. */
 const DATA = new Set(["example", "examples", "enum", "const", "default", "value"]);
 
 function isObject(value: unknown): value is JsonObject {

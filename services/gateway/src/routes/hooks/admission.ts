@@ -10,7 +10,7 @@ import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
-/** Maximum number of workspaces that an error answer lists. */
+/** Maximum number of workspaces that an error answer lists; it leaves out the rest. */
 const MAX_WORKSPACES = 20;
 
 /** Returns the ids of the workspaces of the API key of a request, as far as the result of its admission tells. */

@@ -28,7 +28,7 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
   if (wait !== undefined) reply.header("retry-after", wait);
 }
 
-/** Maximum length, in characters, of an example body in an error message. */
+/** Maximum length, in characters, of an example body in an error message, which leaves out a longer one. */
 const MAX_EXAMPLE_LENGTH = 200;
 
 /** Returns the fault of a request without a body, if its operation needs one. */
@@ -82,7 +82,8 @@ const UNQUOTED_TAG = /^[1-9]\d{0,17}(?:\.[\w-]{11})?$/;
 function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   const header = request.headers["if-match"];
   if (header === undefined || !isMalformedIfMatch(header)) return [];
-  // A header is shown as it was sent, because the quotes of JSON would look like those that are missing.
+  // The header is shown as the client sent it. JSON would add quotes, and the client could not see that its own are
+  // missing.
   const found = quoteFound(header) === undefined ? undefined : header;
   const isUnquoted = UNQUOTED_TAG.test(header);
   const advice = { expected: isUnquoted ? `"${header}"` : '"3"', ...defined({ found }) };

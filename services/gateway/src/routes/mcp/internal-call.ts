@@ -53,7 +53,8 @@ export async function callOperation(
   const end = (): void => gone.abort();
   socket.once("close", end);
   const agent = { caller, gone: gone.signal };
-  // `inject` sends the request only when it is awaited, which must happen while its caller is known.
+  // `inject` sends the request only when its result is awaited. So it is awaited inside of this function, where the
+  // request's caller is known.
   const send = async () =>
     await app.inject({
       method,

@@ -78,7 +78,7 @@ export function toOutputSchema(
           required: Object.keys(output),
         };
   const defs: Record<string, unknown> = {};
-  // References lead to further schemas, which are added while the set is read.
+  // A schema can refer to further schemas. `relink` adds their names to `found`, and the loop reaches them later.
   for (const name of found) defs[name] = relink(schemas[name], found);
   return { type: "object", ...own, $defs: defs };
 }

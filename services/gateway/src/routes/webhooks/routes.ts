@@ -27,7 +27,7 @@ type Params = Static<typeof IdParams>;
 
 const TAGS = ["webhooks"];
 
-/** The delivery service ends a page of deliveries before it exceeds this size. */
+/** Maximum size in bytes of a page of webhook deliveries. The delivery service ends a page before it exceeds this size. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
 /** Registers the operations on webhook subscriptions and their deliveries. */
