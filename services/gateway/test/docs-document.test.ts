@@ -58,7 +58,7 @@ test("the error codes of each operation link to the list of errors on the docs p
   );
 });
 
-test("the document of the docs page leaves the API description as it is", () => {
+test("making the document of the docs page does not change the API description", () => {
   const before = structuredClone(description);
   documentAt("2027-02-28T00:00:00Z");
   expect(description).toEqual(before);

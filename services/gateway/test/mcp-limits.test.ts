@@ -72,7 +72,8 @@ function post(
 }
 
 test("a tool with a large answer is called only after memory is reserved for its answer, and is refused when that takes too long", async () => {
-  // Each call reserves 4 MiB, for two copies of a page of posts, of the 9 MiB for unsent answers to a workspace.
+  // Of the 9 MiB that the unsent answers to a workspace may have, each call reserves 4 MiB for two copies of a page of
+  // posts. So there is room for two calls.
   const gate = Promise.withResolvers<void>();
   mayList = gate.promise;
   const waiting = [post(LIST, LEGACY), post(LIST, LEGACY)];
@@ -111,6 +112,6 @@ test("a wait for a post ends when the connection of the agent is closed", async 
   expect(reads).toBe(0);
   agent.abort();
   await answer;
-  // After its wait, the request reads the post.
+  // After the wait for the post has ended, the request reads the post.
   await eventually(() => reads === 1);
 });

@@ -73,7 +73,10 @@ function describe({ method, path, headers = {}, body }: NewcomerCase): string {
 
 type Detail = NonNullable<ErrorBody["error"]["details"]>[number];
 
-/** Describes an error detail without its message, which the cell of the table already contains. */
+/**
+ * Returns an error detail as JSON for a cell of the table. The message is left out, because the cell contains it
+ * already.
+ */
 function describeDetail({ message: _message, ...fields }: Detail): string {
   return shorten(JSON.stringify(fields));
 }
@@ -136,7 +139,10 @@ test("each answer to a wrong request, and each of its details, says what to send
   expect(unhelpful).toEqual([]);
 });
 
-/** Details with these codes are about a value, so they have a field with a valid value beside the text. */
+/**
+ * Error details with these codes are about a wrong value. Besides their message, they have a field that describes a
+ * valid value.
+ */
 const ABOUT_VALUES = new Set([
   "type",
   "format",

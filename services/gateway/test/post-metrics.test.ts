@@ -43,7 +43,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const refresh = (more: Parameters<RecordingServer["send"]>[1] = {}, options: object = {}) =>
   server.send({ method: "POST", url: URL, ...options }, more);
 
-test("a refresh of metrics is for published targets only, and returns the post, its newest metrics and numbers of targets", async () => {
+test("a refresh of metrics asks only for published targets, and returns the post with its newest metrics and the number of targets for each result", async () => {
   targets = [TARGET, FAILED];
   const answer = await refresh();
 

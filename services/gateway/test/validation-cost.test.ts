@@ -13,7 +13,10 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Size in bytes of one header or query parameter; it is near the maximum size of all headers of a request together. */
+/**
+ * Size in bytes of one header or query parameter in these tests. It is a little smaller than the limit on all headers
+ * of a request together.
+ */
 const MAX_HEADER_BYTES = 12 * 1024;
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);

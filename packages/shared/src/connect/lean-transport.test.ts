@@ -181,7 +181,7 @@ test.each([
   { code: "ECONNRESET", reads: "answered", writes: "failed" },
   { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
 ])(
-  "whether the RPC client repeats a call after the connection error $code: an RPC that reads is $reads, and an RPC that writes is $writes",
+  "when a connection fails with $code, an RPC that reads is $reads and an RPC that writes is $writes, because the RPC client repeats only RPCs that are safe to repeat",
   async ({ code, reads, writes }) => {
     const transport = () =>
       createLeanTransport({

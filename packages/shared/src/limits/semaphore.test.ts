@@ -226,7 +226,7 @@ test("a permit request is granted only if each share that it counts towards has 
   expect(semaphore.tryAcquire({ shares: [workspace, { key: "grant 1", max: 1 }] })).toBeDefined();
 });
 
-test("a permit request that waits for a full share does not block requests that have only its other shares in common", async () => {
+test("while a permit request waits for one full share, requests that do not count towards this share are granted, even if they have another share in common with it", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   const ask = (grant: string) =>
     request(semaphore, { shares: [{ key: "workspace" }, { key: grant, max: 1 }] });

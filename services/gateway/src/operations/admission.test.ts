@@ -592,7 +592,7 @@ test("requests admitted during an outage of the accounts service are deducted fr
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
-test("after an outage of the accounts service, every request that waits for the first call to this service is admitted, even if other requests used up cached permits during the call", async () => {
+test("after an outage of the accounts service, every request that waits for the first call to this service is admitted, even if many other requests are admitted without a call while it runs", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
