@@ -101,7 +101,7 @@ function examplesOf({ example, examples = {} }: Content): readonly (readonly [st
   return example === undefined ? found : [["example", example], ...found];
 }
 
-/** The validators that were compiled before, by reference. */
+/** Compiled validators by the `$ref` of their schema, so that each schema is compiled once. */
 const validators = new Map<string, ReturnType<typeof Schema.Compile>>();
 
 function faultsOf(schema: Content["schema"], value: unknown): unknown {

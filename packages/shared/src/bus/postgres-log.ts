@@ -139,8 +139,9 @@ export async function updatePosition(
 const DELETE_BATCH = 1000;
 
 /**
- * Deletes records of the Postgres bus that are older than `maxAgeMs`, in small transactions. It deletes in the order of
- * ids, so that the newest record of a topic is deleted last and positions stay comparable with it.
+ * Deletes records of the Postgres bus that are older than `maxAgeMs`, in small transactions. It deletes the smallest
+ * ids first. So each topic keeps its newest record longest, and the positions of consumer groups can be compared with
+ * that record.
  *
  * @returns The number of deleted records.
  */

@@ -19,7 +19,7 @@ export interface PassOptions {
   readonly publishTimeoutMs?: number;
 }
 
-/** What a pass of the outbox relay (one transaction) needs to know of earlier passes. */
+/** What earlier passes of the outbox relay leave to the next pass. A pass is one transaction. */
 export interface PassInput {
   /** The floor of the outbox: no event with a smaller id can be in it; see `OutboxFloor`. */
   readonly floor: number;
@@ -93,8 +93,8 @@ async function tryLock(tx: TransactionSql): Promise<boolean> {
 }
 
 /**
- * Prevents the outbox relays from publishing until `tx` ends. Use it for urgent work that appends many events in short
- * transactions. Without it, processing the first events would slow down the rest of that work.
+ * Prevents the outbox relays from publishing until `tx` ends. It is for urgent work that appends many events in short
+ * transactions, which would be slowed down if consumers processed the first of these events already.
  */
 export async function holdRelays(tx: TransactionSql): Promise<void> {
   await tx`

@@ -32,7 +32,7 @@ export interface PublishOptions {
 /** A request to the event bus that was not answered before the outbox relay's transaction ended. */
 export interface OpenRequest {
   readonly rows: readonly OutboxRow[];
-  /** A promise that resolves when the event bus has stored the events. It can reject at any time before. */
+  /** Resolves when the event bus has stored the events of the request, and rejects when the request fails. */
   readonly answer: Promise<void>;
 }
 

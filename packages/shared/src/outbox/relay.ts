@@ -18,8 +18,8 @@ export interface RelayOptions extends Omit<PassOptions, "topicOf"> {
 
 const POLL_MS = 200;
 /**
- * Pause of an outbox relay while another relay holds the lock. It tries again, because the other relay may have read
- * the outbox before our rows were committed.
+ * Pause of an outbox relay after another relay had the lock. Then it tries again, because the other relay may have read
+ * the outbox before this process committed its events.
  */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;

@@ -35,7 +35,7 @@ export function formatApiKey(secret: Uint8Array): string {
   return body + checksum(body);
 }
 
-/** Whether a text has the form and the checksum of an API key. A text that does not was never issued. */
+/** Whether a text has the form and the checksum of an API key. Any other text was never issued as a key. */
 export function isApiKey(text: string): boolean {
   if (!KEY.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_CHARACTERS);

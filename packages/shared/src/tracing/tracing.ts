@@ -41,7 +41,7 @@ export interface Span {
   /** The trace context for work that belongs to this span; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
-  /** Marks the span as failed, with a class of failure. There must be few classes. */
+  /** Marks the span as failed, with a class of failure. There must be few different classes, for example error codes. */
   fail(errorType: string): void;
   end(): void;
 }

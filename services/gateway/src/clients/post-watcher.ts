@@ -4,7 +4,7 @@ import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 
-/** Waits until the publishing of posts ends. */
+/** Lets requests wait until the publishing of a post has ended. */
 export interface PostWatcher {
   /**
    * Resolves when the post is final, does not exist any more, or `signal` is aborted. The caller then reads the post.
@@ -82,7 +82,7 @@ class PollingPostWatcher implements PostWatcher {
 
   #schedule(delayMs: number): void {
     if (this.#timer !== undefined || this.#isStopped) return;
-    // The calls get a request id of their own, because they serve the requests of many clients.
+    // A call serves the requests of many clients, so it has a request id of its own.
     this.#timer = setTimeout(
       () => void runInContext({ requestId: newId() }, () => this.#round()),
       delayMs,

@@ -163,7 +163,10 @@ function withPlace(detail: ErrorDetail, locale: Locale): string {
   return `${where === "" ? "" : `${where}: `}${detail.message}`;
 }
 
-/** Returns the text of the catalogue that explains a violation more precisely than the text of its code. */
+/**
+ * Returns the name of the special text that explains a violation more precisely than the text of its code; undefined if
+ * there is none.
+ */
 function specialOf({ code, variant, status }: RequestViolation, error: string): string | undefined {
   return [`${code}.${variant}`, `${error}.${status}`].find(hasMessage);
 }

@@ -266,7 +266,8 @@ test("after a workspace has used up its rate limit, its requests are refused wit
     retryAfterSeconds: 1,
     limit: { policy: "workspace", quota: 600, windowSeconds: 60, remaining: 0, resetSeconds: 60 },
   });
-  // The token bucket of the workspace has been refilled for the 2 ms of the batch window.
+  // The rate limit allows the next request after 100 ms. 2 ms have passed already, in which the gateway collected
+  // requests for the call.
   await pass(97);
   expect(admit(key)).toMatchObject({ kind: "rate_limited" });
   expect(accounts.calls).toHaveLength(1);

@@ -9,7 +9,7 @@ type Texts = readonly [cause: string, remedy: string];
  */
 export interface DetailEntry {
   readonly texts: Readonly<Record<Locale, Texts>>;
-  /** Unit of `limit` and `actual`, if it is the same for all details with the code. */
+  /** Unit of `limit` and `actual`, if all details with this code have the same unit. */
   readonly unit?: string;
 }
 

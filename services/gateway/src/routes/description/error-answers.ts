@@ -21,7 +21,7 @@ const WWW_AUTHENTICATE = {
   "WWW-Authenticate": { description: "`Bearer`.", required: true, schema: { type: "string" } },
 };
 
-/** Headers of the answers with some statuses, beyond those of every answer. */
+/** Headers of error answers by HTTP status, in addition to the headers of every answer. */
 const HEADERS: Readonly<Record<number, Record<string, object>>> = {
   401: WWW_AUTHENTICATE,
   429: RETRY_AFTER,
