@@ -162,7 +162,7 @@ test("functions of a migration let the runtime role create and drop partitions o
   expect(await runtime`select to_regclass('readings_20200101') as found`).toEqual([
     { found: null },
   ]);
-  // A temporary table of the same name does not take the place of the real table.
+  // The function uses the real table even if a temporary table has the same name.
   await runtime.begin(async (tx) => {
     await tx`create temporary table readings (id int) on commit drop`;
     await tx`select create_readings_partition(current_date + 1)`;

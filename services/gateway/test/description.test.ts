@@ -172,7 +172,7 @@ test("the API description marks an optional request body as not required and not
   expect(document.components.schemas["PublishPost"]).toMatchObject({ type: "object" });
 });
 
-/** The names that the contract gives to records and results. */
+/** The names that the contract gives to the resources and results of the API. */
 const RECORDS = [
   "Account",
   "Platform",

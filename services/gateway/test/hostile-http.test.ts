@@ -298,7 +298,7 @@ async function useUp(server: FastifyInstance, address: string, url = "/docs"): P
   throw new Error("there is no limit");
 }
 
-/** The numbers of requests that were answered before the rate limit. */
+/** For each round, the number of requests that were answered before the rate limit refused one. */
 const answered: number[] = [];
 
 test("requests to all pages that need no API key share one limit per client address, and the refusal says how long to wait", async () => {

@@ -17,7 +17,7 @@ export interface NewcomerCase {
   /** Path below `/api/v1`. A path that begins with `//` is a whole path after its first `/`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body: an object is sent as JSON, a text as it stands with the type JSON. */
+  /** The body of the request. An object is sent as JSON; a text is sent unchanged, with the content type of JSON. */
   readonly body?: unknown;
   /** The error with which the simulated service behind the gateway refuses the request, like the real one. */
   readonly refusal?: ServiceError;

@@ -8,7 +8,7 @@ import { admitted, createTestServer, type Peers } from "./fixture.ts";
 import { NEWCOMER_CASES, type NewcomerCase } from "./newcomer-cases.ts";
 
 let current: NewcomerCase;
-/** A simulated service that refuses every call with the error of the current case. */
+/** A simulated service that refuses every call with the error of the wrong request that is being tested. */
 const refusing = new Proxy(
   {},
   {
@@ -114,10 +114,10 @@ test("the table of wrong requests and their answers is up to date", async () => 
   expect(count).toBeGreaterThanOrEqual(100);
 });
 
-/** Matches a verb with which a sentence begins that says what to do. */
+/** Matches the verb of a sentence that says what to do, such as "Send". */
 const IMPERATIVE =
   /(?:^|[.;:,] |and |or )(?:[Aa]dd|[Aa]sk|[Cc]hange|[Cc]hoose|[Cc]omplete|[Cc]orrect|[Cc]reate|[Cc]ut|[Dd]elete|[Ll]eave|[Ll]ook|[Nn]ame|[Rr]ead|[Rr]emove|[Ss]end|[Ss]et|[Ss]horten|[Ss]tart|[Ss]wap|[Tt]ake|[Uu]se|[Ww]ait)\b/;
-/** Matches the words that a text of the error catalogue uses when a value is not known. */
+/** Matches the words that a text of the error catalogue shows in place of a parameter that is missing. */
 const UNKNOWN = /API description names|one that the Allow header/;
 
 const ALL = Object.values(NEWCOMER_CASES).flat();

@@ -3,7 +3,10 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ACCOUNT_ID, admitted, createTestServer, POST_ID } from "./fixture.ts";
 
-/** The scopes that the requests of the tests need, so that their bodies are checked. */
+/**
+ * The scopes that the requests of these tests need. Without them, a request would be refused before its body is
+ * checked.
+ */
 const SCOPES = new Set(["posts:read", "posts:write", "comments:write", "automations:write"]);
 
 let app: FastifyInstance;

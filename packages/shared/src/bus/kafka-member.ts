@@ -6,7 +6,7 @@ import { keepLag } from "#src/bus/lag.ts";
 export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
-  /** How long a process that leaves its Kafka consumer group waits for its current batch of records. */
+  /** Maximum time that a process waits for its current batch of records before it leaves its Kafka consumer group. */
   readonly leaveTimeoutMs: number;
   /** Called when kafkajs stops because of an error that it does not retry. */
   readonly onCrash: (error: unknown) => void;
@@ -20,7 +20,7 @@ export interface KafkaMemberOptions extends KafkaBatchesOptions {
  */
 const SESSION_TIMEOUT_MS = 6_000;
 
-/** One membership in a consumer group, from joining to leaving. */
+/** The membership of a process in a Kafka consumer group, from joining to leaving. */
 export class KafkaMember implements AsyncDisposable {
   readonly #consumer: Consumer;
   readonly #batches: KafkaBatches;
@@ -71,8 +71,8 @@ export class KafkaMember implements AsyncDisposable {
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
-      // kafkajs may restart the consumer while this process leaves the Kafka group. Without this check, Kafka would
-      // assign partitions to the restarted consumer, which does not process them.
+      // kafkajs may restart the consumer while this process leaves the Kafka group. Then Kafka would assign partitions
+      // to the restarted consumer, which does not process them; so it is stopped at once.
       if (this.#hasLeft)
         this.#consumer
           .disconnect()

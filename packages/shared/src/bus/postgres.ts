@@ -72,7 +72,7 @@ function startListener(
     work: async () => {
       if (listening) return DAY_MS;
       try {
-        // Records that were announced before listening began are found by one check of every topic.
+        // When listening begins, every topic is checked once. This finds the records whose notification came before.
         await sql.listen(NOTIFY_CHANNEL, wake, () => wake());
         listening = true;
         return DAY_MS;

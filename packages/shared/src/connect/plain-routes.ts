@@ -29,7 +29,7 @@ export type PlainRoutes = (app: FastifyInstance) => void;
 
 const callers = new WeakMap<FastifyRequest, string>();
 
-/** Returns the name of the process that makes the request to a plain route. */
+/** Returns the name of the process that makes the request to a plain HTTP route. */
 export function callerOf(request: FastifyRequest): string {
   return callers.get(request) ?? "";
 }

@@ -122,7 +122,8 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
         if (!lean(request, response)) handler(request, response);
       }, options),
   });
-  // Connections are closed after this many RPCs, so that a new replica soon receives its share.
+  // Maximum number of RPCs on a connection. Then the server closes it and the caller opens a new one, so that a new
+  // replica soon receives its share.
   app.server.maxRequestsPerSocket = 1000;
   drainConnections(app);
   await app.register(async (scope) => {

@@ -6,12 +6,12 @@ export type FindingStatus = "ok" | "off" | "warning" | "failed";
 
 /** The result of one check of an installation, for an operator. It contains no secret. */
 export interface Finding {
-  /** What was checked, in a few words. */
+  /** Name of the check: what it checks, in a few words. */
   readonly name: string;
   readonly status: FindingStatus;
   /** What the check found, as a sentence. */
   readonly found: string;
-  /** What the operator should do. */
+  /** What the operator should do about what the check found. */
   readonly remedy?: string;
   /** Path, relative to `docs/`, of the guide that explains how to correct what the check found. */
   readonly guide?: string;

@@ -14,7 +14,7 @@ interface ExchangeLimits {
 interface Get extends ExchangeLimits {
   readonly method: "GET";
   readonly url: string;
-  /** Headers of the request. They are dropped on a redirect to another origin. */
+  /** Headers of the outbound request. They are not sent to another origin after a redirect. */
   readonly headers?: Readonly<Record<string, string>>;
   /**
    * Maximum number of redirects to follow; one more makes the request fail. If it is absent, the caller receives the

@@ -25,7 +25,7 @@ export class OutboxFloor {
   #candidate: { readonly lastId: number; readonly writers: ReadonlySet<string> } | undefined;
   #verifiedAt = performance.now();
 
-  /** The floor: no event that is in the outbox or will be added to it has a smaller id. */
+  /** The floor of the outbox. No event that is in the outbox or will be added to it has a smaller id. */
   get id(): number {
     return this.#id;
   }

@@ -45,7 +45,7 @@ export interface PublishResult {
    * a failure.
    */
   readonly requestRows: number;
-  /** Why the events that are missing in `done` are not published; undefined when none is missing. */
+  /** Why the outbox rows that are not in `done` could not be published; undefined if all are in `done`. */
   readonly failure?: PublishFailure;
 }
 

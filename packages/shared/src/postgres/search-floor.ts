@@ -15,7 +15,7 @@ export class SearchFloor<T = Date> {
   #from: T | null = null;
   #completeAt = Number.NEGATIVE_INFINITY;
 
-  /** Returns the floor from which the next search starts; null when the search must be complete. */
+  /** Returns the floor of the next search for due rows; null if that search must read all rows. */
   next(nowMs: number): T | null {
     if (nowMs - this.#completeAt < COMPLETE_MS) return this.#from;
     this.#completeAt = nowMs;

@@ -6,7 +6,7 @@ import type { Logger } from "#src/telemetry/logger.ts";
  */
 export const GRACE_MS = 24_000;
 
-/** A running process. Disposing stops its parts in the right order. */
+/** A running process. Disposing of it stops it. */
 export interface App extends AsyncDisposable {
   readonly logger: Logger;
 }

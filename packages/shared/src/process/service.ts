@@ -125,7 +125,7 @@ export function readBusConfig(read: EnvReader): BusConfig {
   return { bus, kafkaBrokers, kafkaSecurity: readKafkaSecurity(read) };
 }
 
-/** The logger, the health checks and the tracing of a process. They are disposed of last. */
+/** The logger, the health checks and the tracing of a process. When the process stops, they are disposed of last. */
 export interface ServiceProcess extends AsyncDisposable {
   readonly logger: Logger;
   readonly health: Health;

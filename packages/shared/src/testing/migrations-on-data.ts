@@ -23,7 +23,7 @@ const UNIQUE_VIOLATION = "23505";
 
 interface FilledTable {
   readonly table: Table;
-  /** The kinds of rows that Postgres accepted in this table when the test filled it. */
+  /** The kinds of rows with which the test filled this table: those that Postgres accepted. */
   readonly kinds: readonly RowKind[];
 }
 

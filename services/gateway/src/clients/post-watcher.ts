@@ -21,7 +21,7 @@ type PostsClient = Pick<Client<typeof PostService>, "batchGetPostStatuses">;
 interface Post {
   readonly workspaceId: string;
   readonly id: string;
-  /** One function for each request that waits for the post. */
+  /** For each request that waits for the post: the function that ends its wait. */
   readonly waiting: Set<() => void>;
 }
 

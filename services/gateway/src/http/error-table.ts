@@ -20,18 +20,24 @@ export interface ErrorDetail {
   readonly platform?: string;
   readonly limit?: number;
   readonly actual?: number;
-  /** Unit of `limit` and `actual`. */
+  /** Unit of the fields `limit` and `actual` of this error detail. */
   readonly unit?: string;
-  /** Which value would be valid, as a phrase. */
+  /** Describes a valid value as a phrase. */
   readonly expected?: string;
-  /** What was sent: as JSON, a header or method as it was sent, or the type of a longer value. */
+  /**
+   * The faulty value that was sent: as JSON; a header or method as it was sent; or only the JSON type of a longer
+   * value.
+   */
   readonly found?: string;
-  /** The allowed values: the smallest and largest number, or texts. */
+  /** The allowed values: `minimum` and `maximum` for a number, `allowed` for texts. */
   readonly minimum?: number;
   readonly maximum?: number;
   readonly allowed?: readonly string[];
   readonly postId?: string;
-  /** The status of the resource, or the HTTP status that another server answered. */
+  /**
+   * The status because of which the operation failed: that of the resource, or the HTTP status with which another
+   * server answered.
+   */
   readonly status?: string;
   readonly reason?: string;
   readonly used?: number;

@@ -19,13 +19,13 @@ export interface SchemaError {
   readonly schemaPath: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly propertyName?: string;
-  /** The schema whose keyword failed. */
+  /** The part of the schema that the value does not fit. */
   readonly parentSchema?: object;
   /** The value that does not fit the schema. */
   readonly data?: unknown;
 }
 
-/** What an error detail says about valid values and about the value that was sent. */
+/** What an error detail says about valid values, and about the faulty value that was sent. */
 interface Advice {
   readonly expected?: string;
   readonly found?: string;
@@ -35,7 +35,7 @@ interface Advice {
    * fault's code.
    */
   readonly variant?: string;
-  /** The known fields that the client probably means by an unknown one. */
+  /** For an unknown field: the known fields that the client probably means. */
   readonly instead?: readonly string[];
 }
 
@@ -59,7 +59,10 @@ function describeDay(data: unknown, schema: ExpectedSchema): string | undefined 
   return isDate && typeof data === "string" ? describeMissingDay(data) : undefined;
 }
 
-/** Says what a field with a few allowed values is for. */
+/**
+ * Returns what a field is for, as a phrase. Returns undefined if the field has many allowed values, which an error
+ * detail lists instead.
+ */
 function describeChoice({ description, enum: values = [] }: ExpectedSchema): string | undefined {
   return description === undefined || values.length > MAX_EXPLAINED
     ? undefined

@@ -62,7 +62,7 @@ function normalize(name: string): string {
 /** Names of Boolean fields that mean "paused" when they are true. */
 const OFF_SWITCHES: ReadonlySet<string> = new Set(["paused", "disabled", "ispaused", "isdisabled"]);
 
-/** The other names of each field, as `normalize` returns them. */
+/** For each field, the names that other APIs use for it, as `normalize` returns them. */
 const ALIASES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(NAMES).map(([field, names]) => [field, new Set(names.map(normalize))]),
 );

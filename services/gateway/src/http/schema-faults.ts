@@ -8,9 +8,9 @@ import { adviseOn, type SchemaError } from "#src/http/fault-advice.ts";
 export type RequestViolation = Violation & {
   /** The part of the request to which `path` belongs. Default: the body, or the query of a request without a body. */
   readonly in?: RequestPart;
-  /** Which value would be valid, as a phrase in English. */
+  /** Describes a valid value as a phrase in English. */
   readonly expected?: string;
-  /** What was sent: a short value as JSON, or the type of a value of the wrong type. */
+  /** The faulty value that was sent: a short value as JSON, otherwise only its JSON type. */
   readonly found?: string;
   readonly minimum?: number;
   readonly maximum?: number;
@@ -19,11 +19,11 @@ export type RequestViolation = Violation & {
    * fault's code.
    */
   readonly variant?: string;
-  /** The known fields that the client probably means by an unknown one. */
+  /** For an unknown field: the known fields that the client probably means. */
   readonly instead?: readonly string[];
 };
 
-/** The part of a query's JSON schema that error details report: the allowed values of each parameter. */
+/** The part of a query's JSON schema that error details use: the allowed values of each query parameter. */
 export interface QuerySchema {
   readonly properties?: Readonly<
     Record<

@@ -44,7 +44,7 @@ class TestAccounts {
   readonly calls: Query[][] = [];
   readonly contexts: unknown[] = [];
   readonly buckets = new Map<string, Bucket>();
-  /** Number of granted requests in answers that reached the gateway. */
+  /** Number of requests that the accounts service granted in answers that reached the gateway. */
   granted = 0;
   givenBack = 0;
   latencyMs = 0;

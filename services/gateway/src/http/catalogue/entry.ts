@@ -1,6 +1,6 @@
 import type { Locale } from "@postrider/rest/locale";
 
-/** The cause of an error, and its remedy. */
+/** The text about an error in one language: the cause of the error, and its remedy. */
 type Texts = readonly [cause: string, remedy: string];
 
 /**
@@ -15,7 +15,7 @@ export interface DetailEntry {
 
 /** An error of the API. */
 export interface ErrorEntry extends DetailEntry {
-  /** The HTTP status. */
+  /** The HTTP status of an answer with this error. */
   readonly status: number;
 }
 

@@ -1,6 +1,6 @@
 import { detail } from "./entry.ts";
 
-/** The texts about a webhook delivery that is still being attempted. */
+/** The texts for a retry of a webhook delivery that is still being attempted. */
 const UNFINISHED = detail(
   [
     "This delivery has not failed: it is attempted by itself until it succeeds or fails.",

@@ -33,7 +33,7 @@ const BUDGET_IDLE_MS = 60_000;
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
-  /** Without `workspace`: ids of the workspaces that the API key may use, as far as they are known. */
+  /** Ids of the workspaces that the API key may use, as far as they are known. Used if `workspace` is undefined. */
   readonly workspaceIds: readonly string[];
   /**
    * The workspace of the request; undefined when the request has to name a workspace, or when the API key does not
@@ -74,7 +74,7 @@ interface StoredWorkspace {
   readonly usableUntil: number;
 }
 
-/** A query about an API key that the accounts service has answered. */
+/** An answered query: the accounts service has said whether an API key is valid for a workspace. */
 export interface AnsweredQuery {
   readonly source: AdmissionSource;
   /**

@@ -63,7 +63,7 @@ function registerList(api: FastifyInstance, { comments }: Deps): void {
   });
 }
 
-/** Refuses an action on a comment that is a reply without a text, or another action with a text. */
+/** Refuses the action `reply` without a text, and any other action on a comment with a text. */
 function checkText({ type, text }: Static<typeof RequestCommentAction>): void {
   const isReply = type === "reply";
   if (isReply === (text !== undefined)) return;

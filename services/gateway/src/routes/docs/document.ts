@@ -29,7 +29,7 @@ const ERROR_CODES = /^(.*Error codes? )(.*)$/;
 
 const { "comment_action.completed": action } = EXAMPLE_DATA;
 
-/** Ids for the examples, by the beginning of the path of their resources. */
+/** Ids that the examples use as path parameters, by the beginning of the path. */
 const IDS: Readonly<Record<string, string>> = {
   "/api/v1/accounts/": EXAMPLE_IDS.account,
   "/api/v1/posts/": EXAMPLE_IDS.post,

@@ -4,7 +4,7 @@ import { EXAMPLE_IDS } from "#src/routes/description/examples/ids.ts";
 
 const { "comment_action.completed": action } = EXAMPLE_DATA;
 
-/** A value of the examples that readers of the page can replace by one of their own. */
+/** An example value in the API documentation that readers can replace by one of their own. */
 interface Replaceable {
   readonly label: string;
   /** The value of this field in the examples. */

@@ -16,7 +16,7 @@ import {
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { MAX_BODY_BYTES } from "#src/routes/hooks/body-rules.ts";
 
-/** Returns after how many seconds the client may try again; undefined if waiting does not help. */
+/** Returns the seconds after which the client may send the request again; undefined if waiting does not help. */
 function waitOf({ retryAfterMs }: ServiceError, status: number): number | undefined {
   const waits = retryAfterMs !== undefined || status === 429 || status === 503;
   return waits ? Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)) : undefined;
@@ -50,7 +50,7 @@ function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
     const validate = request.getValidationFunction(part);
     return validate === undefined || validate(value) ? [] : (validate.errors ?? []);
   };
-  // Fastify passes an absent request body to the validator as null, and so does this check.
+  // For an absent body, this check uses null, as fastify does.
   const content = body ?? null;
   const schema = (routeOptions.schema?.querystring ?? {}) as QuerySchema;
   return [

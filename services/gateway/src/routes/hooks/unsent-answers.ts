@@ -41,7 +41,7 @@ function tooManyUnsent(): ServiceError {
   return new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
 }
 
-/** Returns what is known of the answer to a request before the handler runs. */
+/** Returns what the gateway knows about the answer to a request before it makes the answer. */
 function expectAnswer({ routeOptions, method, body, bodyBytes }: FastifyRequest): ExpectedAnswer {
   const { answerBytes: bytes = 0, expectAnswer: expect } = routeOptions.config;
   const isRead = method === "GET" || method === "HEAD";

@@ -5,11 +5,11 @@ import type { Caller } from "#src/routes/dependencies.ts";
 /** A request to an operation of the REST API that the gateway makes for a tool of an agent. */
 export interface ToolRequest {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Path after `/api/v1`, with the query. */
+  /** Path and query of the operation, without `/api/v1`. */
   readonly path: string;
   readonly body?: object;
   readonly idempotencyKey?: string;
-  /** ETag that the resource must still have. */
+  /** The ETag that the resource must still have; otherwise the operation fails. */
   readonly ifMatch?: string;
 }
 
@@ -21,7 +21,7 @@ export interface ToolAnswer {
 
 interface Agent {
   readonly caller: Caller;
-  /** Is aborted when the connection of the agent is closed. */
+  /** A signal that is aborted when the connection of the agent is closed. */
   readonly gone: AbortSignal;
 }
 

@@ -7,7 +7,7 @@ export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** JSON schemas of the inputs by name. */
+  /** JSON schemas of the tool's inputs, by the names of the inputs. */
   readonly inputs: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   /**
@@ -17,7 +17,7 @@ export interface Tool {
   readonly output: string | Readonly<Record<string, string>>;
   /** Whether the result also has the time of the post in the zone that the agent names. */
   readonly showsZonedTime?: boolean;
-  /** Maximum size of the answers in bytes, if they can be large. */
+  /** Maximum size in bytes of the answers that the tool combines, if they can be large. */
   readonly answerBytes?: number;
   readonly isReadOnly?: boolean;
   /** Whether the tool can destroy something or publish something that cannot be taken back. */
@@ -26,7 +26,7 @@ export interface Tool {
   readonly isIdempotent?: boolean;
   /** Whether the answer contains texts of other people, such as comments, which an agent must not follow as instructions. */
   readonly hasForeignText?: boolean;
-  /** The requests to send, one after the other, until one fails. */
+  /** Returns the requests to operations of the API. They are sent one after the other, until one fails. */
   toRequests(input: Readonly<Record<string, unknown>>): readonly ToolRequest[];
 }
 
