@@ -208,7 +208,7 @@ const VALUES = [
   "TargetErrorCode",
 ];
 
-test("the API description names the records of the contract, errors and all values, and each name has one meaning", () => {
+test("the API description names the schemas of resources, errors and fields with fixed values, and no name has two meanings", () => {
   const { schemas } = document.components;
   const others = ["ApiError", "ErrorDetail", "PostTargetSummary", "Metrics", "WebhookTestData"];
   expect(Object.keys(schemas)).toEqual(expect.arrayContaining([...RECORDS, ...VALUES, ...others]));

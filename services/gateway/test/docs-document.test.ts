@@ -26,7 +26,7 @@ const description = JSON.parse(
 ) as object;
 const documentAt = (now: string) => toPageDocument(description, new Date(now)) as Document;
 
-test("the docs page has an example for each required parameter of the operations that take a key", () => {
+test("the docs page has an example for each required parameter of the operations that need an API key", () => {
   const without = Object.entries(documentAt("2026-11-23T12:00:00Z").paths).flatMap(
     ([path, operations]) =>
       Object.values(operations).flatMap(({ parameters = [] }) =>

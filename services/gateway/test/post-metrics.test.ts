@@ -87,7 +87,7 @@ test.each([
   ["failed targets only", [FAILED]],
   ["deleted targets only", [{ ...TARGET, status: "deleted" }]],
 ])(
-  "a refresh of the metrics of a post with %s returns zeros and does not call delivery",
+  "a refresh of the metrics of a post with %s returns zeros and does not call the delivery service",
   async (_, given) => {
     targets = given;
     const answer = await refresh();

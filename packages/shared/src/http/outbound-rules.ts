@@ -47,7 +47,7 @@ export function readOutboundRules(read: EnvReader): OutboundRules {
   const allow = readOutboundAllow(read);
   const deny = read
     .about(
-      "Public addresses and networks that webhooks, media imports, link cards and calls to Bluesky servers of account owners must not connect to, such as `203.0.113.7` or `203.0.113.0/24`: those of your own machines that trust each other. Private addresses are always refused.",
+      "Public addresses and networks that webhooks, media imports, link cards and calls to Bluesky servers of account owners must not connect to, such as `203.0.113.7` or `203.0.113.0/24`. Name here the public addresses of your own machines that accept requests without a password. Private addresses need not be named: only those in `OUTBOUND_ALLOW` are allowed.",
       { level: "advanced" },
     )
     .list("OUTBOUND_DENY")

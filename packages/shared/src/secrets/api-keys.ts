@@ -22,8 +22,8 @@ function checksum(text: string): string {
 }
 
 /**
- * Returns the text of an API key: `pr_live_`, 32 random bytes as 43 base62 characters, and the CRC32 (IEEE) of both as
- * 6 base62 characters.
+ * Returns the text of an API key: `pr_live_`, then 32 random bytes as 43 base62 characters, then the CRC32 (IEEE) of
+ * these two parts as 6 base62 characters.
  *
  * @throws RangeError when `secret` does not have 32 bytes.
  */

@@ -48,7 +48,7 @@ export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const others = read.when(endpoint !== "");
   const headers = readHeaders(others);
   const ratio = others
-    .about("Share of traces that are recorded, from 0 to 1; headers of clients do not change it.", {
+    .about("Ratio of traces that are recorded, from 0 (none) to 1 (all); headers of clients do not change it.", {
       level: "advanced",
     })
     .number("OTEL_TRACES_SAMPLER_ARG", { default: 1, min: 0, max: 1 });

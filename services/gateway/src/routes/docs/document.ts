@@ -48,7 +48,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ruleId: EXAMPLE_IDS.rule,
 };
 
-/** Returns the list of errors without the sentence that tells contributors where it is written. */
+/** Returns the list of errors without the sentence that tells contributors from which code the list is made. */
 function listErrors(): string {
   return documentErrors().replace(/This page is made from [^.]*\. /, "");
 }
