@@ -227,7 +227,10 @@ test("the API description names the schemas of resources, errors and fields with
   );
 });
 
-/** Statuses with which an operation can answer, by what the contract says about operations of its kind. */
+/**
+ * Returns the HTTP statuses with which an operation can answer, as the contract says it for operations with the same
+ * parameters and body.
+ */
 function expectedErrors(
   name: string,
   { parameters = [], requestBody }: Document["paths"][string][string],

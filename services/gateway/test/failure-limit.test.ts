@@ -57,7 +57,10 @@ const acceptAll = () =>
     request.resume().once("end", () => response.writeHead(204).end());
   });
 
-/** Repeats a request until it is rate-limited; returns how many requests were answered otherwise before. */
+/**
+ * Repeats a request until it is rate-limited. Returns how many requests were answered before, without a rate limit
+ * error.
+ */
 async function untilLimited(ask: () => Promise<Response>) {
   for (let before = 0; before < FAILURES * 3; before++) {
     const answer = await ask();

@@ -15,7 +15,10 @@ const MODERN = {
 let app: FastifyInstance;
 let url: string;
 let calls = 0;
-/** `reads` counts calls for whole posts, `polls` calls for the statuses of posts that agents wait for. */
+/**
+ * `reads` counts the calls that read whole posts. `polls` counts the calls that read only the statuses of the posts for
+ * which agents wait.
+ */
 let reads = 0;
 let polls = 0;
 /** The simulated posts service answers when this promise is resolved. */

@@ -19,7 +19,7 @@ export interface NewcomerCase {
   readonly headers?: Readonly<Record<string, string>>;
   /** The body of the request. An object is sent as JSON; a text is sent unchanged, with the content type of JSON. */
   readonly body?: unknown;
-  /** The error with which the simulated service behind the gateway refuses the request, like the real one. */
+  /** The error with which the simulated service behind the gateway refuses the request, as the real service would. */
   readonly refusal?: ServiceError;
   readonly admission?: AdmissionResult;
 }

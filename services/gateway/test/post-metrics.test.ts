@@ -110,7 +110,7 @@ test("a refresh of the metrics of an unknown post is answered as not found", asy
   expect(summary(await server.send(malformed))).toEqual([404, "not_found"]);
 });
 
-test("a refresh of metrics takes no body and no query", async () => {
+test("a refresh of metrics refuses a body with fields and a query", async () => {
   targets = [TARGET];
   const withBody = await refresh({}, { payload: { force: true } });
   expect([summary(withBody), faults(withBody)]).toEqual([

@@ -50,8 +50,8 @@ const ROUTES = [
 ] as const;
 
 /**
- * Large values of fields of a request body, with as many faults as possible. There is one value for each kind of work
- * that the validation of a body does.
+ * Large values for fields of a request body, with as many faults as possible: one value for each kind of check that a
+ * body needs.
  */
 const VALUES: readonly (readonly [string, unknown])[] = [
   ["a list of numbers", times(1000, 1)],

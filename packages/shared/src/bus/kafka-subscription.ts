@@ -45,8 +45,8 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
   return {
     [Symbol.asyncDispose]: async () => {
       const finished = loop[Symbol.asyncDispose]();
-      // If a member leaves the Kafka group while it is joining, the broker notices this only when the session expires.
-      // So the member waits until it has joined.
+      // A member that leaves the Kafka group while it is still joining would stay a member until its session expires.
+      // So it waits until it has joined, at most `JOIN_GRACE_MS`.
       await atMost(finished, JOIN_GRACE_MS);
       await subscription.leave();
       await finished;

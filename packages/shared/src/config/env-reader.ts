@@ -110,8 +110,8 @@ export class EnvReader {
   }
 
   /**
-   * Returns the value of an environment variable; undefined when it is absent or empty. Unlike the other methods, this one does
-   * not record the variable as a setting of the service.
+   * Returns the value of an environment variable; undefined when it is absent or empty. This method does not record the
+   * variable as a setting of the service, as the methods that read settings do.
    */
   find(name: string): string | undefined {
     const value = this.#env[name];

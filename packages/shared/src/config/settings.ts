@@ -35,7 +35,7 @@ export interface SettingNote {
 
 /** What the settings reference says about a setting besides its description. */
 export interface SettingDetails {
-  /** How often operators look at the setting. Default: `usual`. */
+  /** How often operators have a reason to look at the setting. Default: `usual`. */
   readonly level?: SettingLevel;
   /**
    * The text that the settings reference shows as the default if the default depends on the machine or on other

@@ -20,8 +20,8 @@ const MAX_CHECKS = 200;
 /** Number of checks after which a stopping server closes connections on which no request has arrived. */
 const UNUSED_CONNECTION_CHECKS = 40;
 /**
- * Milliseconds after the start of the shutdown at which the server closes all connections: their clients have not sent
- * their request or not read their answer.
+ * Milliseconds after the start of the shutdown at which the server closes all remaining connections. Their clients have
+ * not sent a whole request, or not read the whole answer.
  */
 const DISCONNECT_MS = 21_000;
 

@@ -11,8 +11,8 @@ import { watchDownload, watchUpload } from "./long-transfers.ts";
 
 const RATE = { bytesPerSecond: 1_000, stallMs: 300 };
 /**
- * A minimum rate that even a client in the same process keeps on a loaded machine: it allows 20 s
- * without a byte.
+ * A minimum rate for tests of clients that must not be disconnected. Even on a loaded machine a client keeps it,
+ * because it may pause for 20 s.
  */
 const PATIENT_RATE = { bytesPerSecond: 1_000, stallMs: 20_000 };
 

@@ -61,8 +61,9 @@ function createSecretCheck(secrets: readonly string[]): (authorization: string) 
 }
 
 /**
- * Creates the access rules of a service: callers prove who they are with a signed token, and call only what the table allows
- * them. While `sharedSecrets` are set, a caller that sends one of these secrets may call everything.
+ * Creates the access rules of a service: callers prove who they are with a signed token, and may call only the RPCs
+ * that list them as callers. While `sharedSecrets` are set, a caller that sends one of these secrets may call
+ * everything.
  */
 export function createAccess(options: AccessOptions): Access {
   const { service, callers, logger, sharedSecrets, trustedKeys } = options;

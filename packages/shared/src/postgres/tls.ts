@@ -11,7 +11,7 @@ interface Address {
 
 const ADDRESS = /^[a-z]+:\/\/(?:[^@/]*@)?([^/?]*)[^?]*(?:\?(.*))?$/;
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])?(?::\d+)?$/;
-/** Values of `sslmode` with which the Postgres driver accepts every certificate, or a connection without encryption. */
+/** Values of `sslmode` with which the Postgres driver does not verify the name of the server or its certificate. */
 const UNVERIFIED = new Set(["require", "prefer", "allow", "verify-ca"]);
 
 function parseAddress(url: string): Address {

@@ -75,7 +75,7 @@ test("a text that was encrypted with values to bind to can be decrypted only wit
     expect(() => unseal([newer], { ...bound, ...other }, sealed)).toThrow(SealError);
 });
 
-test("no two different lists of values to bind to are interchangeable, whatever characters the values contain", () => {
+test("a text that was encrypted with a list of values to bind to cannot be decrypted with any other list, whatever characters the values contain", () => {
   const values = fc.dictionary(fc.string({ maxLength: 3 }), fc.string({ maxLength: 3 }), {
     maxKeys: 3,
     noNullPrototype: true,

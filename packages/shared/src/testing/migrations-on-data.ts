@@ -30,9 +30,9 @@ interface FilledTable {
 let rowCount = 0;
 
 /**
- * Applies the migrations of a service one by one, each to tables that contain rows of every kind, and returns the faults: a
- * migration that fails on data, that removes rows, or after which the rows of the previous version can no longer be inserted.
- * The last fault would break the processes of the previous version, which run until they are replaced.
+ * Applies the migrations of a service one by one, each to tables that contain rows of every kind. Returns the faults: a
+ * migration that fails on data, that removes rows, or after which the previous version can no longer insert its rows.
+ * The third fault would break the processes of the previous version, which run until they are replaced.
  */
 export async function findMigrationFaults(
   service: string,

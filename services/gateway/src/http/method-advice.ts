@@ -40,8 +40,8 @@ function methodsOfResource(
 }
 
 /**
- * Returns the operation that a client probably means that sent a method to a path that does not support it, for example
- * `PATCH /api/v1/posts/17`; undefined if none is similar.
+ * For a method that a path does not support: returns the operation that the client probably means, or undefined if none
+ * is similar. For example, `PATCH` on a list means `PATCH` on one resource of the list.
  */
 export function findSimilarOperation(
   method: string,

@@ -105,7 +105,10 @@ export function toSchemaViolations(
   return dropRenamed([...faults.values()]);
 }
 
-/** Drops the faults about missing fields that were sent under another name, because the wrong name already explains them. */
+/**
+ * Drops the fault about a missing field if the client sent this field under another name. The fault about the wrong
+ * name already explains it.
+ */
 function dropRenamed(faults: readonly RequestViolation[]): RequestViolation[] {
   const renamed = new Set(
     faults.flatMap(({ path = "", instead = [] }) =>

@@ -25,8 +25,8 @@ function unwrap(value: unknown, fields: Fields): readonly string[] | undefined {
 }
 
 /**
- * Converts the value of a field that was sent under another name to the type of the known field. Returns undefined if only the
- * name is wrong, and "unclear" if no value of the known field means the same.
+ * Converts the value of an unknown field to the type of the known field that is probably meant. Returns undefined if
+ * the value fits as it is, and "unclear" if no value of the known field means the same.
  */
 function translate(
   name: string,
@@ -63,8 +63,8 @@ function adviseOnField(
 }
 
 /**
- * Says which field is meant by one that does not exist, or that the fields within it belong one level higher; undefined if that is
- * not clear.
+ * For a field that does not exist: says which known field is meant, or that the fields inside of it belong one level
+ * higher; undefined if that is not clear.
  *
  * @param sent The object with the field.
  * @param fields The fields that exist.

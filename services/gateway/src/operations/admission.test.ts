@@ -130,8 +130,8 @@ function randomId(): string {
 }
 
 /**
- * Returns the kind of the admission result of a request. If the request makes the gateway ask the accounts service, the
- * test's clock is advanced by 2 ms, so that the answer arrives.
+ * Returns the kind of the admission result of a request. If the request needs a call to the accounts service, the
+ * test's clock is advanced by 2 ms, so that the call is made and answered.
  */
 async function refusalOf(result: ReturnType<typeof admit>): Promise<string> {
   if (result instanceof Promise) await pass(2);
@@ -719,7 +719,7 @@ test(
 );
 
 test(
-  "outages and lost answers of the accounts service never raise the rate limit in the long run",
+  "outages and lost answers of the accounts service never let a workspace make more requests in the long run than its rate limit allows",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calm, stormy), long), async (steps) => {

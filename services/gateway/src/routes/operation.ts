@@ -30,7 +30,10 @@ interface Operation {
   readonly headers?: TProperties;
   readonly body?: TSchema;
   readonly response: Readonly<Record<number, Answer>>;
-  /** The errors that only this operation, or few others, answer with. Those of all operations are added. */
+  /**
+   * The errors that only this operation, or few others, have. Those that follow from its scope, path, query, headers
+   * and body are added to them.
+   */
   readonly errors?: readonly ErrorCode[];
 }
 

@@ -77,7 +77,8 @@ export function addBodyRules(app: FastifyInstance): void {
     else done(invalidRequest(parsed.violations));
   });
   app.addHook("preValidation", (request, _reply, done) => {
-    // The post text is at most a little larger than the request body, so only large bodies have to be measured.
+    // A post's text and options are at most a little larger than the request body that contains them. So they are
+    // measured only in large bodies.
     const actual = request.bodyBytes > MAX_CONTENT_BYTES ? contentBytes(request.body) : 0;
     done(actual > MAX_CONTENT_BYTES ? tooLarge(actual) : undefined);
   });

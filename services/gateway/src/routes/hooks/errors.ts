@@ -96,7 +96,10 @@ function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   ];
 }
 
-/** Returns the violations of a failed request, including those that the gateway finds after the refusal of a service. */
+/**
+ * Returns the violations of a failed request. The gateway adds violations that it finds itself after a service has
+ * refused the request.
+ */
 function listViolations(
   error: FastifyError | ServiceError,
   answer: ServiceError,
@@ -121,7 +124,7 @@ function explainInvalid(violation: RequestViolation, request: FastifyRequest): R
   return { ...violation, ...defined({ expected: described }) };
 }
 
-/** Returns the part of the request that the path of a fault refers to if the fault does not name the part. */
+/** Returns the part of the request to which the path of a fault belongs, for a fault that does not name the part. */
 function partOf({ method }: FastifyRequest): "query" | "body" {
   return method === "GET" || method === "HEAD" ? "query" : "body";
 }

@@ -25,10 +25,7 @@ export function addHeaderRules(app: FastifyInstance): void {
   });
 }
 
-/**
- * Finds a fault of a query that the framework passes to the handler: a query that is not valid UTF-8, or contains a NUL
- * character.
- */
+/** Finds a fault that the framework does not: a query that is not valid UTF-8, or that contains a NUL character. */
 function faultOf(query: string): Violation | undefined {
   try {
     const hasNul = decodeURIComponent(query).includes("\0");

@@ -11,8 +11,9 @@ export interface Tool {
   readonly inputs: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   /**
-   * Names of the schemas of the answers in the API description, in the order of the requests. A single answer is the result
-   * itself; several are properties of the result, by these names.
+   * Names of the schemas of the answers in the API description, in the order of the requests. If there is one name, its
+   * answer is the result of the tool. If there are several, the result has a property for each answer, with the key
+   * that stands here.
    */
   readonly output: string | Readonly<Record<string, string>>;
   /** Whether the result also has the time of the post in the zone that the agent names. */
