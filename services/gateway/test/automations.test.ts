@@ -313,13 +313,16 @@ test.each([
   [{ ...NEW_JOB, mediaId: "" }, ["too_short /mediaId"]],
   [{ ...NEW_JOB, mediaId: 180 }, ["type /mediaId"]],
   [{ ...NEW_JOB, sending: "enabled" }, ["additional_property /sending"]],
-])("a new job that prepares past comments is refused with its faults when the body is %j", async (body, expected) => {
-  const answer = await post(JOBS, body);
+])(
+  "a new job that prepares past comments is refused with its faults when the body is %j",
+  async (body, expected) => {
+    const answer = await post(JOBS, body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 test("a job that prepares past comments is read with a page of its results", async () => {
   const answer = await server.send({ url: `${JOB_PATH}?limit=2&cursor=c` });
@@ -348,13 +351,16 @@ test.each([
   [{}, ["required /action"]],
   [{ action: "send" }, ["not_allowed /action"]],
   [{ action: "pause", limit: 1 }, ["additional_property /limit"]],
-])("the change %j of a job that prepares past comments is refused with its faults", async (body, expected) => {
-  const answer = await patch(JOB_PATH, body);
+])(
+  "the change %j of a job that prepares past comments is refused with its faults",
+  async (body, expected) => {
+    const answer = await patch(JOB_PATH, body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 const REQUESTS = [
   ["GET", RULES, undefined, "automations:read"],

@@ -71,14 +71,17 @@ test.each([
   ["timeoutSeconds=5", "waitFor", "required"],
   ["waitFor=final&timeoutSeconds=0", "timeoutSeconds", "too_small"],
   ["waitFor=final&timeoutSeconds=31", "timeoutSeconds", "too_large"],
-])("a read of a post with the invalid query %s is refused with an error detail about the parameter %s", async (query, name, code) => {
-  shared.use({ posts: {} });
-  const answer = await shared.app.inject(`${PATH}?${query}`);
-  expect(answer.statusCode).toBe(400);
-  const { error } = answer.json<{ error: { details: { path: string; code: string }[] } }>();
-  expect(error.details).toEqual([expect.objectContaining({ code })]);
-  expect(JSON.stringify(error.details)).toContain(name);
-});
+])(
+  "a read of a post with the invalid query %s is refused with an error detail about the parameter %s",
+  async (query, name, code) => {
+    shared.use({ posts: {} });
+    const answer = await shared.app.inject(`${PATH}?${query}`);
+    expect(answer.statusCode).toBe(400);
+    const { error } = answer.json<{ error: { details: { path: string; code: string }[] } }>();
+    expect(error.details).toEqual([expect.objectContaining({ code })]);
+    expect(JSON.stringify(error.details)).toContain(name);
+  },
+);
 
 test("a server that stops answers the requests that wait for posts", async () => {
   let questions = 0;

@@ -48,9 +48,12 @@ export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const others = read.when(endpoint !== "");
   const headers = readHeaders(others);
   const ratio = others
-    .about("Ratio of traces that are recorded, from 0 (none) to 1 (all); headers of clients do not change it.", {
-      level: "advanced",
-    })
+    .about(
+      "Ratio of traces that are recorded, from 0 (none) to 1 (all); headers of clients do not change it.",
+      {
+        level: "advanced",
+      },
+    )
     .number("OTEL_TRACES_SAMPLER_ARG", { default: 1, min: 0, max: 1 });
   return endpoint === "" ? undefined : { endpoint, headers, ratio };
 }
