@@ -98,7 +98,7 @@ export class Renditions implements AsyncDisposable {
     } catch (error) {
       this.#options.logger.warn(
         { err: error, workspaceId, step: "render" },
-        "renditions could not be made; they are made when a platform's file is asked for again",
+        "renditions of media could not be made; they are made when delivery asks for them again",
       );
       return "unavailable";
     }

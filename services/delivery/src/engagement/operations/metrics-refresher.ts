@@ -200,7 +200,7 @@ export class MetricsRefresher {
     } catch (error) {
       this.#deps.logger.warn(
         { err: error, accountId, job: "refresh-metrics" },
-        "metrics of an account could not be stored; the platform is asked for them again",
+        "the metrics of an account's posts could not be stored; the platform is asked for them again",
       );
     }
   }
