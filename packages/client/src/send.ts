@@ -9,7 +9,7 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** API key of a workspace. */
   readonly apiKey: string;
-  /** The workspace, if the API key belongs to several. */
+  /** Id of the workspace; needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;
   /** Maximum time until an attempt is answered, in milliseconds. Default: 30 s, or more where checking a file takes long. */
   readonly timeoutMs?: number | undefined;

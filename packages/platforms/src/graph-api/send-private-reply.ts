@@ -65,7 +65,7 @@ const TOO_OLD = refused(
 );
 const ANSWERED = refused("duplicate_on_platform", "the comment has a private reply already");
 
-/** Finds the reason of a refusal by the state of the comment. */
+/** Finds out from the state of the comment why the private reply was refused. */
 async function explain(
   failure: Failure,
   { readState }: PrivateReplySender,

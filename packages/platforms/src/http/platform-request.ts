@@ -184,7 +184,7 @@ export class OutgoingBody implements Disposable {
           throw new Error(
             "the call must not be sent, because its recorded start (mark) is too old",
           );
-        // This flag must be set before the HTTP client (undici) receives the bytes, because from then on it may have
+        // `isStarted` must be set before the HTTP client (undici) receives the bytes, because from then on it may have
         // sent them.
         this.isStarted = true;
         this.isComplete = sent === source.bytes;

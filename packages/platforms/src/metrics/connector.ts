@@ -40,7 +40,7 @@ export type CallBudget =
       readonly scope: "app";
       readonly calls: number;
       readonly windowMs: number;
-      /** Whether the platform counts each post of a call, not the call. */
+      /** Whether the platform counts each post in a call as one call. */
       readonly isPerPost?: boolean;
     };
 

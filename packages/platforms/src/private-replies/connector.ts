@@ -15,7 +15,7 @@ export interface OwnedMedia {
 
 export interface OwnedMediaPage {
   readonly kind: "media";
-  /** Newest first. */
+  /** The media, newest first. */
   readonly media: readonly OwnedMedia[];
   /** The platform's cursor of the next page; undefined on the last page. */
   readonly next: string | undefined;

@@ -13,7 +13,7 @@ export interface FlagField {
   readonly description: string;
 }
 
-/** The form that a text must have. */
+/** The form that the text of an account setting must have. */
 interface TextForm {
   /** Regular expression that matches the whole text; linear in the length of the text. */
   readonly pattern: string;

@@ -144,7 +144,7 @@ test.each(["", "unknown_code", "__proto__", "toString", "constructor"])(
   },
 );
 
-test("an error code that means something else for an action on a comment has its own cause there", () => {
+test("an error code that means something else for a comment action than for a target has texts of its own for comment actions", () => {
   expect(causeFor("en", "comment action", "outcome_unknown")).toBe(
     "It is not known whether the platform carried this out.",
   );

@@ -9,11 +9,11 @@ export type PlatformTexts = Readonly<Partial<Record<PlatformId, Text>>>;
 
 /** An error of a target, or of an action on a comment. */
 export interface TargetErrorEntry {
-  /** What happened. It is the message if the platform sent none. */
+  /** What happened. It is the message of the error if the platform sent none. */
   readonly cause: Text;
-  /** What to do about it. */
+  /** What the user can do about the error. */
   readonly remedy: Text;
-  /** What to do about it, on platforms with their own advice. */
+  /** What the user can do about the error, for each platform whose advice differs from `remedy`. */
   readonly platforms?: PlatformTexts;
 }
 

@@ -125,7 +125,7 @@ function toCalled(outcome: Outcome, call: LiveCall): Called {
   return { finding: failed(describeFailure(outcome)) };
 }
 
-/** Makes the publishing call once, if the journal of the live check grants it. */
+/** Makes the publishing call once, if the journal of the live check permits it. */
 export async function publish(context: LiveCheckContext, handles: Handles): Promise<Called> {
   const permission = await context.journal.beginCall();
   if (permission.kind === "refused")

@@ -56,7 +56,7 @@ function judge(verdict: Verdict, expected: LivePost | undefined): Looked {
     : { finding: judgeMissing(verdict) };
 }
 
-/** Whether the post was found, or a further search cannot find it. */
+/** Whether the search can end: the post was found, or a further search cannot find it. */
 function isEnd({ kind }: Verdict): boolean {
   return kind !== "look_again" && kind !== "absent";
 }
