@@ -47,9 +47,7 @@ export function readPlatformAddresses(read: EnvReader) {
   const tiktok = readPlace(read, "tiktok");
   const bluesky = readPlace(read, "bluesky");
   const graphVersion = read
-    .about("Version of Meta's Graph API, for Facebook and Instagram.", {
-      level: "advanced",
-    })
+    .about("Version of Meta's Graph API, for Facebook and Instagram.", { level: "advanced" })
     .string("GRAPH_API_VERSION", { default: "v25.0" });
   const dialog = `/${graphVersion}/dialog/oauth`;
   return {
