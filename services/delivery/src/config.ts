@@ -169,7 +169,7 @@ function readEngagement(read: EnvReader) {
         .oneOf("METRICS_REFRESH", ["on", "off"], "on") === "on",
     metricsDeferMs: read
       .about(
-        "How long after an API request has refreshed the metrics of a target another request does not ask the platform again, but counts the target as `deferred`.",
+        "After an API request has refreshed the metrics of a target: how long further requests do not ask the platform for them again, but count the target as `deferred`.",
         {
           level: "advanced",
         },

@@ -51,7 +51,7 @@ const WORDS = /[a-z] [a-z]|(?:^|[^A-Za-z])[a-z]{4,}[-_.][a-z]{4,}[-_.][a-z]{4,}/
 export function readEnvironment(read: EnvReader): "development" | "production" {
   return read
     .about(
-      `With \`production\`, a process does not start if ${NOT_IN_PRODUCTION.join(", ")} is set, if \`PUBLIC_URL\` or the address of a platform begins with http:, if a connection to Postgres on another machine would not verify the server's certificate, or if a secret is easy to guess or is an example of this project. Use \`development\` for trials and tests.`,
+      `With \`production\`, a process does not start if one of ${NOT_IN_PRODUCTION.join(", ")} is set, if \`PUBLIC_URL\` or the address of a platform begins with http:, if a connection to Postgres on another machine would not verify the server's certificate, or if a secret is easy to guess or is an example of this project. Use \`development\` for trials and tests.`,
       { level: "needed" },
     )
     .oneOf("POSTRIDER_ENV", ["development", "production"], "production");

@@ -29,7 +29,7 @@ export async function waitForDatabase(
       if (version >= needed) return await assertDurable(sql);
       logger.info(
         { version, delayMs },
-        "the database schema is older than this version of the service; the process waits until it is migrated",
+        "the database schema is older than this version of the service; the process waits until the schema is migrated",
       );
     } catch (error) {
       if (error instanceof Error && error.message.startsWith("the database runs")) throw error;

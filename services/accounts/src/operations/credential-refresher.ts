@@ -177,7 +177,7 @@ export class CredentialRefresher implements AsyncDisposable {
       await endRefreshLease(sql, current, claim, PROVISIONAL_REFUSAL_SECONDS);
       return "failed";
     }
-    logger.warn(log, "the platform refused a token refresh; the account needs a reconnect");
+    logger.warn(log, "the platform refused a token refresh; the account must be connected again");
     return (await giveUpAfterRefresh(this.#deps, current, claim)) ? "settled" : "busy";
   }
 
