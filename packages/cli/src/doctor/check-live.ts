@@ -12,7 +12,7 @@ import { describeRest, type KnownCheck } from "#src/doctor/live-rest.ts";
 import { CommandFailure, toFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** How often the tool asks for the state of a live check, and when it gives up. */
+/** How often the tool asks for the state of a live check, and when it stops asking. */
 interface Patience {
   /** Interval in milliseconds at which the tool asks for new steps. */
   readonly pollMs: number;

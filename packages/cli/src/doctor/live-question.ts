@@ -50,7 +50,11 @@ function describePost(platform: PlatformId): string {
   return `one ${what} ${SEEN_BY[visibility]}.${describeDeletion(platform)}`;
 }
 
-/** @throws CommandFailure when the options do not allow the post that the platform needs. */
+/**
+ * Checks that the options of `doctor account --live` allow the post that the platform needs.
+ *
+ * @throws CommandFailure when they do not.
+ */
 function checkOptions(platform: PlatformId, args: Arguments): void {
   const { visibility, needs }: LeastVisible = LEAST_VISIBLE[platform];
   const refuse = (code: string) => new CommandFailure(code, REASONS[code] ?? code);
@@ -69,7 +73,7 @@ export async function confirmLiveCheck(
   terminal: Terminal,
   { platform, username }: Pick<Account, "platform" | "username">,
 ): Promise<void> {
-  // Delivery checks the options too, and does so for platforms that this version of the tool does not know.
+  // Delivery checks the same options as the tool, and does so for platforms that this version of the tool does not know.
   if (isPlatformId(platform)) checkOptions(platform, args);
   if (args.values.yes === true) return;
   const post = isPlatformId(platform) ? describePost(platform) : "one post.";

@@ -48,7 +48,7 @@ export interface CommentState {
 }
 
 export interface PrivateReplySender {
-  /** Path of the call below the API version. */
+  /** Path of the Graph API call below the API version. */
   readonly path: string;
   readonly own: GraphMeanings;
   /** Reads the comment of a private reply that was refused without a clear reason; undefined when it cannot be read. */

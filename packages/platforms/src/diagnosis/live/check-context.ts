@@ -17,7 +17,7 @@ export interface LiveCheckStep {
   readonly tookMs: number;
 }
 
-/** What a step found, before its name and duration are known. */
+/** What a step of a live check found, before the step's name and duration are known. */
 export type StepFinding = Pick<LiveCheckStep, "status" | "found">;
 
 /** The post of a live check on the platform. */
@@ -47,9 +47,9 @@ export interface LiveCheckJournal {
   addStep(step: LiveCheckStep): Promise<void>;
   /** Records that the publishing call begins, and permits the call, at most once per live check. */
   beginCall(): Promise<CallPermission>;
-  /** Records the post that the platform has from now on. */
+  /** Records the post of the live check, which the platform has from now on. */
   keepPost(post: LivePost): Promise<void>;
-  /** Records that the platform no longer has the post. */
+  /** Records that the platform no longer has the post of the live check. */
   dropPost(): Promise<void>;
 }
 
