@@ -30,7 +30,7 @@ export interface ErrorDetail {
    */
   readonly status?: string | number;
   readonly reason?: string;
-  /** The post that prevents the operation. */
+  /** Id of the post that prevents the operation. */
   readonly postId?: string;
   readonly [field: string]: unknown;
 }
@@ -88,7 +88,7 @@ export class PostriderConnectionError extends Error {
 /** A post was still being published, or still waiting for its time, when the time limit of `waitForPost` had passed. */
 export class PostWaitTimeoutError extends Error {
   override readonly name = "PostWaitTimeoutError";
-  /** The post as it was last read. */
+  /** The post as the client read it last. */
   readonly post: PostDetail;
 
   constructor(post: PostDetail, timeoutMs: number) {

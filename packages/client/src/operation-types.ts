@@ -49,7 +49,7 @@ export interface RequestOptions {
   readonly workspaceId?: string | undefined;
   /** Further HTTP headers of the request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Maximum time until an attempt is answered, in milliseconds. */
+  /** Maximum time in milliseconds until a request is answered; each repetition of the request gets the same time. */
   readonly timeoutMs?: number | undefined;
   /** Maximum number of times that the request is repeated. */
   readonly maxRetries?: number | undefined;

@@ -14,11 +14,11 @@ import type { Services } from "#src/services.ts";
 
 /** How often the tool asks for the state of a live check, and when it stops asking. */
 interface Patience {
-  /** Interval in milliseconds at which the tool asks for new steps. */
+  /** Interval in milliseconds at which the tool asks for new steps of the live check. */
   readonly pollMs: number;
   /**
-   * Time in milliseconds without a new step after which the tool gives up. It is longer than a restart of delivery, which then
-   * ends the check within about a minute.
+   * Time in milliseconds without a new step of the live check after which the tool gives up. It is longer than a restart
+   * of delivery, which then ends the check within about a minute.
    */
   readonly silenceMs: number;
 }

@@ -68,7 +68,7 @@ export type CommentActionType = "reply" | "hide" | "unhide";
  */
 export interface CommentsConnector {
   readonly platform: PlatformId;
-  /** The actions that the platform offers. */
+  /** The actions on comments that the platform offers. */
   readonly actions: ReadonlySet<CommentActionType>;
   listComments(
     account: AccountAccess,

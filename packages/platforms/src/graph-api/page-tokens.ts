@@ -16,7 +16,7 @@ type Entries = { readonly kind: "entries"; readonly entries: readonly unknown[] 
 const MAX_REQUESTS = 10;
 const LIST_LENGTH = 100;
 
-/** A person who authorized the app, as the Graph API knows them by their token. */
+/** A person who authorized the app, with the person's access token. */
 interface Person {
   readonly app: GraphApp;
   readonly token: string;

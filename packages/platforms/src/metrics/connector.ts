@@ -32,7 +32,7 @@ export type MetricsReading =
   | { readonly kind: "missing" }
   | MetricsFailure;
 
-/** The number of calls that the platform allows in a window. */
+/** The number of calls that the platform allows in a time window. */
 export type CallBudget =
   | { readonly scope: "account"; readonly calls: number; readonly windowMs: number }
   | {

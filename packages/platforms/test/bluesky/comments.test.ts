@@ -267,7 +267,7 @@ describe("replying on Bluesky", () => {
     expect((await platform.calls()).at(-1)).toBe("GET getPostThread");
   });
 
-  test("a Bluesky reply is not sent when its recorded start is too old", async () => {
+  test("a Bluesky reply is not sent when too much time has passed since the intent to send it was recorded", async () => {
     const owned = await publishPost();
     const request = toReply(owned.mediaId, await comment(owned, "nice"));
     const late = { ...guard, mayStillSend: () => false };
@@ -365,7 +365,7 @@ describe("hiding Bluesky comments", () => {
     expect(await hide(owned, rude)).toMatchObject({ kind: "refused", code: "platform_quota" });
   });
 
-  test("a reply that was hidden on Bluesky and then deleted by its author can be taken out of the hidden replies", async () => {
+  test("a reply that was hidden on Bluesky and then deleted by its author can be taken out of the list of hidden replies", async () => {
     const owned = await publishPost();
     await writeGate(owned, { hiddenReplies: ["at://did:plc:reader/app.bsky.feed.post/3lbgone"] });
     expect(await hide(owned, "3lbgone", false)).toEqual({ kind: "done" });

@@ -76,10 +76,13 @@ describe("the advice for a failed target", () => {
   test.each([
     [true, /^Wait some minutes, then send POST/],
     [false, /^Do what the message asks/],
-  ])("follows retryable = %j for an unknown code", (retryable, action) => {
-    for (const code of ["", "new_code", "__proto__", "constructor"])
-      expect(actionFor("en", { ...failed, code, retryable })).toMatch(action);
-  });
+  ])(
+    "depends only on the field retryable, here %j, if the error code is unknown",
+    (retryable, action) => {
+      for (const code of ["", "new_code", "__proto__", "constructor"])
+        expect(actionFor("en", { ...failed, code, retryable })).toMatch(action);
+    },
+  );
 });
 
 describe("the advice for a target that is not final", () => {

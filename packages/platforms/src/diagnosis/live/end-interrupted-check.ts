@@ -13,9 +13,9 @@ import { keepingPost, recordFinding, recordStep } from "./record-step.ts";
 /** What a live check had done when its process ended. */
 export interface InterruptedCheck {
   readonly steps: readonly LiveCheckStep[];
-  /** When the publishing call began; undefined = it was not made. */
+  /** When the publishing call of the live check began; undefined = it was not made. */
   readonly calledAt: Date | undefined;
-  /** Until when the publishing call may reach the platform. */
+  /** Time until which the publishing call of the live check may reach the platform. */
   readonly callUntil: Date;
   readonly post: LivePost | undefined;
 }

@@ -91,7 +91,7 @@ function failed(found: string): StepFinding {
   return { status: "failed", found };
 }
 
-/** Converts the outcome of a call after which the platform has the post. */
+/** Converts the outcome of a live check's successful publishing call to the result of the step. */
 function toPublished(
   { externalId, permalink, caveat, askLater }: Extract<Outcome, { kind: "published" }>,
   call: LiveCall,
