@@ -18,8 +18,8 @@ import { readStorageConfig } from "#src/storage/open-object-store.ts";
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
 /**
- * Returns the maximum age, in seconds, that an object may reach before a database row names it. Some object stores date
- * an object at the start of its upload.
+ * Returns the maximum time in seconds from the creation of an object to the commit of the database row that names it. It includes
+ * the time of an upload, because some object stores date an object at the start of its upload.
  */
 function orphanSeconds(...maxBytes: readonly number[]): number {
   return Math.ceil(longestTransferMs(Math.max(...maxBytes)) / 1000) + 7_200;
@@ -98,8 +98,8 @@ export function readSettings(read: EnvReader) {
 }
 
 /**
- * Reads the address of the inspector. Only development may do without: child processes of a process that has secrets
- * then read the files.
+ * Reads the address of the inspector. Without an address, child processes of the media service read uploaded files. Only
+ * development allows that, because the media service has secrets.
  */
 function readInspectorUrl(read: EnvReader): string | undefined {
   const url = read
@@ -118,7 +118,7 @@ function readInspectorUrl(read: EnvReader): string | undefined {
   return url;
 }
 
-/** Reads the settings of the inspector. It has no secret, and where it listens is all that can be set. */
+/** Reads the settings of the inspector: the address and the port that it listens on. The inspector has no secret. */
 export function readInspectorSettings(read: EnvReader) {
   return {
     host: read

@@ -5,6 +5,7 @@ import { addProbes } from "@postrider/shared/process/health";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { answerClientError } from "#src/http/client-error.ts";
 import { normalizeTarget, requestIdOf } from "#src/http/incoming-request.ts";
+import { buildSerializers } from "#src/http/response-serializers.ts";
 import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
 import { registerAccountSettings } from "#src/routes/accounts/settings-routes.ts";
@@ -108,6 +109,7 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
     clientErrorHandler: exemptLongUploads((error, socket) =>
       answerClientError(error, socket, deps.defaultLocale),
     ),
+    schemaController: { compilersFactory: { buildSerializer: buildSerializers } },
     ajv: {
       onCreate: addFormats,
       customOptions: {

@@ -3,7 +3,7 @@ import type { RenderedImage, RenderEnd, RenderJob } from "#src/domain/rendition-
 import type { InspectionEnd, InspectionLimits, InspectionRunner } from "./inspection-protocol.ts";
 import { splitFiles } from "./split-files.ts";
 
-/** Makes renditions in a process that `runner` starts or asks. The promise never rejects. */
+/** Makes renditions of an image in a process of their own, in the inspector or on this machine. The promise never rejects. */
 export async function renderImages(
   runner: InspectionRunner,
   { contentType, plans, open, receive }: RenderJob,

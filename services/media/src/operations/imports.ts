@@ -13,7 +13,7 @@ import { downloadFile } from "./download-file.ts";
 
 /** Limits on the number of concurrent imports of one process. */
 const IMPORT_LIMITS = { total: 40, maxWaitMs: 10_000, maxWaiting: 200, maxWaitingPerShare: 25 };
-/** Maximum number of concurrent imports of one workspace in one process. */
+/** Maximum number of concurrent imports of one workspace in one process; further imports wait. */
 const MAX_PER_WORKSPACE = 4;
 
 export interface ImportOptions {
