@@ -162,6 +162,6 @@ async function park(
   });
   options.logger.error(
     { err: error, topic: options.topic, eventType: type, eventId },
-    "an event kept failing and was parked; fix the cause, then run `postrider events redrive`",
+    "an event could not be processed after several tries and was parked; fix the cause, then run `postrider events redrive`",
   );
 }

@@ -77,7 +77,10 @@ export class KafkaMember implements AsyncDisposable {
         this.#consumer
           .disconnect()
           .catch((err: unknown) =>
-            logger.debug({ err }, "the consumer could not leave its group; its session expires"),
+            logger.debug(
+              { err },
+              "the consumer could not leave its Kafka group; Kafka removes it when its session expires",
+            ),
           );
     });
     await this.#consumer.connect();

@@ -30,7 +30,7 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const exit = (error: unknown): never => {
     logger.fatal(
       { err: error },
-      "the event bus cannot continue; the process exits so that it is restarted",
+      "a Kafka consumer cannot continue; the process exits so that it is restarted",
     );
     process.exit(1);
   };

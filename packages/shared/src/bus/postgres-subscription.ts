@@ -40,7 +40,10 @@ export function startPostgresSubscription(options: PostgresSubscriptionOptions):
     idleMs: MAX_PAUSE_MS,
     work: () => subscription.turn(),
     onError: (error) =>
-      logger.error({ err: error, topic, group }, "a consumer failed; it continues after a pause"),
+      logger.error(
+        { err: error, topic, group },
+        "an event consumer failed with an unexpected error; it continues after a pause",
+      ),
   });
 }
 
@@ -71,7 +74,7 @@ class PostgresSubscription {
       const { logger, topic, group } = this.#options;
       logger.warn(
         { err: error, topic, group, attempt: this.#failures, delayMs },
-        "a batch of events failed; it is retried after a pause",
+        "a batch of events could not be processed; it is tried again after a pause",
       );
       return delayMs;
     }
@@ -117,7 +120,7 @@ class PostgresSubscription {
     if (newest === undefined || newest >= position) return false;
     logger.warn(
       { topic, group },
-      "the event log is a new one, because its table was created again; the consumer starts at the beginning",
+      "the event log ends before the consumer's position, because its table was restored or created again; the consumer starts at the beginning of the log",
     );
     await updatePosition(tx, group, topic, 0);
     return true;

@@ -79,7 +79,7 @@ function startListener(
       } catch (error) {
         logger.debug(
           { err: error },
-          "listening for notifications of new events failed; it is tried again after a pause",
+          "listening to Postgres for notifications of new events failed; it is tried again after a pause",
         );
         return LISTEN_RETRY_MS;
       }
@@ -87,7 +87,7 @@ function startListener(
     onError: (error) =>
       logger.error(
         { err: error },
-        "listening for notifications of new events failed; events are found by polling",
+        "listening to Postgres for notifications of new events failed; new events are found by polling",
       ),
   });
   return {

@@ -12,7 +12,7 @@ const PEERS = {
 export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
   const { name, port } = PEERS[peer];
   return read
-    .about(`Address of the ${peer} service, for RPCs.`)
+    .about(`Address at which other services call the ${peer} service.`)
     .url(name, `http://127.0.0.1:${port}`);
 }
 

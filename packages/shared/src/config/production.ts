@@ -57,7 +57,7 @@ const WORDS = /[a-z] [a-z]|(?:^|[^A-Za-z])[a-z]{4,}[-_.][a-z]{4,}[-_.][a-z]{4,}/
 export function readEnvironment(read: EnvReader): "development" | "production" {
   return read
     .about(
-      `\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}, with plain http in \`PUBLIC_URL\` or the address of a platform, with a connection string for Postgres on another machine whose \`sslmode\` is not \`verify-full\` or \`disable\`, and with secrets that are easy to guess or that stand in Postrider's examples. Trials and tests say \`development\`.`,
+      `With \`production\`, a process does not start if one of ${NOT_IN_PRODUCTION.join(", ")} is set, if \`PUBLIC_URL\` or the address of a platform begins with http:, if a connection to Postgres on another machine would not verify the server's certificate, or if a secret is easy to guess or is an example of this project. Use \`development\` for trials and tests.`,
       { level: "needed" },
     )
     .oneOf("POSTRIDER_ENV", ["development", "production"], "production");

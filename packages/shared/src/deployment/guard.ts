@@ -46,11 +46,13 @@ export class DeploymentGuard {
     if (reason === this.#reported) return;
     this.#reported = reason;
     if (reason === undefined)
-      logger.warn(`${activity} resumes: the data belongs to this deployment`);
+      logger.warn(
+        `${activity} resumes, because the data in the database belongs to this deployment`,
+      );
     else
       logger.error(
         { reason },
-        `${activity} is stopped: the database says that its data belongs to another database or deployment; if this deployment shall use the data, run \`postrider recovery adopt\``,
+        `${activity} is stopped, because the data in this database belongs to another deployment or is a copy from another database; if this deployment shall use the data, run \`postrider recovery adopt\``,
       );
   }
 }

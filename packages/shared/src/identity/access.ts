@@ -86,7 +86,7 @@ export function createAccess(options: AccessOptions): Access {
         if (!sendsSecret(header)) throw error;
         logger.warn(
           { err: error },
-          "a caller's identity was refused and its INTERNAL_SECRET was accepted; correct the identity before you remove INTERNAL_SECRET",
+          "the identity of a calling service was refused, but its INTERNAL_SECRET was accepted; correct its IDENTITY_KEYS or TRUSTED_IDENTITIES before you remove INTERNAL_SECRET",
         );
         return ANY_CALLER;
       });
@@ -95,7 +95,7 @@ export function createAccess(options: AccessOptions): Access {
       if (allowed.includes(caller) || caller === ANY_CALLER) return;
       logger.warn(
         { caller, rpc: what },
-        "a caller was refused an RPC that no code of this caller uses; check whether its key was stolen",
+        "a service called an RPC that its code never calls, and was refused; check whether the service's private key was stolen",
       );
       throw new ConnectError(`${caller} may not call ${what}`, Code.PermissionDenied);
     },

@@ -38,10 +38,7 @@ export async function runProcess(
       await app[Symbol.asyncDispose]();
       process.exit(0);
     } catch (error) {
-      app.logger.error(
-        { err: error },
-        "a part of the process could not be stopped; the process exits with 1",
-      );
+      app.logger.error({ err: error }, "the process could not stop cleanly; it exits with code 1");
       process.exit(1);
     }
   };

@@ -31,7 +31,7 @@ export function createOutage(logger: Logger): Outage {
       if (pausedUntil === undefined)
         logger.warn(
           { err },
-          "the accounts service does not answer; requests are admitted by its last answers",
+          "the accounts service does not answer; its last answers about each API key decide which requests are accepted",
         );
       pausedUntil = now + PAUSE_MS;
     },

@@ -142,14 +142,14 @@ export function addErrorAnswers(
     if (known === undefined)
       logger.error(
         { err: error, requestId: request.id, route: request.routeOptions.url },
-        "a request failed with an unexpected error",
+        "an HTTP request failed with an unexpected error",
       );
     const answer = known ?? new ServiceError("internal", "internal");
     const status = httpStatusOf(answer.reason, answer.kind);
     if (answer.kind === "internal")
       logger.error(
         { err: answer, requestId: request.id },
-        "a request was answered with an internal error",
+        "a request was answered with an internal error (status 500)",
       );
     setErrorHeaders(reply, answer, status);
     const { reason, kind } = answer;
