@@ -47,7 +47,7 @@ export function readOutboundRules(read: EnvReader): OutboundRules {
   const allow = readOutboundAllow(read);
   const deny = read
     .about(
-      "Public addresses and networks, such as `203.0.113.7` or `203.0.113.0/24`, to which Postrider must not connect when users choose the address: for webhooks, media imports, link cards, and Bluesky servers that account owners run. List your own machines that trust requests from Postrider's machines. Private addresses are always refused.",
+      "Public addresses and networks, such as `203.0.113.7` or `203.0.113.0/24`, to which Postrider must not connect when users choose the address: for webhooks, media imports, link cards, and Bluesky servers that account owners run. List your own machines that trust requests from Postrider's machines. Private addresses need not be listed: they are refused unless `OUTBOUND_ALLOW` names them.",
       { level: "advanced" },
     )
     .list("OUTBOUND_DENY")
