@@ -5,7 +5,10 @@ import { openSql, type Sql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { createDatabase } from "./test-service.ts";
 
-/** The database client is stopped permanently after it has sent data that contains this text. */
+/**
+ * The proxy to Postgres forwards nothing from the database client after this text, as if the client had stopped for
+ * good.
+ */
 const LAST_TEXT = "/* the last statement */";
 /** The code of the error with which Postgres ends a connection whose transaction takes too long. */
 const TRANSACTION_TIMEOUT = "25P04";
@@ -19,7 +22,10 @@ const clientStopped = Promise.withResolvers<void>();
 /** What Postgres sends afterwards. */
 let lastAnswers = "";
 
-/** Starts a proxy to Postgres that forwards nothing after `LAST_TEXT`, as if the client received SIGSTOP. */
+/**
+ * Starts a proxy to Postgres that forwards nothing from the client after `LAST_TEXT`, as if the client received
+ * SIGSTOP.
+ */
 async function openWay(databaseUrl: string): Promise<Server> {
   const { hostname, port } = new URL(databaseUrl);
   const server = createServer((client) => {
@@ -80,7 +86,8 @@ test("a database client that stops between parsing and binding a statement loses
   expect(await sql`select value from effects where group_name = 'stopped'`).toEqual([
     { value: "x" },
   ]);
-  // For Postgres the stopped client was neither idle nor waiting for a lock, so no other timeout applied.
+  // Postgres treats the stopped client neither as idle nor as waiting for a lock. So only the transaction timeout ends
+  // its transaction.
   expect(lastAnswers).toContain(TRANSACTION_TIMEOUT);
   await stopped;
 });

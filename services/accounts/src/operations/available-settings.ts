@@ -74,7 +74,7 @@ export class AvailableSettings {
   #warn(log: Readonly<Record<string, unknown>>): void {
     this.#deps.logger.warn(
       log,
-      "the platform did not say what it offers an account; its settings are shown without that",
+      "the platform did not say which values an account's posts may have in their settings; the settings are listed without these values",
     );
   }
 }

@@ -55,7 +55,7 @@ async function bindCodeVerifiers(tx: TransactionSql, deps: FinishDependencies): 
       if (!(error instanceof SealError)) throw error;
       deps.logger.error(
         { err: error, authorizationId: id },
-        "the code verifier of an authorization cannot be unsealed; the person must connect the account again",
+        "the OAuth code verifier of an authorization cannot be unsealed; the person must connect the account again",
       );
     }
   }

@@ -57,7 +57,7 @@ export function startCountMetrics(deps: CountDeps & Pick<EngagementDeps, "logger
     onError: (error) =>
       deps.logger.debug(
         { err: error },
-        "the due refreshes of metrics could not be counted; the gauges keep their last values",
+        "the posts whose metrics are due for a refresh could not be counted; the gauges keep their last values",
       ),
   });
 }

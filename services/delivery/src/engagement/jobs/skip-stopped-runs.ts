@@ -57,7 +57,7 @@ export function startSkipStoppedRuns(deps: Deps): Loop {
     onError: (error) =>
       deps.logger.warn(
         { err: error, job: "skip-stopped-runs" },
-        "the waiting runs of paused and revoked rules could not be skipped; the job tries again",
+        "the waiting runs of paused and revoked automation rules could not be marked as skipped; the job skip-stopped-runs tries again",
       ),
   });
 }

@@ -114,7 +114,7 @@ export class ActionRecorder {
     const [first] = events;
     this.#deps.logger.error(
       { err: error, count: events.length, actionId: first?.id, event: first?.kind },
-      "the outcomes of comment actions could not be recorded, because of the database or a fault in our code; they are recorded in a simpler form",
+      "the database or Postrider's own code refused to record the outcomes of comment actions; each is recorded alone, without the platform's texts if it is refused again",
     );
   }
 

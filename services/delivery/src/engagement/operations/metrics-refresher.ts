@@ -141,7 +141,7 @@ export class MetricsRefresher {
       for (const claim of claims) this.#ask(claim, undefined);
       logger.warn(
         { err: error, job: "refresh-metrics" },
-        "the accounts service returned no credentials; metrics of these accounts are refreshed later",
+        "the accounts service returned no credentials for a batch of accounts; the metrics of their posts are refreshed later",
       );
     }
   }
@@ -200,7 +200,7 @@ export class MetricsRefresher {
     } catch (error) {
       this.#deps.logger.warn(
         { err: error, accountId, job: "refresh-metrics" },
-        "metrics of an account could not be stored; the platform is asked for them again",
+        "the metrics of an account's posts could not be stored; the platform is asked for them again",
       );
     }
   }

@@ -98,7 +98,7 @@ async function readNextPage(
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId, mediaId: media.mediaId },
-      "an unexpected error kept the comments on media from being stored; they are read again later",
+      "comments on a post could not be stored because of an unexpected error; they are read again later",
     );
     const failure = { kind: "failed", cause: "failed", error: "internal_error" } as const;
     return { kind: "failed", failure, isRefused: false };

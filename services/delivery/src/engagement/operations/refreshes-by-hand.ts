@@ -85,7 +85,7 @@ export class RefreshesByHand implements AsyncDisposable {
           for (const { targetId } of targets) counted.set(targetId, "failed");
           this.#deps.logger.warn(
             { err: error, accountId: targets[0]?.accountId },
-            "metrics that were refreshed by hand could not be stored; they can be refreshed again after 90 seconds",
+            "metrics that an API request refreshed could not be stored; another request can refresh them after 90 seconds",
           );
         }
       }),
@@ -101,7 +101,7 @@ export class RefreshesByHand implements AsyncDisposable {
     } catch (error) {
       this.#deps.logger.warn(
         { err: error },
-        "metrics could not be refreshed by hand because the accounts service returned no credentials; the caller can try again",
+        "an API request could not refresh metrics because the accounts service returned no credentials; the client can repeat the request",
       );
       return undefined;
     }

@@ -108,7 +108,7 @@ async function send(
   } catch (error) {
     deps.logger.error(
       { err: error, actionId: id },
-      "the call of a comment action threw an error; its outcome is unknown",
+      "the platform call of a comment action threw an error; whether the platform carried out the action is unknown",
     );
     return { kind: "unknown", message: "internal error" };
   }
@@ -128,7 +128,7 @@ async function mark(
     if (isUniqueViolation(error)) return onUnmarked(deps.random(), action, "busy");
     deps.logger.warn(
       { err: error, actionId: id },
-      "the database did not answer whether the call of a comment action may begin; the call is not sent, and the action is tried again",
+      "the database did not answer whether the platform call of a comment action may begin; the call is not sent, and the action is tried again",
     );
     return {
       kind: "learned",

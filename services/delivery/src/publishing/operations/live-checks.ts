@@ -110,7 +110,7 @@ export class LiveChecks implements AsyncDisposable {
     } catch (error) {
       logger.warn(
         { err: error, liveCheckId: held.id },
-        "a live check was interrupted by an error; the job keep-live-checks deletes its post",
+        "a live check was interrupted by an error; the job keep-live-checks deletes its post and ends the check",
       );
       await leases.releaseLiveCheck(sql, held).catch(() => undefined);
     }
