@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The test files that take longest. They start first, so that a test run does not wait for them alone at its end. */
+/** The slow and end-to-end test files that take longest. They start first, so that a test run does not wait for them alone at its end. */
 const LONGEST = [
   "services/delivery/test/fault-matrix.test.ts",
   "services/delivery/test/tiktok-never-twice.test.ts",
@@ -21,10 +21,11 @@ const LONGEST = [
 
 function rankOf({ moduleId }: TestSpecification): number {
   const rank = LONGEST.findIndex((file) => moduleId.endsWith(file));
-  return rank === -1 ? LONGEST.length : rank;
+  if (rank !== -1) return rank;
+  return moduleId.endsWith(".slow.test.ts") ? LONGEST.length : LONGEST.length + 1;
 }
 
-/** Orders test files: those that take longest first, the others in the order that vitest chooses. */
+/** Orders test files: those that take longest first, then the other slow tests, then the rest in the order that vitest chooses. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -27,13 +27,16 @@ export async function renderImages(
   if (end.kind === "exhausted") {
     logger.warn(
       { reason: end.what, step: "render" },
-      "renditions of an image exceeded a limit of time or memory, or crashed",
+      "the process that makes renditions of an image exceeded its limit of time or memory, or crashed",
     );
     return { kind: "exhausted" };
   }
   if (answers(end, plans.length)) return end;
   const reason = end.kind === "failed" ? end.message : "the process ended without an answer";
-  logger.warn({ reason, step: "render" }, "renditions could not be made; the caller tries again");
+  logger.warn(
+    { reason, step: "render" },
+    "renditions of an image could not be made; the caller tries again",
+  );
   return { kind: "unavailable" };
 }
 

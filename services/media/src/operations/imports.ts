@@ -114,7 +114,7 @@ export class Imports implements AsyncDisposable {
     )
       this.#options.logger.warn(
         { err: known.cause, workspaceId, step: "import" },
-        "an import failed because of the temporary folder or the object store; check both, the client may repeat it",
+        "a media import failed because of an error of the temporary folder or the object store; check both. The client may repeat the import",
       );
     return known;
   }

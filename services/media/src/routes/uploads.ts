@@ -121,7 +121,7 @@ async function receive(deps: RouteDependencies, grant: Grant, body: UploadBody):
     if (body.fault !== undefined) throw body.fault;
     logger.warn(
       { err: error, step: "put" },
-      "the bytes of an upload could not be stored; check the object store",
+      "the bytes of an upload could not be written to the object store; check the object store",
     );
     throw unavailable(error);
   }
