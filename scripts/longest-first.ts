@@ -2,14 +2,11 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The slow and end-to-end test files that take longest. They start first, so that a test run does not wait for them alone at its end. */
 const LONGEST = [
-  "services/delivery/test/fault-matrix.test.ts",
-  "services/delivery/test/tiktok-never-twice.test.ts",
-  "services/delivery/test/process.test.ts",
-  "packages/shared/test/kafka-recovery.test.ts",
-  "services/delivery/test/fault-matrix-one-phase.test.ts",
-  "packages/shared/test/bus-kafka.test.ts",
-  "services/media/test/hostile-media.test.ts",
-  "services/delivery/test/fault-matrix-mutations.test.ts",
+  "services/delivery/test/engagement/fault-matrix.slow.test.ts",
+  "services/delivery/test/fault-matrix.slow.test.ts",
+  "services/delivery/test/tiktok-never-twice.slow.test.ts",
+  "services/delivery/test/process.slow.test.ts",
+  "services/media/test/hostile-media.slow.test.ts",
   "e2e/crash-postgres.test.ts",
   "e2e/crash-kafka.test.ts",
   "e2e/crash-points.test.ts",
