@@ -120,7 +120,7 @@ async function killAt(point: string, act: () => Promise<void>): Promise<void> {
   await eventually(() => expect(system.pids("media")).not.toEqual(before));
 }
 
-// services/media/test/crash.test.ts and import-crash.test.ts kill the media service at every failpoint. Here, one kill of each
+// services/media/test/crash.slow.test.ts and import-crash.test.ts kill the media service at every failpoint. Here, one kill of each
 // kind of request shows what a client of the gateway sees.
 describe("kill -9 of the media service:", () => {
   test("after the media service is killed while it checks an upload, a repeated request to complete the upload makes the media file ready", async () => {
