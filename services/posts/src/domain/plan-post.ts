@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
-import { composeText } from "@postrider/platforms/text/compose-text";
+import { normalizeText } from "@postrider/platforms/text/normalize-text";
 import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent } from "./effective-content.ts";
 import type { PostAccount, PostContent } from "./post.ts";
@@ -164,12 +164,11 @@ export function planTargets(
 }
 
 /**
- * Returns the SHA-256, in hex, of the content of a publishing target as readers see it. The text is normalized to NFC
- * and its white space is trimmed and collapsed; the media are in their order.
+ * Returns the SHA-256, in hex, of the content of a publishing target as readers see it. The text is normalized, and
+ * the media are in their order.
  */
 export function contentHash(text: string, mediaIds: readonly string[]): string {
-  const folded = composeText(text).replaceAll(/\s+/gu, " ").trim();
   return createHash("sha256")
-    .update(JSON.stringify([folded, mediaIds]))
+    .update(JSON.stringify([normalizeText(text), mediaIds]))
     .digest("hex");
 }

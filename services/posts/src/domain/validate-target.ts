@@ -1,7 +1,7 @@
 import { PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformRules, TagRules, TitleRules } from "@postrider/platforms/rules";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
-import { MAX_MARKS } from "@postrider/platforms/text/compose-text";
+import { MAX_MARKS } from "@postrider/platforms/text/normalize-text";
 import {
   countText,
   effectiveLimits,
