@@ -11,7 +11,6 @@ import {
   type TextMeasure,
 } from "@postrider/platforms/text/text";
 import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./post.ts";
-import { validateAltTexts } from "./validate-alt-texts.ts";
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
@@ -31,7 +30,6 @@ export function validateTarget(
     ...validateDisclosure(input),
     ...validateTags(input, rules.tags),
     ...validateMedia(input, rules),
-    ...validateAltTexts(input, rules),
   ];
 }
 
