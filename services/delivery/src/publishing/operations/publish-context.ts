@@ -9,7 +9,7 @@ import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
 import type { CallPace } from "./call-pace.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import type { EventRecorder } from "./event-recorder.ts";
-import type { LeaseKeeper } from "./lease-keeper.ts";
+import type { TasksInWork } from "./tasks-in-work.ts";
 import type { CallMarker, OpenCalls } from "./visible-calls.ts";
 
 /** Dependencies that all publishing workers of the process share. */
@@ -18,7 +18,7 @@ export interface PublishContext {
   readonly marker: CallMarker;
   readonly pace: CallPace;
   readonly recorder: EventRecorder;
-  readonly leases: LeaseKeeper;
+  readonly inWork: TasksInWork;
   readonly openCalls: OpenCalls;
   /** Signal that is aborted when the process stops: no publishing call begins after that, and running steps end. */
   readonly stopping: AbortSignal;
