@@ -3,6 +3,7 @@ import type { SettingValues } from "@postrider/platforms/settings/patch";
 import { normalizeText } from "@postrider/platforms/text/normalize-text";
 import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent } from "./effective-content.ts";
+import type { QueueSlot } from "./next-slots.ts";
 import type { PostAccount, PostContent } from "./post.ts";
 import { dayOf } from "./quota.ts";
 
@@ -65,6 +66,11 @@ export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
   ];
 }
 
+/** When a new post is to be published, after a queue slot was chosen for a post that asked for one. */
+export type ChosenTiming =
+  | Exclude<PostTiming, { kind: "queue_slot" }>
+  | ({ readonly kind: "chosen_slot" } & QueueSlot);
+
 /** The current time, and how many milliseconds after its due time a post may still be published. */
 interface PlacementTimes {
   readonly now: Date;
@@ -77,13 +83,13 @@ export function dueFrom(dueAt: Date, missedAfterMs: number): Due {
 }
 
 /**
- * Returns the status and times of a new post that is not put into a queue slot. A scheduled time that has just passed
- * is replaced by the current time.
+ * Returns the status and times of a new post. A scheduled time that has just passed is replaced by the current time.
  */
 export function placeNewPost(
-  timing: Exclude<PostTiming, { kind: "queue_slot" }>,
+  timing: ChosenTiming,
   { now, missedAfterMs }: PlacementTimes,
 ): Placement {
+  if (timing.kind === "chosen_slot") return placeAt(timing.slotAt, timing.ruleId, missedAfterMs);
   const queueSlotRuleId = null;
   if (timing.kind === "draft") {
     return { status: "draft", scheduledAt: timing.scheduledAt, queueSlotRuleId, due: null };
