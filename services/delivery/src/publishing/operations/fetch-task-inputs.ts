@@ -8,14 +8,8 @@ import { fetchCredentials } from "#src/clients/accounts.ts";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { nameTask, type ClaimedTask } from "#src/publishing/domain/task.ts";
-import {
-  DONE,
-  giveUp,
-  learned,
-  type PublishContext,
-  type TaskInputs,
-  type WorkEnd,
-} from "./publish-context.ts";
+import type { PublishContext } from "./publish-context.ts";
+import { DONE, giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
 
 /** Publish tasks whose content and credentials are requested together. */
 export interface TaskGroup {

@@ -3,7 +3,8 @@ import type { PublishingConnector } from "@postrider/platforms/publishing/connec
 import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { listUncertainTasks } from "#src/publishing/db/uncertain-targets.ts";
 import { hashContent } from "#src/publishing/domain/visible-call.ts";
-import type { PublishContext, TaskInputs } from "./publish-context.ts";
+import type { PublishContext } from "./publish-context.ts";
+import type { TaskInputs } from "./task-work.ts";
 
 /**
  * Maximum number of publish tasks with an uncertain outcome whose contents are compared for an account. If the account

@@ -8,17 +8,11 @@ import {
   type TaskGroup,
 } from "./fetch-task-inputs.ts";
 import { prepareFiles, type TaskFiles } from "./prepare-files.ts";
-import {
-  backOffMs,
-  giveUp,
-  learned,
-  release,
-  type PublishContext,
-  type WorkEnd,
-} from "./publish-context.ts";
+import { backOffMs, release, type PublishContext } from "./publish-context.ts";
 import { publishTarget } from "./publish-target.ts";
 import { reconcileTarget } from "./reconcile-target.ts";
 import { forTasks, inTaskSpan } from "./task-span.ts";
+import { giveUp, learned, type WorkEnd } from "./task-work.ts";
 
 /** A publish task whose worker was lost this many times in a row is given up before any other work on it. */
 const MAX_CRASHES = 5;
