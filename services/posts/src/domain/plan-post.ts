@@ -82,13 +82,28 @@ export function dueFrom(dueAt: Date, missedAfterMs: number): Due {
   return { dueAt, publishBefore: new Date(dueAt.getTime() + missedAfterMs) };
 }
 
+/** What a new post is planned from, besides its content and its timing. */
+interface PlanInputs extends PlacementTimes {
+  /** The accounts of the post by their ids. */
+  readonly accounts: ReadonlyMap<string, PostAccount>;
+  readonly newId: () => string;
+}
+
 /**
- * Returns the status and times of a new post. A scheduled time that has just passed is replaced by the current time.
+ * Returns the status, the times and the targets of a checked new post. A scheduled time that has just passed is replaced by the
+ * current time.
  */
-export function placeNewPost(
+export function planNewPost(
+  post: PostContent,
   timing: ChosenTiming,
-  { now, missedAfterMs }: PlacementTimes,
-): Placement {
+  { accounts, newId, ...times }: PlanInputs,
+): Placement & { readonly targets: readonly PlannedTarget[] } {
+  const placement = placeNewPost(timing, times);
+  const { due } = placement;
+  return { ...placement, targets: planTargets(post, accounts, { due, idOf: newId }) };
+}
+
+function placeNewPost(timing: ChosenTiming, { now, missedAfterMs }: PlacementTimes): Placement {
   if (timing.kind === "chosen_slot") return placeAt(timing.slotAt, timing.ruleId, missedAfterMs);
   const queueSlotRuleId = null;
   if (timing.kind === "draft") {

@@ -16,7 +16,7 @@ import { insertPost, InsertRefused, type NewPost } from "#src/db/insert-post.ts"
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import { nextFreeSlots } from "#src/domain/next-slots.ts";
-import { placeNewPost, planTargets, type ChosenTiming } from "#src/domain/plan-post.ts";
+import { planNewPost, type ChosenTiming } from "#src/domain/plan-post.ts";
 import { quotaDemands, type QuotaLimits } from "#src/domain/quota.ts";
 import { possibleExhaustions, postPlaced } from "#src/events.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
@@ -201,7 +201,6 @@ function build(
 ): Accepted {
   const { workspaceId, content, options, mediaIds, createdVia } = request;
   const { now, media, accounts } = known;
-  const placement = placeNewPost(timing, { now, missedAfterMs });
   const post: NewPost = {
     id: postId,
     workspaceId,
@@ -211,8 +210,7 @@ function build(
     media: toStoredMedia(mediaIds, media),
     createdVia,
     acceptedAt: now,
-    ...placement,
-    targets: planTargets(request, accounts, { due: placement.due, idOf: newId }),
+    ...planNewPost(request, timing, { accounts, now, missedAfterMs, newId }),
   };
   return { kind: "accepted", post, answer: create(PostSchema, toAcceptedPost(post)) };
 }
