@@ -6,8 +6,8 @@ import {
   type MarkRequest,
   type Unmarked,
 } from "#src/publishing/db/marks.ts";
+import { hashContent } from "#src/publishing/domain/hash-content.ts";
 import { nameTask } from "#src/publishing/domain/task.ts";
-import { hashContent } from "#src/publishing/domain/visible-call.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { DONE, giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
 
