@@ -123,7 +123,7 @@ function learn(example: string, printed: string, variables: Variables): void {
   if (uploadUrl !== undefined) variables["UPLOAD_URL"] = uploadUrl;
 }
 
-/** What each guide needs before its first example, in addition to two accounts. */
+/** Prepares what the examples of each guide in docs/api need, in addition to two accounts. */
 const PREPARE: Readonly<Record<string, Prepare>> = {
   "media.md": async ({ api }) => {
     const body = { url: `${outsideUrl}/unused.jpg` };

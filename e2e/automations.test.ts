@@ -107,7 +107,7 @@ function toPost({ platform, owner: account, id: mediaId }: Media) {
   return { platform, account, mediaId };
 }
 
-/** @param createdAt Default: a time after the activation of every rule. */
+/** @param createdAt When the comment was written. Default: a time after the activation of every rule. */
 async function comment(
   { simulator }: Pick<SharedSystem, "simulator">,
   media: Media,
@@ -121,7 +121,7 @@ function daysAgo(days: number): string {
   return new Date(Date.now() - days * DAY_MS).toISOString();
 }
 
-describe("with sending blocked:", () => {
+describe("while the sending of private replies is blocked:", () => {
   let system: SharedSystem;
   let tenant: Tenant;
   let other: Tenant;
@@ -360,7 +360,7 @@ describe("with sending blocked:", () => {
   });
 });
 
-describe("with sending enabled by the operator:", () => {
+describe("while the operator allows the sending of private replies:", () => {
   let system: SharedSystem;
   let tenant: Tenant;
   beforeAll(async () => {

@@ -74,7 +74,7 @@ test("the README of the client has five examples", () => {
   ]);
 });
 
-describe.each(listRuntimes())("with $name", (runtime) => {
+describe.each(listRuntimes())("in the runtime $name:", (runtime) => {
   test("the publishing example of the client's README prints the permalink of the post on each account", async () => {
     const lines = await runExample(runtime, "Publish, and see what happened on each account");
     expect(lines.toSorted()).toEqual(

@@ -50,7 +50,7 @@ async function comment(media: Media, text: string, createdAt?: string): Promise<
   return await system.simulator.addComment({ platform, account, mediaId }, given);
 }
 
-/** Returns an id of the same form that the platform has not given to anything. */
+/** Returns an id of the same form as `id` that the platform has not given to anything. */
 function inventedId(id: string): string {
   return `${id.slice(0, -3)}${id.endsWith("000") ? "001" : "000"}`;
 }

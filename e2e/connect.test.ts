@@ -50,7 +50,7 @@ async function beginConnect(platform: string) {
     "--workspace",
     tenant.id,
   );
-  // Marks a rejection as handled; a test that expects a failure awaits the command itself.
+  // The handler keeps a failed command from ending the test run. A test that expects the failure awaits the command itself.
   command.catch(() => undefined);
   const link = await Promise.race([url, command.then(() => "")]);
   linkSecrets.push(link.split("/").at(-1) ?? "");

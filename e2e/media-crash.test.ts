@@ -178,7 +178,7 @@ test.each(["media", "gateway"] as const)(
   async (service) => {
     const grant = await persistPresign(VIDEO);
     await using _cut = await openCutUpload(grant, VIDEO);
-    // Waits until the media service has begun to write the file.
+    // Waits until the media service has begun to write the uploaded bytes to a file.
     await eventually(async () => (await listUnnamed(system)).length > 0);
     for (const pid of system.pids(service)) process.kill(pid, "SIGKILL");
     expect(refusalOf(await complete(grant))).toBe("409 media_not_uploaded");

@@ -86,7 +86,7 @@ test("a file that a client uploads directly to S3 is published byte for byte, an
   expect(visible.filter(({ text }) => text === content)).toMatchObject([
     { media: [{ kind: "image", sha256: media.sha256 }] },
   ]);
-  // Waits until the object that the late write created is removed.
+  // Waits until the job remove-orphans has deleted the object that the client wrote again after its upload was complete.
   await eventually(async () => expect(await listKeys()).toEqual([`objects/${grant.id}`]), {
     timeoutMs: 30_000,
   });

@@ -59,7 +59,7 @@ test(
       ),
     );
     for (const [index, burst] of bursts.entries()) {
-      // The gateway of the other version shows the posts that this gateway accepted.
+      // Posts that one gateway accepted are read through the gateway of the other version.
       await expectAll(
         { ...system, api: apis.at(-1 - index) ?? system.api },
         burst,

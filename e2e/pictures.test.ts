@@ -93,7 +93,7 @@ async function checkSeen(platform: PlatformId, { bytes, contentType }: ReaderFil
   expect(limits?.types, platform).toContain(contentType);
   expect(bytes.length, platform).toBeLessThanOrEqual(limits?.maxBytes ?? 0);
   expect(isAnimated || isSizeTaken(facts, rules), platform).toBe(true);
-  // Programs show the colours of a CMYK picture differently.
+  // The published file must not be CMYK, because programs show CMYK colours differently.
   expect(found.space, platform).not.toBe("cmyk");
 
   const factor = Math.min(1, COMPARED / Math.max(facts.width, facts.height));
@@ -163,7 +163,8 @@ test.concurrent.each(["pad", "crop"] as const)(
     });
     const [entry] = await publish(`3:4 with ${imageFit}`, id, [account]);
     if (entry === undefined) throw new Error("the post is not visible");
-    // 3:4 becomes 4:5, by white bars at the sides or by a shorter picture.
+    // The expected picture has the ratio 4:5 instead of 3:4: `pad` adds white bars at the sides, and otherwise the height is
+    // cropped.
     const wanted = { fit: imageFit === "pad" ? "contain" : "cover", background: "white" } as const;
     const [width, height] = imageFit === "pad" ? [1638, 2048] : [1536, 1920];
     const whole = await sharp(file).resize(width, height, wanted).png().toBuffer();

@@ -58,7 +58,7 @@ async function curl(command: string, values: Readonly<Record<string, string>>) {
   return { status: answer.status, body: (await answer.json()) as PostRecord };
 }
 
-/** A simulated account or channel, with what its owner would know. */
+/** A simulated account or channel: its name and the credentials that its owner would enter to connect it. */
 interface Issued {
   readonly username: string;
   readonly credentials: Readonly<Record<string, string>>;

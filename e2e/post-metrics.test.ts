@@ -42,7 +42,7 @@ async function setMetrics(media: Media, values: Readonly<Record<string, number>>
 }
 
 test.each(["instagram", "facebook", "x", "youtube", "bluesky"])(
-  "a metrics refresh returns the metrics of a post on %s, later reads show them too, and a second refresh is deferred",
+  "a metrics refresh returns the metrics of a post on %s, later reads show them too, and a second refresh soon afterwards counts the target as deferred",
   async (platform) => {
     const media = await publishOn(tenant, platform);
     await setMetrics(media, { likes: 12 });

@@ -46,7 +46,7 @@ test("posts that are added to the posting queue at the same moment each take a d
   const tenant = await openTenant(system);
   const bluesky = await tenant.connect("bluesky");
   expect((await addRule(tenant, DAILY)).body.nextSlots).toEqual([0, 1, 2].map(slotAt));
-  // A second queue-slot rule has the same instants in another time zone.
+  // A second queue-slot rule has slots at the same instants, given in another time zone.
   await addRule(tenant, { ...DAILY, times: ["00:00", "09:30"], timezone: "UTC" });
   const posts = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>

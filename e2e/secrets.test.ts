@@ -171,7 +171,8 @@ async function followLink(platform: string, mangle = (back: URL) => back): Promi
     },
     ...words,
   );
-  // A refused request fails the command; the test reads only what the command leaves in logs and tables.
+  // The command fails when its request is refused. The test ignores that: it reads only what the command leaves in logs and
+  // tables.
   const ended = command.catch(() => undefined);
   const { pathname } = new URL(await link);
   plant(`connect link of ${label}`, pathname.split("/").at(-1));
@@ -447,7 +448,7 @@ test("no log, trace, event, error response, metric or table contains a secret th
   for (const [role, password] of Object.entries(rolePasswords))
     plant(`password of ${role}`, password);
 
-  // When the last request is in the log and in the traces, those of all earlier requests are there too.
+  // The log and the traces contain all earlier requests as soon as they contain this last request.
   const traceparent = `00-${LAST_TRACE}-${"1".repeat(16)}-01`;
   await send("/api/v1/nothing", { headers: { "x-request-id": LAST_REQUEST, traceparent } });
   await eventually(() => system.logs().includes(LAST_REQUEST));

@@ -29,7 +29,7 @@ interface Delivery {
   readonly answered: number;
 }
 
-/** The requests with an event about a post, by post and version of the post. */
+/** Returns the received requests with an event about a post, grouped by the post and its version. */
 function listReceived(receiver: Receiver, path: string) {
   const received = receiver.requests
     .filter((request) => request.path === path)
@@ -42,7 +42,7 @@ function parse(body: string): ReceivedEvent {
   return JSON.parse(body) as ReceivedEvent;
 }
 
-/** Each version of each post, which is one event. */
+/** Returns every version of every post of the workspace; each version has one event. */
 async function listVersions({ sql }: System, { id }: Tenant): Promise<readonly string[]> {
   const posts = await sql<{ id: string; version: number }[]>`
     select id, version::int as version from posts.posts where workspace_id = ${id}`;
@@ -75,7 +75,10 @@ async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: numbe
   expect(found).toEqual({ outbox: 0, compositions: 0, queue: 0, parked: 0, succeeded: deliveries });
 }
 
-/** Returns how many requests were not the first one for their event, and how many attempts were not answered. */
+/**
+ * Checks that the endpoint received every event. Returns how many requests repeated an event, and how many attempts were not
+ * answered.
+ */
 function checkEndpoint(
   received: ReturnType<typeof listReceived>,
   deliveries: readonly Delivery[],
@@ -87,7 +90,8 @@ function checkEndpoint(
   expect(requests.filter((same) => new Set(same.map(({ id }) => id)).size !== 1)).toEqual([]);
   const counts = new Map(requests.map((same) => [same[0]?.id, same.length]));
   expect(deliveries.filter(({ status }) => status !== "succeeded")).toEqual([]);
-  // Each answer in the history belongs to a request. A killed process could not record the answers to its last requests.
+  // Each answer in the history of attempts belongs to a request. A killed process could not record the answers to its last
+  // requests.
   const invented = deliveries.filter(
     ({ eventId, answered }) => answered === 0 || answered > (counts.get(eventId) ?? 0),
   );

@@ -59,7 +59,7 @@ interface Person {
   readonly accessJwt: string;
 }
 
-/** Sends a request directly to the PDS, as users and readers do. */
+/** Sends a request directly to the Bluesky server (PDS), as users and readers do. */
 async function ask(method: string, options: { json?: unknown; token?: string } = {}) {
   const { json, token } = options;
   const answer = await fetch(`${proxy.target}/xrpc/${method}`, {
@@ -211,7 +211,7 @@ test("a Bluesky post whose answer was lost is found by its record key and exists
   const [record, ...others] = await listRecords(person);
   expect(others).toEqual([]);
   expect(record?.uri).toBe(`at://${person.did}/${POST}/${targets[0]?.externalId}`);
-  // The record was read back and not written again.
+  // Postrider found the record by reading it back, so it did not write the record again.
   expect(proxy.count("com.atproto.repo.putRecord")).toBe(1);
 });
 

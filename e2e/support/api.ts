@@ -94,8 +94,8 @@ export function createApi(baseUrl: string, apiKey: string): Api {
           );
         }
       } catch (error) {
-        // fetch throws a TypeError with another message when the connection breaks. Such an error does not end the
-        // repetition of the request.
+        // fetch throws a TypeError with a different message when the connection breaks. After such an error the request is sent
+        // again.
         if (error instanceof TypeError && error.message.startsWith("POST /posts")) throw error;
       }
       await pause(RETRY_EVERY_MS);

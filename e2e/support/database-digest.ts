@@ -12,9 +12,9 @@ const MOVING_TABLES = new Set(["accounts.request_budgets"]);
  * which tests detect changes of the database.
  */
 const MOVING_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  // The accounts service updates this column at most once a minute for an API key that is in use.
+  // The column `last_used_at`: the accounts service updates it at most once a minute for an API key that is in use.
   "accounts.api_keys": ["last_used_at"],
-  // The delivery service updates this column while it runs.
+  // The column `seen_at`: the delivery service updates it while it runs.
   "delivery.deployment": ["seen_at"],
 };
 
@@ -36,8 +36,8 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
 }
 
 /**
- * Waits until the database no longer changes: until `looks` consecutive hashes of its rows are equal, with polls of the
- * services between them.
+ * Waits until the database no longer changes: until `looks` hashes of its rows in a row are equal. The services poll several
+ * times between these hashes.
  */
 export async function whenStill(sql: postgres.Sql, looks = 60): Promise<void> {
   let last = "";

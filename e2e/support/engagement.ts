@@ -78,7 +78,7 @@ export function commentsOn({ accountId, id }: Pick<Media, "accountId" | "id">): 
   return `/accounts/${accountId}/media/${encodeURIComponent(id)}/comments`;
 }
 
-/** URL path of the actions on one comment. */
+/** URL path of the comment actions (for example a reply) on one comment. */
 export function actionsOn(media: Pick<Media, "accountId" | "id">, commentId: string): string {
   return `${commentsOn(media)}/${encodeURIComponent(commentId)}/actions`;
 }

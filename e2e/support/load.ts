@@ -35,7 +35,7 @@ export interface Load {
   stop(): Promise<LoadReport>;
 }
 
-/** Of this many requests of a load test, one creates a post; the others only read. */
+/** One of this number of requests in a load test creates a post; the others only read. */
 const CREATES_ONE_IN = 5;
 /**
  * Maximum number of unanswered requests of a load test. At this maximum, further requests are only counted and not

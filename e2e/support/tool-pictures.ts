@@ -175,7 +175,7 @@ export const TOOL_PICTURES: readonly ToolPicture[] = [
   {
     name: "a GIF with one frame",
     contentType: "image/gif",
-    // Dithering adds noise to every pixel, which JPEG does not preserve.
+    // Dithering is off: it would add noise to every pixel, which a JPEG of the picture would not preserve.
     make: async () => await (await sized(800, 600)).gif({ dither: 0 }).toBuffer(),
   },
   {

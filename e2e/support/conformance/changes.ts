@@ -57,7 +57,7 @@ const changeQuery: Change = (draft, operation, { judge, random }) => {
   return true;
 };
 
-/** Values of request headers that the API describes, other than valid ones. */
+/** Unusual values, most of them invalid, for the request headers that the API describes. */
 const HEADER_VALUES: Readonly<Record<string, readonly string[]>> = {
   "Idempotency-Key": ["", "a b", "x".repeat(255), "x".repeat(256), "\u00e9", '"quoted"', "a, b"],
   "If-Match": [

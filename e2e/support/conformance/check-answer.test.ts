@@ -39,7 +39,7 @@ type Sent = Parameters<typeof checker.problemsOf>[0];
 const valid: Sent = { operation: listWebhooks, expectation: "valid" };
 const invalid: Sent = { operation: listWebhooks, expectation: "invalid" };
 
-test("an answer that fits the API description has no problems", () => {
+test("the conformance check reports no problem for an answer that fits the API description", () => {
   expect(checker.problemsOf(valid, answer(200, EMPTY))).toEqual([]);
   expect(checker.problemsOf(invalid, answer(400, refused("invalid_request", "type")))).toEqual([]);
   const later = answer(503, refused("unavailable"), { "retry-after": "1" });

@@ -103,7 +103,7 @@ export function createChooser(options: ChoiceOptions): Chooser {
     choose: (field) => {
       const cursorOf = field.endsWith(".cursor") ? field.slice(0, -".cursor".length) : undefined;
       if (cursorOf !== undefined) return options.pools.pick(`cursor ${cursorOf}`, random);
-      // A few requests get any value that fits the schema instead.
+      // A few fields get any value that fits their schema, instead of a value that lets the request succeed.
       return random.chance(0.03) ? undefined : FIELDS[field]?.(options);
     },
   };

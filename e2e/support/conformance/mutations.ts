@@ -11,7 +11,7 @@ interface Place {
 
 export interface Mutant {
   readonly value: unknown;
-  /** What was changed in the value, for the report. */
+  /** What was changed in the value, in words for the report of a conformance run. */
   readonly label: string;
   /** Whether the API refuses the value because of a rule for all texts that a JSON Schema cannot express. */
   readonly hasRefusedText?: boolean;

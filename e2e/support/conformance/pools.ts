@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Maximum number of values of one kind that are kept; the oldest are dropped first. */
+/** Maximum number of stored values per kind of value; a further value replaces the oldest. */
 const MAX_VALUES = 60;
 
 /** The parameters in the path of a request, such as `{ id, deliveryId }`. */
@@ -9,7 +9,7 @@ export type PathValues = Readonly<Record<string, string>>;
 /** Values of earlier answers that later requests use: paths of resources, ids, cursors and ETags. */
 export interface Pools {
   add(kind: string, value: unknown): void;
-  /** Returns a random value of the kind, or undefined when none is stored. */
+  /** Returns a random stored value of this kind, for example a post id; undefined when none is stored. */
   pick(kind: string, random: Random): unknown;
   all(kind: string): readonly unknown[];
 }
@@ -32,7 +32,7 @@ export function createPools(): Pools {
   };
 }
 
-/** Paths of resources, longest first, each with the kind of the values that its parameters take. */
+/** Starts of paths, longest first, each with what the parameters of the path identify. */
 const PATH_KINDS: readonly (readonly [start: string, kind: string])[] = [
   ["/api/v1/accounts/{id}/media/{mediaId}/comments/{commentId}", "comment"],
   ["/api/v1/accounts/{id}/media/{mediaId}/comments", "publication"],
@@ -49,8 +49,8 @@ const PATH_KINDS: readonly (readonly [start: string, kind: string])[] = [
 ];
 
 /**
- * Returns the kind of the ids in a path, or undefined for a path without parameters. The operation that disconnects accounts
- * has separate accounts, because the other requests need connected ones.
+ * Returns what the ids in a path identify, for example `post`; undefined for a path without parameters. The operation that
+ * disconnects accounts uses accounts of its own (`spareAccount`), because the other requests need connected ones.
  */
 export function pathKind(path: string, operationId: string): string | undefined {
   if (operationId === "disconnectAccount") return "spareAccount";
@@ -59,7 +59,7 @@ export function pathKind(path: string, operationId: string): string | undefined 
   return known?.[1];
 }
 
-/** Kinds of the resources that operations create, by operation id. */
+/** What each operation creates, by operation id. The ids of created resources are stored under this name for later requests. */
 const CREATED: Readonly<Record<string, string>> = {
   createPost: "post",
   presignUpload: "media",

@@ -7,7 +7,7 @@ export interface RawBody {
   readonly label: string;
   readonly bytes: Buffer;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the API must refuse the body. */
+  /** Whether the API must refuse every request with this body. */
   readonly isRefused: boolean;
 }
 

@@ -20,7 +20,7 @@ export interface GeneratedRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer;
   readonly expectation: Expectation;
-  /** How the request differs from a usual one, for the report. */
+  /** How the request differs from a usual one, in words for the report of a conformance run. */
   readonly label: string;
 }
 

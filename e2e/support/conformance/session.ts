@@ -57,7 +57,7 @@ export interface SessionTools {
   readonly report: Report;
 }
 
-/** Maximum number of attempts of a request that the gateway answers with 503. */
+/** Maximum number of attempts of a request that the gateway answers with 503. The last 503 is checked like any other answer. */
 const MAX_ATTEMPTS = 10;
 const EXAMPLE_LENGTH = 600;
 

@@ -16,8 +16,8 @@ interface Kind {
 }
 
 /**
- * Comments of today, and whether the automation rule has to answer each. Readers write them in turn, again from the first
- * one.
+ * Comments that readers write today, and whether the automation rule has to answer each. After the last one readers begin with
+ * the first one again.
  */
 const TODAY: readonly Kind[] = [
   { text: "LINK please", daysAgo: 0, isAnswered: true },

@@ -27,7 +27,7 @@ export const listCrashingPids = (system: System) => [
 ];
 
 /**
- * Waits until every post has a final status and no event is waiting, and checks that the quota counters match the
+ * Waits until every post has a final status and no event waits to be published, and checks that the quota counters match the
  * posts.
  */
 export async function expectAtRest(system: System): Promise<void> {

@@ -62,8 +62,8 @@ export function testKilledServices(stack: () => FaultStack): void {
       const pids = stoppedAmong(system.pids("delivery"));
       return pids.length > 0 && pids;
     });
-    // The time until which the suspended process may send its publishing calls passes on the database's clock before
-    // the process continues.
+    // The process stays suspended until its publishing calls are no longer allowed: the end of that time is stored in the
+    // database, and is compared with the clock of the database.
     await eventually(
       async () => {
         const rows = await system.sql`

@@ -6,7 +6,10 @@ import type { System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
 
 const POSTS = 20;
-/** The first date to which posts are rescheduled, and the step between the dates, so that each change is one. */
+/**
+ * The first date to which a post is rescheduled, and the step to its next date. All dates differ, so each request changes the
+ * post.
+ */
 const FIRST_MS = 10 * 86_400_000;
 const STEP_MS = 1_000;
 
@@ -25,7 +28,7 @@ export async function schedulePosts(tenant: Tenant, accountId: string): Promise<
 
 /**
  * Reschedules posts for `seconds` at a constant rate, or as fast as a loaded machine can, with at most `MAX_IN_FLIGHT` open
- * requests. Returns how many changes were accepted; some meet a killed process.
+ * requests. Returns how many changes were accepted. A change fails when its request reaches a process that is being killed.
  */
 export async function reschedule(
   { api }: Tenant,
@@ -53,7 +56,7 @@ export async function reschedule(
   return accepted;
 }
 
-/** How a process is killed: at a failpoint of webhooks, or wherever it is. */
+/** How a process is killed: when it reaches a failpoint of webhooks, or at any moment. */
 type Kill = { readonly at: string } | { readonly service: ServiceName; readonly replica: number };
 
 /** The kills that a test repeats in this order, most of them of the delivery service. */

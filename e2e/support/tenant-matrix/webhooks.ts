@@ -44,9 +44,8 @@ export async function makeWebhooks(
 }
 
 /**
- * Returns test requests for the operations on webhooks.
- *
- * @param theirs The other workspace; `cursor` is one of its list of posts.
+ * Returns test requests for the operations on webhooks. @param theirs The other workspace; `cursor` is a cursor of its list of
+ * posts.
  */
 export function webhookFixtures(
   ours: WebhookBelongings,

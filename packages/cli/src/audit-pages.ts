@@ -16,7 +16,7 @@ export type AuditFilter = Pick<
   "workspaceId" | "action" | "since" | "before" | "newestFirst"
 >;
 
-/** Number of entries that one RPC returns. An export holds at most one page of each service in memory. */
+/** Maximum number of audit entries that one RPC returns. An export holds at most one page of each service in memory. */
 const PAGE_SIZE = 500;
 
 /** An entry of the audit log as the operator's tool prints it. */

@@ -70,7 +70,7 @@ function findFaults(path: string): string[] {
   const { blocks, spans } = readDocument(path);
   return [
     ...blocks.filter((each) => !isHelp(each)).map((each) => findFault(path, each, true)),
-    // A sentence may name a command without its arguments.
+    // In a sentence of the documentation, a command may stand without its arguments.
     ...spans.filter((each) => !isHelp(each)).map((each) => findFault(path, each, false)),
   ].filter((fault) => fault !== undefined);
 }

@@ -24,7 +24,10 @@ import {
 const NAMES = ["accounts", "posts", "media", "delivery"] as const;
 const URLS = ["ACCOUNTS_URL", "POSTS_URL", "MEDIA_SERVICE_URL", "DELIVERY_URL"];
 const LARGE = 100_000;
-/** Maximum heap of the operator's tool in MiB. It needs 28 MB to start; all entries together need 60 MB more. */
+/**
+ * Maximum heap of the operator's tool in MiB. The tool needs 28 MB to start. If it held all entries of the audit log in
+ * memory, it would need 60 MB more.
+ */
 const HEAP_MB = 64;
 const logger = createLogger({ service: "test", level: "silent" });
 

@@ -74,7 +74,7 @@ test("`database provision` creates a schema for each service in which only the s
   const env = { ...PASSWORDS, DATABASE_URL: database.ownerUrl };
   const services = ["accounts", "posts", "media", "delivery"];
   const printed = JSON.stringify({ services });
-  // The first run is a process with only these variables, as in a container.
+  // The first run of `database provision` is a process with only these environment variables, as in a container.
   const words = [MAIN, "database", "provision", "--json"];
   const { stdout } = await promisify(execFile)(process.execPath, words, { env });
   expect(stdout).toBe(`${printed}\n`);

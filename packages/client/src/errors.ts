@@ -2,13 +2,13 @@ import type { DetailCode, ErrorCode, PostDetail } from "../gen/openapi.ts";
 
 /** One thing that is wrong with a request. Which further fields it has depends on its code. */
 export interface ErrorDetail {
-  /** Stable. The known codes are listed; more can follow. */
+  /** The error code. It never changes its meaning. The known codes are listed; later versions of the API can add more. */
   readonly code: DetailCode | (string & {});
   readonly message: string;
   /** JSON Pointer to the field of the body; with `in`, the name of a query parameter or header. */
   readonly path?: string;
   readonly in?: "query" | "header" | (string & {});
-  /** The target of the post that the detail is about. */
+  /** Id of the account of the target that the error detail is about. */
   readonly accountId?: string;
   readonly platform?: string;
   /** Description of a value that would be accepted. */
@@ -16,16 +16,21 @@ export interface ErrorDetail {
   readonly allowed?: readonly string[];
   readonly minimum?: number;
   readonly maximum?: number;
-  /** What was sent: as JSON, a header or method as it was sent, or the type of a longer value. */
+  /**
+   * What the client sent: a short value as JSON, a header or an HTTP method as it is, and only the type of a longer
+   * value.
+   */
   readonly found?: string;
-  /** The limit, and what was sent, in the same unit. */
+  /** The limit that was exceeded, and the actual value, in the unit `unit`. */
   readonly limit?: number;
   readonly actual?: number;
   readonly unit?: string;
-  /** The status of the object, or that of another server's answer. */
+  /**
+   * The status of the object that the request is about, or the HTTP status with which another server answered Postrider.
+   */
   readonly status?: string | number;
   readonly reason?: string;
-  /** The post that prevents the operation. */
+  /** Id of the post that prevents the operation. */
   readonly postId?: string;
   readonly [field: string]: unknown;
 }
@@ -44,14 +49,15 @@ interface ErrorFields {
 export class PostriderError extends Error {
   override readonly name = "PostriderError";
   /**
-   * Stable: programs decide by it. Two codes are made by the client: `not_modified` for the status 304, with the header
-   * `If-None-Match` only, and `unexpected_answer` for an answer that Postrider did not write.
+   * The error code, by which programs decide; it never changes its meaning. Two codes are made by the client:
+   * `not_modified` for the status 304, which only a request with the header `If-None-Match` gets, and `unexpected_answer`
+   * for an answer that Postrider did not write.
    */
   readonly code: ErrorCode | "not_modified" | "unexpected_answer" | (string & {});
   /** HTTP status of the answer. */
   readonly status: number;
   readonly details: readonly ErrorDetail[];
-  /** Quote it when you report a problem. */
+  /** Id of the request; quote it when you report a problem. */
   readonly requestId: string | null;
   /** Seconds after which the request may succeed, if the answer said so. */
   readonly retryAfterSeconds: number | null;
@@ -82,7 +88,7 @@ export class PostriderConnectionError extends Error {
 /** A post was still being published, or still waiting for its time, when the time limit of `waitForPost` had passed. */
 export class PostWaitTimeoutError extends Error {
   override readonly name = "PostWaitTimeoutError";
-  /** The post as it was last read. */
+  /** The post as the client read it last. */
   readonly post: PostDetail;
 
   constructor(post: PostDetail, timeoutMs: number) {

@@ -6,11 +6,14 @@ export type FileData =
   | ReadableStream<Uint8Array<ArrayBuffer>>
   | AsyncIterable<Uint8Array<ArrayBuffer>>;
 
-/** What the API has to know of a file before it is uploaded. */
+/** What the API must know about a file before its bytes are uploaded. */
 export interface FileFacts {
-  /** Default: the name of the `File`. */
+  /** Name of the file. Default: the name of the `File`. */
   readonly fileName?: string | undefined;
-  /** Default: the type of the `File` or `Blob`, or else the type that belongs to the extension of the file name. */
+  /**
+   * Media type of the file. Default: the type of the `File` or `Blob`, or else the type that belongs to the extension of
+   * the file name.
+   */
   readonly contentType?: string | undefined;
   /** Length of the file; needed for a stream. */
   readonly bytes?: number | undefined;
@@ -78,7 +81,7 @@ function guessType(fileName: string): string | undefined {
   return TYPES[fileName.split(".").at(-1)?.toLowerCase() ?? ""];
 }
 
-/** Returns the file with what the API has to know of it. */
+/** Returns the file with its name, its media type and its length. */
 export function toFileSource(data: FileData, facts: FileFacts): FileSource {
   const { name, type } = factsOf(data);
   const body = toBody(data);

@@ -39,20 +39,23 @@ export type Item<I extends Id, Field extends string> =
 
 /** Options of a single request. */
 export interface RequestOptions {
-  /** Ends the request, and the wait before it is repeated. */
+  /** Signal that ends the request, and the wait before the request is repeated. */
   readonly signal?: AbortSignal | undefined;
   /** The idempotency key of the request. By default, the client makes one for each call that accepts one. */
   readonly idempotencyKey?: string | undefined;
   /** The `ETag` that the post must still have, for `updatePost` and `deletePost`. */
   readonly ifMatch?: string | undefined;
-  /** The workspace, if the API key belongs to several. */
+  /** Id of the workspace; needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;
-  /** Further headers. */
+  /** Further HTTP headers of the request. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Maximum time until an attempt is answered, in milliseconds. */
+  /** Maximum time in milliseconds until a request is answered; each repetition of the request gets the same time. */
   readonly timeoutMs?: number | undefined;
   /** Maximum number of times that the request is repeated. */
   readonly maxRetries?: number | undefined;
-  /** Is called with the answer, of which the result shows the body only; for example to read its `ETag`. */
+  /**
+   * Is called with the HTTP response, for example to read its `ETag`, because the result of the call contains only the
+   * body.
+   */
   readonly onResponse?: ((response: Response) => void) | undefined;
 }

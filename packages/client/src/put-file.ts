@@ -107,7 +107,7 @@ async function putByFetch(url: string, file: FileSource, options: PutOptions): P
 async function put(url: string, file: FileSource, options: PutOptions): Promise<Response> {
   const { XMLHttpRequest: Browser } = globalThis as { readonly XMLHttpRequest?: new () => Xhr };
   if (Browser === undefined) return await putByFetch(url, file, options);
-  // Most browsers cannot send a stream.
+  // Most browsers cannot send a stream in a request.
   const blob = file.body instanceof Blob ? file.body : await new Response(file.body).blob();
   return await putByXhr(new Browser(), url, blob, file, options);
 }

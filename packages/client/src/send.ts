@@ -9,13 +9,16 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /** API key of a workspace. */
   readonly apiKey: string;
-  /** The workspace, if the API key belongs to several. */
+  /** Id of the workspace; needed if the API key belongs to several workspaces. */
   readonly workspaceId?: string | undefined;
-  /** Maximum time until an attempt is answered, in milliseconds. Default: 30 s, or more where checking a file takes long. */
+  /**
+   * Maximum time in milliseconds until a request is answered; each repetition of the request gets the same time. Default:
+   * 30 s, or more where checking a file takes long.
+   */
   readonly timeoutMs?: number | undefined;
   /** Maximum number of times that a request is repeated. Default: 4. */
   readonly maxRetries?: number | undefined;
-  /** Replaces the `fetch` of the platform. */
+  /** The function that the client calls instead of the global `fetch`. */
   readonly fetch?: typeof fetch | undefined;
 }
 
@@ -81,7 +84,7 @@ function limited(signal: AbortSignal | undefined, timeoutMs: number): AbortSigna
   return signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
 }
 
-/** A request as each attempt sends it. */
+/** A request as it is sent first, and again in each repetition. */
 interface Attempt {
   readonly name: string;
   readonly url: URL;

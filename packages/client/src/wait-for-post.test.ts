@@ -84,7 +84,7 @@ test("aborting the signal ends the wait for a post", async () => {
   expect(await wait(() => "publishing", { signal })).toMatchObject({ message: "stopped" });
 });
 
-test("waiting for a post on a server that holds requests repeats the request until the post is final", async () => {
+test("when the server delays its answer until the post is final, the wait for a post repeats the request", async () => {
   const hold = () => new Promise<void>((resolve) => void setTimeout(resolve, 30_000));
   await wait((ms) => (ms < 40_000 ? "publishing" : "published"), {}, true, hold);
   const query = { waitFor: "final", timeoutSeconds: 30 };
@@ -94,7 +94,7 @@ test("waiting for a post on a server that holds requests repeats the request unt
   ]);
 });
 
-test("waiting for a post asks a server of an older version, which cannot hold requests, at intervals", async () => {
+test("waiting for a post asks a server of an older version, which answers at once, at intervals", async () => {
   const hold = (query: unknown) => {
     if (Object.keys(query ?? {}).length === 0) return Promise.resolve();
     const fields = { details: [], requestId: null, retryAfterSeconds: null };

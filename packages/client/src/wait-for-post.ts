@@ -21,11 +21,11 @@ const MAX_INTERVAL_MS = 5_000;
 /** Maximum interval while a post waits for its time, in milliseconds. The time can be changed, or the post published early. */
 const MAX_SCHEDULED_INTERVAL_MS = 60_000;
 const GROWTH = 1.5;
-/** Maximum time for which the server may hold a request, in seconds. */
+/** Maximum time in seconds for which the server may delay its answer until the post is final. */
 const MAX_HELD_SECONDS = 30;
 const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "cancelled"]);
 
-/** Reads a post; the server may hold the request for up to `waitMs` until the post is final. */
+/** Reads a post; the server may delay its answer for up to `waitMs`, until the post is final. */
 type ReadPost = (id: string, waitMs: number, options: RequestOptions) => Promise<PostDetail>;
 
 function createReader(getPost: Operations["getPost"], serverWaits: boolean): ReadPost {
@@ -71,7 +71,7 @@ export async function waitForPost(
   serverWaits = GET_POST_WAITS,
 ): Promise<PostDetail> {
   const deadline = Date.now() + timeoutMs;
-  // While the server holds a request, the caller would see no progress.
+  // While the server delays its answer, the caller would see no progress of the targets.
   const read = createReader(getPost, serverWaits && onUpdate === undefined);
   for (let readings = 0; ; readings += 1) {
     const readAt = Date.now();

@@ -95,7 +95,7 @@ describe("files of every kind:", () => {
         "content-type": "video/mp4",
         "content-length": String(BYTES.length),
       });
-      // The upload URL is the permission: the key must not reach an object store.
+      // The upload URL itself is the permission to upload; the API key must not be sent to an object store.
       expect(file?.headers).not.toHaveProperty("authorization");
       expect(file?.body.equals(BYTES)).toBe(true);
     },
@@ -187,7 +187,7 @@ describe("interrupted uploads:", () => {
     expect(sentFiles().map(({ body }) => body.length)).toEqual(Array(3).fill(BYTES.length));
   });
 
-  test("an upload whose answer was lost is complete when the repetition is refused as received before", async () => {
+  test("an upload whose answer was lost succeeds when its repetition is refused because the file has been received", async () => {
     puts = ["cut", 409];
     expect(await client.uploadFile(blob, { fileName: "video.mp4" })).toEqual(MEDIA);
     expect(requests().at(-1)).toBe("POST /api/v1/media/m/complete");

@@ -1,7 +1,7 @@
 import { takers } from "#src/demo-pieces.ts";
 import type { LocalStack } from "#src/local-file.ts";
 
-/** What `npm start` prints when everything is ready. */
+/** The text that `npm start` prints when every process of the local stack is ready. */
 export function banner(stack: LocalStack, readyMs: number): string {
   const body = JSON.stringify({
     content: "Hello from Postrider",

@@ -20,7 +20,7 @@ if (command === undefined) {
 try {
   process.exit(await command(args));
 } catch (error) {
-  // The error is printed in one line without its stack trace; the log files have the details.
+  // The command prints its error in one line without the stack trace; the log files have the details.
   process.stderr.write(`postrider: ${reasonOf(error)}\n`);
   process.exit(1);
 }

@@ -17,7 +17,7 @@ export function progressLine(target: PostTarget, elapsedMs: number): string {
 
 /** A publishing target, and whether readers of the platform see its post. */
 export interface VerifiedTarget {
-  /** The kind of post: a text, an image or a video. */
+  /** The kind of a demo post: a text, an image or a video. */
   readonly kind: string;
   readonly target: PostTarget;
   readonly visible: boolean;

@@ -17,7 +17,7 @@ import { unprivilegedUser } from "#src/unprivileged-user.ts";
 
 /** A running embedded Postgres. Disposing of it stops the server and keeps its data. */
 export interface EmbeddedPostgres extends AsyncDisposable {
-  /** Connection URL of the cluster's owner (a superuser). */
+  /** Connection URL of the owner (a superuser) of the Postgres cluster. */
   readonly url: string;
   /** Process id of the Postgres server (postmaster). */
   readonly pid: number;
@@ -29,13 +29,16 @@ export interface EmbeddedPostgres extends AsyncDisposable {
 
 /** Options for the start of an embedded Postgres. */
 export interface EmbeddedPostgresOptions {
-  /** Folder of the cluster, which is created unless it exists. */
+  /** Folder of the Postgres cluster, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port on which the server listens; default: a free one. */
+  /** Port on which the Postgres server listens; default: a free one. */
   readonly port?: number;
-  /** Password of the cluster's owner, which cannot change later. The default is for clusters of tests only. */
+  /**
+   * Password of the owner of the Postgres cluster, which cannot change later. The default is for clusters of tests
+   * only.
+   */
   readonly password?: string;
-  /** File for the server's messages; default: `<dataDir>.log`. */
+  /** File for the messages of the Postgres server; default: `<dataDir>.log`. */
   readonly logFile?: string;
   /** Additional settings of `postgresql.conf`, which override the built-in ones. */
   readonly settings?: Readonly<Record<string, string>>;

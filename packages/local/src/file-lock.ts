@@ -14,8 +14,8 @@ const SQLITE_BUSY = 5;
 export function tryLockFile(path: string): Disposable | undefined {
   const database = new DatabaseSync(path, { timeout: 0 });
   try {
-    // Exactly one of several connections gets the lock for writing. An exclusive transaction could fail in all of them,
-    // because each needs the others to stop reading for a moment.
+    // SQLite gives the lock for writing to exactly one of several connections. With `begin exclusive` all of them could
+    // fail, because each connection needs the others to stop reading for a moment.
     database.exec("pragma journal_mode = memory; begin immediate");
     return { [Symbol.dispose]: () => database.close() };
   } catch (error) {

@@ -31,12 +31,12 @@ function readHolder(file: string): ProcessIdentity | undefined {
     const value: unknown = JSON.parse(readFileSync(file, "utf8"));
     return isIdentity(value) ? value : undefined;
   } catch {
-    // A file that names no process is a valid hold file too.
+    // A hold file that names no process, for example an empty one, is valid too.
     return undefined;
   }
 }
 
-/** Whether a value that was read from a file is a process identity. */
+/** Whether a value that was read from a file identifies a process (pid, boot id and start time). */
 export function isIdentity(value: unknown): value is ProcessIdentity {
   return (
     typeof value === "object" &&

@@ -15,7 +15,7 @@ export type JavaEnvironment = Readonly<
   Partial<Record<"PATH" | "HOME" | "JAVA_HOME" | "MAVEN_OPTS", string | undefined>>
 >;
 
-/** The Java program: that of `JAVA_HOME`, otherwise the one on PATH. */
+/** The Java program: the one in `JAVA_HOME`, otherwise the one on PATH. */
 export function javaProgram(env: JavaEnvironment): string {
   return env.JAVA_HOME === undefined || env.JAVA_HOME === ""
     ? "java"
@@ -59,7 +59,8 @@ async function requireJava(env: JavaEnvironment): Promise<void> {
   }
 }
 
-// Downloads into a temporary folder and renames it at the end, so that concurrent or interrupted runs leave no partial library.
+// Downloads the jars into a temporary folder and renames it at the end, so that concurrent or interrupted downloads
+// leave no incomplete library.
 async function download(env: JavaEnvironment, stamp: string): Promise<void> {
   const unfinished = join(folder, `lib-unfinished-${process.pid}`);
   mkdirSync(unfinished, { recursive: true });

@@ -20,13 +20,13 @@ export interface EmbeddedKafka extends RunningPart {
 
 /** Options for the start of the embedded Kafka broker. */
 export interface KafkaOptions {
-  /** Folder of the broker's data, which is created unless it exists. */
+  /** Folder of the Kafka broker's data, which is created unless it exists. */
   readonly dataDir: string;
-  /** Port on which the broker listens; default: a free one. */
+  /** Port on which the Kafka broker listens; default: a free one. */
   readonly port?: number;
-  /** File for the broker's messages; default: `<dataDir>.log`. */
+  /** File for the messages of the Kafka broker; default: `<dataDir>.log`. */
   readonly logFile?: string;
-  /** Additional properties of the broker, which override the built-in ones. */
+  /** Additional properties of the Kafka broker, which override the built-in ones. */
   readonly properties?: (place: BrokerPlace) => Readonly<Record<string, string>>;
   /** Environment in which Java and Maven are found. */
   readonly env?: JavaEnvironment;
@@ -92,7 +92,8 @@ async function format(java: Java, dataDir: string, properties: string): Promise<
     return;
   }
   rmSync(join(dataDir, "log"), { recursive: true, force: true });
-  // Without the letter in front, a Kafka cluster id might start with a dash, which the tool would parse as an option.
+  // The Kafka cluster id starts with the letter P, because the tool would parse an id that starts with a dash as an
+  // option.
   const clusterId = `P${randomBytes(16).toString("base64url").slice(1)}`;
   const tool = ["kafka.tools.StorageTool", "format", "-t", clusterId, "-c", properties];
   try {

@@ -39,7 +39,7 @@ export async function claimFolder(layout: Layout): Promise<FolderClaim> {
   return { [Symbol.dispose]: () => release(layout, lock) };
 }
 
-// The launcher releases the lock last, so that it cannot delete a file of the next launcher.
+// The launcher releases its lock last, because the next launcher that gets the lock writes files with the same names.
 function release(layout: Layout, lock: Disposable): void {
   for (const file of [layout.localFile, layout.processesFile, layout.launcherFile]) {
     rmSync(file, { force: true });
@@ -53,13 +53,16 @@ export function findLauncher(layout: Layout): ProcessIdentity | undefined {
   return isIdentity(launcher) && stillRuns(launcher) ? launcher : undefined;
 }
 
-/** Records the processes of the stack, so that the next launcher can end them if this one is killed. */
+/**
+ * Records the processes of the local stack, so that the next launcher can end them if the current launcher is killed.
+ */
 export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   const identities = pids.map((pid) => identifyProcess(pid)).filter((each) => each !== undefined);
   writeJsonFile(layout.processesFile, identities);
 }
 
-// A launcher of an earlier version of Postrider does not lock the file.
+// A launcher of an earlier version of Postrider does not hold the lock on the data folder, so it is found by its
+// launcher file.
 function refuseOlderLauncher(layout: Layout): void {
   const launcher = findLauncher(layout);
   if (launcher !== undefined) {

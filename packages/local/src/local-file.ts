@@ -48,6 +48,6 @@ export interface LocalStack {
 
 /** Reads the description of the running stack; undefined when none runs. */
 export function readLocalStack(file: string): LocalStack | undefined {
-  // The shape of `local.json` is not checked, because only the launcher writes the file.
+  // The content of `local.json` is not validated, because only the launcher writes the file.
   return readJsonFile(file) as LocalStack | undefined;
 }

@@ -5,8 +5,8 @@ import { root } from "#src/layout.ts";
 import { NODE_FLAGS } from "#src/node-process.ts";
 import { serviceNames } from "#src/services.ts";
 
-// What the flag does to the memory of a process under load is measured by `bench/memory.ts`.
-test("services run with a limit to the garbage in V8's old generation: it is collected when the heap has grown by half", () => {
+// `bench/memory.ts` measures what the flag `--heap-growing-percent` does to the memory of a process under load.
+test("services run Node with the flag that makes V8 collect its old generation when the heap has grown by half", () => {
   expect(NODE_FLAGS).toContain("--heap-growing-percent=50");
 });
 

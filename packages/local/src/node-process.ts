@@ -16,17 +16,20 @@ export interface NodeProcessOptions {
 }
 
 /**
- * Flags of Node for each service; the image and the `start` scripts of the services have the same ones. The small semi-space
- * keeps an idle service at about 130 MB. V8 collects the old generation when it has grown by half since the last
- * collection. By default it may grow fourfold: then delivery kept 110 MB of garbage, and the buffers that this garbage
- * held, at 30 MB in use (`bench/memory.ts`).
+ * Flags of Node for each service; the image and the `start` scripts of the services have the same ones. The small
+ * semi-space keeps an idle service at about 130 MB. V8 collects the old generation when it has grown by half since the
+ * last collection. With V8's default, which lets it grow fourfold, the delivery service used 30 MB and kept 110 MB of
+ * garbage, and the buffers that this garbage held (`bench/memory.ts`).
  */
 export const NODE_FLAGS: readonly string[] = [
   "--max-semi-space-size=2",
   "--heap-growing-percent=50",
 ];
 
-/** Starts a service with the Node of this process, without a shell or wrapper: the pid is that of the listening process itself. */
+/**
+ * Starts a service with the Node of this process, without a shell or wrapper, so that the pid belongs to the process
+ * that listens on the port.
+ */
 export function startNodeProcess(options: NodeProcessOptions): Promise<RunningPart> {
   const log = openSync(options.logFile, "a", 0o600);
   const child = spawn(process.execPath, [...NODE_FLAGS, options.script], {

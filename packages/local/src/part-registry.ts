@@ -5,7 +5,7 @@ import { SupervisedPart } from "#src/supervised-part.ts";
 
 /**
  * The processes of one local stack. The registry writes their pids to a file, so that the next launcher can end them if
- * this one is killed.
+ * the current launcher is killed.
  */
 export class PartRegistry {
   readonly #parts: SupervisedPart[] = [];

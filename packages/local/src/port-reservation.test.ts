@@ -7,7 +7,7 @@ import { reservePort } from "#src/port-reservation.ts";
 const FREE_PORT = fileURLToPath(new URL("free-port.ts", import.meta.url));
 const RESERVATION = fileURLToPath(new URL("port-reservation.ts", import.meta.url));
 
-test("a port that one process has reserved cannot be reserved by another one", async () => {
+test("a port that one process has reserved cannot be reserved by another process", async () => {
   const port = await findStablePort();
   const program = `
     const { reservePort } = await import(${JSON.stringify(RESERVATION)});

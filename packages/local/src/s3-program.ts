@@ -68,7 +68,8 @@ async function findGo(env: GoEnvironment): Promise<string> {
   );
 }
 
-// Builds into a temporary folder and renames it at the end, so that concurrent or interrupted builds leave no partial program.
+// Builds the S3 server in a temporary folder and renames the program at the end, so that concurrent or interrupted
+// builds leave no incomplete program.
 async function build(go: string, env: GoEnvironment, program: string): Promise<void> {
   const unfinished = `${program}-unfinished-${process.pid}`;
   mkdirSync(unfinished, { recursive: true });

@@ -38,8 +38,8 @@ export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayB
   const count = Math.max(1, Math.round(video.seconds * FRAMES_PER_SECOND));
   const frames = Array.from({ length: count }, (_, index) => frame(video, index));
   const type = box("ftyp", ascii(video.brand), u32(512), ascii(video.brand));
-  // Measures the length of the `moov` box with offset 0. The field for the offset of the frames has a fixed length, so
-  // the real offset does not change the box's length.
+  // This first call only measures the length of the `moov` box, with 0 as the offset of the frames. The offset is a
+  // field of fixed length, so the box with the real offset has the same length.
   const movieBytes = movie(video, frames, 0).length;
   const data = type.length + movieBytes + 8;
   return Uint8Array.from(

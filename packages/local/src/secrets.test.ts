@@ -25,7 +25,7 @@ test("a second start of a stack uses the secrets of the first start", () => {
   expect(loadSecrets(file)).toEqual(loadSecrets(file));
 });
 
-test("two installations share no secret", () => {
+test("two local stacks get different secrets", () => {
   const texts = [makeSecrets(), makeSecrets()].flatMap(
     ({ rolePasswords, migrationPasswords, identityKeys, ...rest }) => [
       ...Object.values(identityKeys),

@@ -9,7 +9,7 @@ import { toIdentity, type OwnIdentity } from "@postrider/shared/identity/setting
 import { readJsonFile, writeJsonFile } from "#src/json-file.ts";
 import { type DatabaseService, databaseServices } from "#src/services.ts";
 
-/** All secrets that the stack generates. One file stores them. */
+/** All secrets of a local stack. One file stores them. */
 export interface Secrets {
   /** Password of the owner of the embedded Postgres. */
   readonly ownerPassword: string;
@@ -52,7 +52,7 @@ function makePasswords(): Record<DatabaseService, string> {
   };
 }
 
-/** Generates new secrets. */
+/** Generates new secrets for a local stack. */
 export function makeSecrets(): Secrets {
   return {
     ownerPassword: randomSecret(),

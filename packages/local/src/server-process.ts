@@ -8,16 +8,16 @@ import type { RunningPart } from "#src/running-part.ts";
 
 /** Options for the start of a third-party server, for example a Kafka broker. */
 export interface ServerProcessOptions {
-  /** Name of the server in error messages. */
+  /** Name of the third-party server in error messages. */
   readonly name: string;
   readonly program: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Port of the loopback address on which the server listens when it is ready. */
+  /** Port of the loopback address on which the third-party server listens when it is ready. */
   readonly port: number;
-  /** File to which the output of the server is appended. */
+  /** File to which the output of the third-party server is appended. */
   readonly logFile: string;
-  /** How long the server may take to stop after SIGTERM before it is killed. */
+  /** How long the third-party server may take to stop after SIGTERM before it is killed. */
   readonly graceMs: number;
 }
 

@@ -12,7 +12,7 @@ export interface StackPorts {
   readonly postgres: number;
   readonly kafka: number;
   readonly simulator: number;
-  /** The port of a service: that of its only replica, or of the forwarder in front of several replicas. */
+  /** The port of a service: the port of its only replica, or of the forwarder in front of several replicas. */
   readonly entry: Readonly<Record<ServiceName, number>>;
   readonly replicas: Readonly<Record<ServiceName, readonly ReplicaPorts[]>>;
 }

@@ -14,7 +14,7 @@ export interface StartOptions {
   readonly help: boolean;
 }
 
-/** The text that `--help` prints. */
+/** The text that `npm start -- --help` prints. */
 export const usage = `npm start -- [--port N] [--kafka] [--fresh] [--replicas N] [--no-restart]
 
   --port N       the gateway listens on N (8080 by default)

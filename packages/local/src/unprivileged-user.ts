@@ -1,7 +1,7 @@
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 
-/** The user as which a process is started. */
+/** The operating-system user as which a process is started. */
 export interface ProcessUser {
   readonly uid: number;
   readonly gid: number;

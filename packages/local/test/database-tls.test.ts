@@ -59,7 +59,7 @@ async function connect(parameters: string, host = "localhost"): Promise<unknown>
   }
 }
 
-test("a connection with verify-full accepts a Postgres server only if the authority signed its certificate for its name", async () => {
+test("a connection with verify-full accepts a Postgres server only if the certificate authority signed the server's certificate for its name", async () => {
   const own = `sslmode=verify-full&sslrootcert=${join(folder, "own.pem")}`;
   const other = `sslmode=verify-full&sslrootcert=${join(folder, "other.pem")}`;
   expect(await connect(own)).toBe(true);
@@ -69,7 +69,7 @@ test("a connection with verify-full accepts a Postgres server only if the author
   expect(await connect("sslmode=disable")).toBe(false);
 });
 
-test("a connection with sslmode=require verifies the server if the connection string names an authority", async () => {
+test("a connection with sslmode=require verifies the server if the connection string names a certificate authority", async () => {
   expect(await connect("sslmode=require")).toBe(true);
   const other = `sslmode=require&sslrootcert=${join(folder, "other.pem")}`;
   expect(await connect(other)).toBe("DEPTH_ZERO_SELF_SIGNED_CERT");

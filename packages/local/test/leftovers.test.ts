@@ -73,7 +73,7 @@ async function startClaimer() {
 
 test("exactly one of several launchers of a local stack that start at once claims the data folder, also after the last owner was killed", async () => {
   const claimers = await Promise.all(Array.from({ length: 6 }, () => startClaimer()));
-  // A launcher of an earlier version, which was killed too, left only its file.
+  // A killed launcher of an earlier version, which locks no file, left its launcher file behind.
   writeJsonFile(layout.launcherFile, { ...identifyProcess(process.pid), startTicks: 1 });
   for (let round = 1; claimers.length > 1; round += 1) {
     for (const { claim } of claimers) claim();

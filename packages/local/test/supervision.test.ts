@@ -97,7 +97,7 @@ test("a killed process of the local stack is started again and listens on its po
   expect(part.pid).toBe(second);
 });
 
-test("the recorded pid of a process of the local stack is that of the listening process itself", async () => {
+test("the recorded pid of a process of the local stack is the pid of the process that listens on the port", async () => {
   await using part = await startPart({ restart: true });
 
   expect(await answering()).toBe(part.pid);
@@ -133,7 +133,7 @@ test("a process of the local stack that is stopped by SIGSTOP is not replaced", 
   await using part = await startPart({ restart: true });
   const { pid } = part;
   process.kill(pid, "SIGSTOP");
-  // The request waits as long as the supervisor would need to replace a process that it considers dead.
+  // The request fails after 1 s. Within this time, the supervisor would have restarted a process that had ended.
   const answer = fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(1_000) });
   await expect(answer).rejects.toThrow("timeout");
 

@@ -36,7 +36,8 @@ export async function startBridge(config: Config): Promise<void> {
 
   const answer = (message: JSONRPCMessage) => {
     if ("id" in message) open.delete(message.id);
-    // Older clients name the version of the protocol once, and Postrider reads it in a header of each later request.
+    // An agent names the protocol version only in its first message, but Postrider reads the version from a header of
+    // each later request.
     if (isJSONRPCResultResponse(message) && message.id === initializeId)
       postrider.setProtocolVersion(String(message.result["protocolVersion"]));
     // The agent may have exited before the answer arrived.

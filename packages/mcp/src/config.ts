@@ -2,7 +2,7 @@
 export interface Config {
   readonly url: URL;
   readonly apiKey: string;
-  /** The workspace, if the key belongs to several. */
+  /** Id of the workspace; needed if the API key belongs to several workspaces. */
   readonly workspaceId: string | undefined;
 }
 

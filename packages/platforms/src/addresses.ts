@@ -29,7 +29,7 @@ function readPlace(read: EnvReader, platform: PlatformId): Place {
   const own = PUBLIC_API[platform];
   const api = read
     .about(
-      `Base address for all calls to ${PLATFORMS[platform].displayName}, for example of a simulator. A value other than the default also replaces the platform's other hosts, such as those for sign-in and uploads.`,
+      `Base address for all calls to ${PLATFORMS[platform].displayName}, for example that of the simulator. A value other than the default is also used instead of ${PLATFORMS[platform].displayName}'s other hosts, such as those for sign-in and uploads.`,
       {
         level: "tests",
       },

@@ -71,9 +71,9 @@ export interface ImageRules {
   readonly maxRatio?: number;
   /** Narrower images are enlarged to this width. */
   readonly minWidth?: number;
-  /** Maximum of the longer side. */
+  /** Maximum number of pixels of the image's longer side. */
   readonly maxLongSide?: number;
-  /** Maximum of the shorter side. */
+  /** Maximum number of pixels of the image's shorter side. */
   readonly maxShortSide?: number;
   readonly maxWidthPlusHeight?: number;
   /** Maximum ratio of an image's longer side to its shorter side. */
@@ -205,8 +205,8 @@ export interface PlatformRules {
   };
   readonly idempotency: IdempotencyClass;
   /**
-   * Paths of the rule values that official documentation does not confirm, which should be checked against the real
-   * platform.
+   * Paths of the values in these rules that official documentation does not confirm, so that they should be checked
+   * against the real platform.
    */
   readonly verifyLive: readonly string[];
 }

@@ -9,8 +9,8 @@ import { unknownCall } from "./unknown-call.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Maximum number of runs of preparation steps in one attempt; after it, the preparation starts again from the first
- * step.
+ * Maximum number of runs of preparation steps in one attempt. After it, the attempt ends, and the preparation starts
+ * again from the first step.
  */
 const MAX_RUNS = 40;
 

@@ -44,7 +44,7 @@ function mediaOf(platform: PlatformId): readonly PublicationMedia[] {
   return platform === "youtube" || platform === "tiktok" ? [mp4Media(1000)] : [];
 }
 
-/** A journal in memory, which grants one publishing call. */
+/** A journal of a live check that is held in memory and permits one publishing call. */
 class Journal {
   readonly steps: LiveCheckStep[] = [];
   readonly kept: LivePost[] = [];
@@ -143,7 +143,7 @@ test("a live check reports a platform that changes the text of posts", async () 
   expect(journal.isDropped).toBe(true);
 });
 
-test("a live check reports a deletion that the platform refuses, and keeps the post in its journal", async () => {
+test("a live check reports a deletion that the platform refuses, and its journal (the stored record of the check) still names the post", async () => {
   await platformOf("bluesky").addFault("delete", "status", { status: 403, times: 5 });
   const { steps, journal } = await check("bluesky");
 
@@ -170,7 +170,7 @@ test("a live check that cannot read the account's posts reports this, and still 
   expect(steps).toContain("find it no longer: warning");
 });
 
-test("a live check makes no publishing call that its journal does not grant", async () => {
+test("a live check makes no publishing call that its journal (the stored record of the check) does not permit", async () => {
   const journal = new Journal();
   const context = await contextOf("telegram", journal);
   journal.beginCall = () => Promise.resolve({ kind: "refused", message: "publishing is paused" });
@@ -184,7 +184,7 @@ test("a live check makes no publishing call that its journal does not grant", as
   expect(await platformOf("telegram").visible()).toEqual([]);
 });
 
-test("a live check fails when the connector prepares no unpublished post", async () => {
+test("a live check on Facebook fails when the preparation steps create no unpublished post", async () => {
   const connector = connectorOf("facebook");
   const { steps, journal } = await check("facebook", {
     connector: { ...connector, steps: () => [] },

@@ -153,7 +153,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     expect(operations.filter(({ operation }) => operation === "metrics")).toHaveLength(1);
   });
 
-  test(`the ${name} connector reads earlier counters while ${name} answers with stale data`, async () => {
+  test(`the ${name} connector returns outdated counters while the simulated ${name} answers with outdated data`, async () => {
     const account = await createAccount(site);
     const id = await publish(site, account);
     await setMetrics(site, account, id, { likes: 1 });

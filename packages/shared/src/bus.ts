@@ -58,7 +58,7 @@ export interface Bus extends AsyncDisposable {
   check(): Promise<void>;
 }
 
-/** Maximum number of records per call of a `BatchHandler`. */
+/** Maximum number of records of the event bus per call of a `BatchHandler`; the next call gets further records. */
 export const MAX_BATCH_RECORDS = 200;
 
 /** Thrown when the broker can never accept at least one of the published records. */

@@ -5,7 +5,7 @@ import type { Setting } from "#src/config/settings.ts";
 
 export { EnvReader } from "#src/config/env-reader.ts";
 
-/** Reads a configuration; throws one `ConfigError` that lists every fault. */
+/** Reads a configuration with `read`. If settings are invalid, throws one `ConfigError` that lists all of them. */
 export function loadConfig<T extends object>(
   env: Environment,
   read: (reader: EnvReader) => T,

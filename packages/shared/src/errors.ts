@@ -6,7 +6,10 @@ export type Violation = Omit<MessageInitShape<typeof ViolationSchema>, "$typeNam
   readonly code: string;
 };
 
-/** The kind of a failed request, which determines the Connect error code. */
+/**
+ * The class of an error that a service answers with. It determines the Connect error code; `reason` says more exactly
+ * what is wrong.
+ */
 export type ErrorKind =
   | "invalid"
   | "unauthenticated"

@@ -5,8 +5,8 @@ import type { ISql, TransactionSql } from "#src/postgres.ts";
 import { currentCause, type Cause } from "#src/telemetry/cause.ts";
 
 /**
- * Maximum size in bytes of the message of an event. Larger data stays in its database table, and the event refers to
- * it.
+ * Maximum size in bytes of the message of an event; a larger event is refused when it is appended. Larger data stays in
+ * its database table, and the event refers to it.
  */
 export const MAX_PAYLOAD_BYTES = 64 * 1024;
 

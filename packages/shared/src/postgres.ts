@@ -14,9 +14,9 @@ const types = {
     serialize: (value: number) => value.toString(),
     parse: (text: string) => Number(text),
   },
-  /** The array types text[], varchar[], name[] and uuid[]. */
+  /** Converts the array types text[], varchar[], name[] and uuid[]. */
   texts: { to: 1009, from: [1009, 1015, 1003, 2951], serialize: formatArray, parse: parseArray },
-  /** The array types int4[], int8[] and float8[]. */
+  /** Converts the array types int4[], int8[] and float8[]. */
   numbers: {
     to: 1007,
     from: [1007, 1016, 1022],

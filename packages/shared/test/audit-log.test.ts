@@ -82,7 +82,7 @@ test.each([
   const before = await readAuditLog(database.sql);
   const text = statement.replace("audit_log", "sample.audit_log");
   await expect(database.ownerSql.unsafe(text)).rejects.toThrow("the audit log is append-only");
-  // Postgres may refuse the statement for another reason: the role of the service may lack the right as well.
+  // For the service's role, Postgres may give another reason, because this role also lacks the right.
   await expect(database.sql.unsafe(text)).rejects.toThrow(/append-only|permission denied/);
   expect(await readAuditLog(database.sql)).toEqual(before);
 });
@@ -96,7 +96,8 @@ test("the audit log of a workspace does not contain entries of other workspaces"
 
 test("pages of the audit log contain each matching entry once, in both orders, also when entries have the same time", async () => {
   const workspaceId = newId();
-  // The audit entries of one statement have the same time, because times are stored in whole milliseconds.
+  // All audit entries that one statement appends get the same time, so that the pages must also be right within one
+  // time.
   const entries = Array.from({ length: 60 }, (_, index) =>
     entryOf(workspaceId, index % 2 === 0 ? "key.create" : "key.revoke"),
   );
@@ -143,7 +144,7 @@ test.each([
   await expect(list(request)).rejects.toMatchObject({ violations: [{ path }] });
 });
 
-test("each filter of the audit log reads its page from an index in the order of time", async () => {
+test("an index in the order of time serves each filter of the audit log, so that no page has to be sorted", async () => {
   const filters = ["true", `workspace_id = '${newId()}'`, "action = 'key.create'"];
   for (const filter of filters) {
     const plan = await database.sql.begin(async (tx) => {

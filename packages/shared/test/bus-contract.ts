@@ -13,7 +13,7 @@ import type { Sql } from "#src/postgres.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { logger } from "./test-service.ts";
 
-/** The event bus of a technology, on which the tests run that every bus must pass. */
+/** An event bus of one technology. The tests that every bus must pass run on it. */
 export interface BusFixture extends AsyncDisposable {
   /** Database of the consumers in the tests. */
   readonly sql: Sql;

@@ -103,7 +103,7 @@ test("the runtime role of a service reads and writes the rows of its tables, and
   await provision();
   expect(await migrate(installation.migration, MIGRATIONS)).not.toEqual([]);
   await expectRuntimeRights(installation);
-  // The relay of the outbox reads this value.
+  // The outbox relay reads this last value of the id sequence, so the runtime role must have the right to it.
   const { runtime } = installation;
   await runtime`
     insert into outbox (event_id, type, key, payload, headers)
@@ -162,7 +162,7 @@ test("functions of a migration let the runtime role create and drop partitions o
   expect(await runtime`select to_regclass('readings_20200101') as found`).toEqual([
     { found: null },
   ]);
-  // A temporary table of the same name does not take the place of the real table.
+  // The function uses the real table even if a temporary table has the same name.
   await runtime.begin(async (tx) => {
     await tx`create temporary table readings (id int) on commit drop`;
     await tx`select create_readings_partition(current_date + 1)`;
@@ -227,7 +227,7 @@ test("provisioning takes ownership from the runtime role of an older release whi
   expect(await countOwned(`postrider_${name}_migration`)).toBeGreaterThan(10);
 });
 
-/** Starts a server that forwards connections to Postgres and keeps what clients send. */
+/** Starts a server that forwards connections to Postgres and records what clients send. */
 async function recordConnections(
   target: URL,
 ): Promise<{ url: string; sent: () => string } & Disposable> {

@@ -14,7 +14,7 @@ import { startKafka, type EmbeddedKafka } from "../../local/src/kafka.ts";
 import { makeTestFolder } from "../../local/src/test-folder.ts";
 import { createDatabase, logger } from "./test-service.ts";
 
-/** Properties of the broker: it refuses consumers with a session timeout of more than 6 s. */
+/** Settings of the Kafka broker: it refuses consumers that request a session timeout of more than 6 s. */
 const BROKER = { "group.max.session.timeout.ms": "6000" };
 const WAIT = { timeoutMs: 25_000 };
 
@@ -117,7 +117,8 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
   );
   await send(["after"]);
   await eventually(() => expect(seen).toContain("after"), WAIT);
-  // Consumers may get a record before Kafka confirms it to the relay, which deletes the row only then.
+  // A consumer may get a record before Kafka confirms this record to the outbox relay, and only then does the relay
+  // delete the event from the outbox. So this test waits.
   await eventually(
     async () => expect(await database.sql`select 1 from outbox`).toHaveLength(0),
     WAIT,
@@ -125,7 +126,7 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
 }, 60_000);
 
 test("a Kafka consumer joins its group with a session timeout of at most 6 s, which is how long a killed process delays its group", async () => {
-  // The broker of this test refuses longer session timeouts.
+  // The Kafka broker of this test refuses a consumer that requests a session timeout of more than 6 s.
   const topic = await makeTopic();
   await using bus = open();
   const { seen, handle } = collect();
@@ -134,7 +135,7 @@ test("a Kafka consumer joins its group with a session timeout of at most 6 s, wh
   await eventually(() => expect(seen).toEqual(["a"]), WAIT);
 });
 
-test("a Kafka consumer whose handler never returns rejoins its group, and finally ends its process", async () => {
+test("a Kafka consumer whose handler never returns rejoins its group, and ends its process if it is still stuck then", async () => {
   const topic = await makeTopic();
   const fatal: unknown[] = [];
   let calls = 0;

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Uses enough transaction ids to make a snapshot that was taken before old enough to be reported. */
+/** Uses 1,100 transaction ids, because the metric shows a snapshot only after 1,000 further transactions have begun. */
 async function useTransactions(): Promise<void> {
   await database.sql`
     do $$

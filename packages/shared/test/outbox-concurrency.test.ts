@@ -28,8 +28,8 @@ beforeAll(async () => {
 afterAll(() => database[Symbol.asyncDispose]());
 
 /**
- * Runs concurrent writers whose transactions stay open for up to 20 ms after the append, so that they commit in another
- * order.
+ * Runs concurrent writers whose transactions stay open for up to 20 ms after the append. So they commit in another
+ * order than they append.
  */
 async function write(append: Append, topic: string): Promise<readonly string[]> {
   const writers = Array.from({ length: WRITERS }, async (_, writer) => {

@@ -71,8 +71,8 @@ test("statements on a lost connection fail as infrastructure errors, and the con
     const work = victim.begin(async (tx) => {
       await insert(tx, "round");
       await isBroken.promise;
-      // The statements follow without a pause, so that the driver notices the lost connection before, during or after
-      // sending a statement.
+      // These statements follow each other without a pause. So the driver notices the lost connection before, during or
+      // after sending one of them.
       for (let index = 0; index < 10; index += 1) await insert(tx, "rest");
     });
     const failure = work.catch((error: unknown) => error);

@@ -106,7 +106,7 @@ test("the role of the delivery service can append to the topic of its domain eng
   await expect(append(posts.sql)).rejects.toThrow("row-level security");
 });
 
-test("provisioning the database again takes the right to append to all topics from the roles of an older release", async () => {
+test("provisioning the database again revokes from the roles of an older release the right to append to all topics", async () => {
   await provisionDatabase(ownerUrl, roles);
   const [one = "", other = ""] = services;
   await as(ownerUrl, async (sql) => {

@@ -24,7 +24,7 @@ beforeEach(async () => {
 
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** A publish request that the broker accepted. */
+/** A request with which the relay published events, and which the broker accepted. */
 interface Request {
   readonly topic: string;
   readonly keys: readonly string[];
@@ -123,7 +123,7 @@ test.each(["kafka", "postgresql"] as const)(
       { topic, keys: ["a1", "a2", "a3", "a4"] },
       { topic: "media.events.v1", keys: ["m1", "m2"] },
     ]);
-    // Other tests of this process publish to topics of their own.
+    // The metric also counts topics of other tests in this process, so only the topics of this test are compared.
     expect(await readPublished()).toMatchObject({
       [topic]: (before[topic] ?? 0) + 4,
       "media.events.v1": (before["media.events.v1"] ?? 0) + 2,
@@ -178,7 +178,8 @@ test("notifications of new events do not shorten the pause of an outbox relay wh
     relay.nudge();
     return performance.now() > end;
   });
-  // The pauses between the calls are about 100, 200 and 400 ms.
+  // In 600 ms there are only about four requests to the event bus, because the pauses between them are about 100, 200
+  // and 400 ms.
   expect(calls).toBeLessThanOrEqual(5);
 });
 

@@ -6,7 +6,10 @@ import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
-/** The database client is stopped permanently after it has sent data that contains this text. */
+/**
+ * The proxy to Postgres forwards nothing from the database client after this text, as if the client had stopped for
+ * good.
+ */
 const LAST_TEXT = "/* the last statement */";
 
 let database: TestDatabase;
@@ -14,7 +17,10 @@ let way: Server;
 let victim: Sql;
 const sockets = new Set<Socket>();
 
-/** Starts a proxy to Postgres that forwards nothing after `LAST_TEXT`, as if the client received SIGSTOP. */
+/**
+ * Starts a proxy to Postgres that forwards nothing from the client after `LAST_TEXT`, as if the client received
+ * SIGSTOP.
+ */
 async function openWay(databaseUrl: string): Promise<Server> {
   const { hostname, port } = new URL(databaseUrl);
   const server = createServer((client) => {
@@ -64,7 +70,8 @@ test("a database client that stops between parsing and binding a statement loses
       await tx`select count(*) ${tx.unsafe(LAST_TEXT)} from effects where key = ${"k"}`;
     })
     .catch(() => {});
-  // For Postgres the stopped client is neither idle nor waiting for a lock, so no other timeout applies.
+  // Postgres treats the stopped client neither as idle nor as waiting for a lock. So only the transaction timeout ends
+  // its transaction.
   await eventually(async () => {
     const [row] = await ownerSql`
       select state, wait_event from pg_stat_activity

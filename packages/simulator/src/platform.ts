@@ -72,9 +72,9 @@ export interface Platform {
   /** Why the platform does not allow a username; undefined when the platform allows it. */
   readonly usernameFault: (username: string) => string | undefined;
   /**
-   * Issues new credentials for the simulated account with the given username, and creates the account if it does not exist.
-   * Without a username, always creates an account. The credentials get those of the given permissions that the platform has;
-   * without `permissions`, all that it has.
+   * Issues new credentials for the simulated account with the given username, and creates the account if it does not
+   * exist. Without a username, always creates an account. The credentials have those of the given permissions that
+   * exist on the platform; without `permissions`, all permissions of the platform.
    */
   readonly issueAccount: (
     username: string | undefined,

@@ -65,7 +65,7 @@ function readSimulator(read: EnvReader): SimulatorAddresses {
       .optionalString("SIMULATOR_URL")
       ?.replace(/\/+$/, ""),
     simulatorPublicUrl: read
-      .about("Address at which browsers reach the simulator, for its authorization pages.", {
+      .about("Address at which browsers open the simulator's pages for connecting accounts.", {
         level: "tests",
         default: "`SIMULATOR_URL`",
       })
@@ -88,7 +88,7 @@ function toPage(page: string, { simulatorUrl, simulatorPublicUrl }: SimulatorAdd
 function readFeatures(read: EnvReader): readonly PlatformFeature[] {
   return read
     .about(
-      "What people are asked to permit besides publishing when they connect accounts: `comments` (read, answer and hide them), `messages` (private replies to comments) and `metrics`. Your apps must have the permissions of each: Facebook and Instagram refuse the whole authorization over one that is missing. Accounts that were connected before must be connected again.",
+      "What people are asked to permit besides publishing when they connect accounts: `comments` (read, answer and hide them), `messages` (private replies to comments) and `metrics`. Your apps on the platforms must have the permissions for each: if one is missing, Facebook and Instagram refuse to connect the account. Accounts that were connected before a change must be connected again.",
     )
     .someOf("PLATFORM_FEATURES", PLATFORM_FEATURES);
 }
@@ -108,7 +108,7 @@ function readPlatforms(read: EnvReader, simulator: SimulatorAddresses): Authoriz
       ...readApp(read, "instagram"),
       login: read
         .about(
-          "How people authorize Instagram accounts: `facebook` = with the Facebook account of their Page, `instagram` = on Instagram itself (Postrider can then not delete posts).",
+          "How people connect Instagram accounts: `facebook` = they sign in with the Facebook account that manages their Page, `instagram` = they sign in on Instagram itself (Postrider can then not delete posts).",
         )
         .oneOf("INSTAGRAM_LOGIN", ["facebook", "instagram"], "facebook"),
       instagramLogin: {
@@ -156,14 +156,14 @@ export function readSettings(read: EnvReader) {
     ...readBusConfig(read),
     credentialKeys: readSealingKeys(
       read.secret(
-        "Keys that encrypt the tokens of connected accounts, as `kid:base64-of-32-bytes`, newest first. The newest key encrypts, all keys decrypt.",
+        "Keys that encrypt the stored tokens of connected accounts, each as `id:key`, newest first; a key is 32 random bytes in base64. The newest key encrypts, all keys decrypt.",
         { level: "needed" },
       ),
       "CREDENTIAL_KEYS",
     ),
     deploymentId: read
       .about(
-        "Name of this deployment. If the database is marked with another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
+        "Name of this installation of Postrider, which is also stored in the database. If the database contains another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
     publicUrl: readPublicUrl(read),

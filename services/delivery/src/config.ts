@@ -14,7 +14,7 @@ import {
 } from "@postrider/shared/process/service";
 import { readSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 
-/** The parts of the service that a process can run. */
+/** The parts of the delivery service for which a process can work. */
 export const ROLES = ["all", "publishing", "webhooks", "engagement"] as const;
 
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
@@ -23,13 +23,13 @@ function readBrake(read: EnvReader) {
   return {
     holdAfterUnknowns: read
       .about(
-        "Number of publishing calls in a row that a platform leaves without an answer, of at least two accounts, after which Postrider holds the platform's targets back. 0 never holds them back.",
+        "Number of publishing calls in a row, of at least two accounts, that get no answer from a platform, after which Postrider stops sending publishing calls to this platform until a probe shows that it answers again. With 0, Postrider never stops.",
         { level: "advanced" },
       )
       .integer("PLATFORM_HOLD_AFTER", { default: 5, min: 0 }),
     probeMs: read
       .about(
-        "Waits before one target of a platform whose targets are held back is sent, to find out whether the platform answers again: before the first try, the second, and so on.",
+        "While Postrider sends no publishing calls to a platform that did not answer: the waits before the first, second … probe. A probe sends a single target, to find out whether the platform answers again. The last value repeats.",
         { level: "advanced" },
       )
       .secondsList("PLATFORM_PROBE_SECONDS", [5, 30, 120, 300]),
@@ -39,14 +39,14 @@ function readBrake(read: EnvReader) {
 function readPublishing(read: EnvReader) {
   const maxPerPlatform = read
     .about(
-      "Maximum number of targets of one platform that all processes together publish at a time. One workspace can use at most half of them.",
+      "Maximum number of targets of one platform that all processes together publish at a time; other targets wait. One workspace can use at most half of this number.",
       { level: "advanced" },
     )
     .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 });
   return {
     visibleCallMs: read
       .about(
-        "Deadline of the platform call that makes a post visible. A call that uploads files gets additional time in proportion to their size.",
+        "Maximum time for the platform call that makes a post visible; without an answer by then, its outcome is unknown. A call that uploads files gets additional time in proportion to their size.",
         {
           level: "advanced",
         },
@@ -54,18 +54,20 @@ function readPublishing(read: EnvReader) {
       .seconds("VISIBLE_CALL_SECONDS", 60, 0.1, MAX_VISIBLE_CALL_MS / 1000),
     leaseMs: read
       .about(
-        "Duration of a lease: how long after the crash of a process its work stays reserved before another process takes it over.",
+        "Duration of a lease: how long after the crash of a process other processes wait before they continue its work.",
         {
           level: "advanced",
         },
       )
       .seconds("LEASE_SECONDS", 20, 0.1),
     retryMs: read
-      .about("Waits between the attempts to publish a target after failures that may be temporary.")
+      .about(
+        "Waits before the first, second … retry of a target whose publishing failed for a reason that may be temporary. After the last retry the target fails.",
+      )
       .secondsList("PUBLISH_RETRY_SECONDS", [60, 300, 900, 3600, 10_800]),
     accountPauseMs: read
       .about(
-        "How long an account is paused after five temporary failures in a row: the first value after the first five, the next value after the next five, and so on.",
+        "How long nothing is published on an account after temporary failures in a row: the first value after the fifth failure, the second after the sixth, and so on; the last value repeats. A success ends the row.",
       )
       .secondsList("ACCOUNT_PAUSE_SECONDS", [60, 300, 900, 1800]),
     ...readBrake(read),
@@ -73,7 +75,7 @@ function readPublishing(read: EnvReader) {
     maxPerWorkspace: Math.ceil(maxPerPlatform / 2),
     reconcileTimeScale: read
       .about(
-        "Factor for the waits before Postrider searches a platform for a post whose response was lost. With a value below 1, a post may be published twice; use it only in tests.",
+        "Factor by which the waits are multiplied before Postrider searches a platform for a post whose response was lost. With a value below 1, a post may be published twice; use it only in tests.",
         { level: "tests" },
       )
       .number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),
@@ -86,12 +88,12 @@ function readMedia(read: EnvReader) {
     publicUrl: readPublicUrl(read),
     mediaKey: read
       .secret(
-        "Keys that sign the addresses of media; the gateway and the delivery service need the same list. The first key signs and all are accepted, so they can be rotated without downtime.",
+        "Keys that sign the URLs of media files; the gateway and the delivery service need the same list. The first key signs new URLs; URLs that any key of the list signed are accepted, so that keys can be replaced without downtime.",
         { level: "needed" },
       )
       .secrets("MEDIA_KEY", 32)[0],
     urlMs: read
-      .about("How long a signed address of a media file is valid.", { level: "advanced" })
+      .about("How long the signed URL of a media file is valid.", { level: "advanced" })
       .seconds("MEDIA_URL_SECONDS", 86_400, 1),
   };
 }
@@ -105,9 +107,12 @@ function readSpool(read: EnvReader) {
       })
       .string("SPOOL_DIR", { default: tmpdir() }),
     maxBytes: read
-      .about("Maximum number of bytes in `SPOOL_DIR`. Posts whose files do not fit wait.", {
-        level: "advanced",
-      })
+      .about(
+        "Maximum number of bytes in `SPOOL_DIR`. A post whose files do not fit waits until there is space.",
+        {
+          level: "advanced",
+        },
+      )
       .number("SPOOL_MAX_BYTES", { default: 2_000_000_000, min: 1 }),
   };
 }
@@ -116,25 +121,29 @@ function readWebhooks(read: EnvReader) {
   return {
     retry: {
       waitsMs: read
-        .about("Waits between the attempts to deliver a webhook event after failures.", {
-          level: "advanced",
-        })
+        .about(
+          "Waits before the first, second … retry of a failed webhook delivery. After the last retry the delivery fails.",
+          {
+            level: "advanced",
+          },
+        )
         .secondsList(
           "WEBHOOK_RETRY_SECONDS",
           [5, 60, 300, 1800, 7200, 18_000, 36_000, 50_400, 64_800, 86_400],
         ),
       disableAfterMs: read
-        .about(
-          "How long a webhook subscription may have nothing but failures before it is disabled.",
-          { level: "advanced" },
-        )
+        .about("How long all attempts of a webhook subscription may fail before it is disabled.", {
+          level: "advanced",
+        })
         .seconds("WEBHOOK_DISABLE_AFTER_SECONDS", 432_000, 0.1),
     },
     historyDays: read
-      .about("Number of days for which webhook events, deliveries and attempts can be read.")
+      .about(
+        "Number of days for which webhook events, deliveries and attempts can be read; then they are deleted.",
+      )
       .integer("WEBHOOK_HISTORY_DAYS", { default: 30, min: 8 }),
     defaultLocale: read
-      .about("Language of error messages for clients that do not ask for one.")
+      .about("Language of the API's error messages when a request does not ask for a language.")
       .oneOf("DEFAULT_LOCALE", ["en", "ko"], "en"),
   };
 }
@@ -144,22 +153,27 @@ function readEngagement(read: EnvReader) {
     isSendingEnabled:
       read
         .about(
-          "Whether automations send private replies. With `blocked`, a run ends before anything is sent.",
+          "Whether automation rules send private replies. With `blocked`, matching comments are recorded as runs, and nothing is sent, not even later.",
         )
         .oneOf("AUTOMATION_SENDING", ["blocked", "enabled"], "blocked") === "enabled",
     commentPollMs: read
-      .about("Interval at which automations look for new comments of an account.")
+      .about(
+        "Interval at which Postrider reads the new comments of each account that has an automation rule.",
+      )
       .seconds("COMMENT_POLL_SECONDS", 60, 0.1),
     isMetricsRefreshOn:
       read
         .about(
-          "Whether the metrics of published posts are refreshed without a request: every hour at first, then less often, until a post is 7 days old.",
+          "Whether Postrider refreshes the metrics of published posts without an API request: every hour at first, then less often, until a post is 7 days old.",
         )
         .oneOf("METRICS_REFRESH", ["on", "off"], "on") === "on",
     metricsDeferMs: read
-      .about("Minimum time between two requests to refresh the metrics of a post.", {
-        level: "advanced",
-      })
+      .about(
+        "After an API request has refreshed the metrics of a target: how long further requests do not ask the platform for them again, but count the target as `deferred`.",
+        {
+          level: "advanced",
+        },
+      )
       .seconds("METRICS_DEFER_SECONDS", 300, 0),
   };
 }
@@ -176,18 +190,18 @@ export function readSettings(read: EnvReader) {
     accountsUrl: readPeerUrl(read, "accounts"),
     role: read
       .about(
-        "What a process of the delivery service works for. `all` is one process for everything; separate processes keep slow endpoints of customers and slow reads of metrics and comments from delaying publishing.",
+        "Which part of the delivery service a process runs; `all` = all three parts. `engagement` is comments, automations and metrics. Separate processes keep slow webhook endpoints, and slow reads of comments and metrics, from delaying publishing.",
         { level: "advanced" },
       )
       .oneOf("ROLE", ROLES, "all"),
     deploymentId: read
       .about(
-        "Name of this deployment. If the database is marked with another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
+        "Name of this installation of Postrider, which is also stored in the database. If the database contains another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
       )
       .string("DEPLOYMENT_ID", { default: "default" }),
     handleKeys: readSealingKeys(
       read.secret(
-        "Keys that encrypt signing secrets of webhooks, and ids and addresses that platforms return before a post is visible, as `kid:base64-of-32-bytes`, newest first. The newest key encrypts, all keys decrypt.",
+        "Keys that encrypt the stored signing secrets of webhooks, and the ids and addresses that platforms return while a post is prepared, each as `id:key`, newest first; a key is 32 random bytes in base64. The newest key encrypts, all keys decrypt.",
         { level: "needed" },
       ),
       "HANDLE_KEYS",

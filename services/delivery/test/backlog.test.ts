@@ -107,7 +107,7 @@ test("a claim prefers due tasks of the workspaces with the fewest tasks in progr
   expect(names(await claim(sql, { limit: 1 }))).toEqual([second.targetId]);
 });
 
-test("a poll of the tasks of a paused platform reads a few rows, however many tasks are due", async () => {
+test("a search for due tasks reads a few rows of a paused platform, however many of its tasks are due", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   await insertBacklog(sql, { platform: "x", accounts: 2_000, perAccount: 10 });
@@ -216,7 +216,7 @@ test("a claim neither waits for a task that another transaction is changing nor 
   expect(names(await claim(sql))).toEqual([target.targetId]);
 });
 
-test("each change that makes a task claimable lets the next claim find it", async () => {
+test("the next claim finds a task after each change that makes the task claimable", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -131,7 +131,7 @@ test("a target that is cancelled before its publish request arrives is never sen
   expect(world.calls).toHaveLength(1);
 });
 
-test("BatchGetTargetStates lists a cancelled target as cancelled, and a later publish request of the target is sent once", async () => {
+test("BatchGetTargetStates reports a cancelled target as cancelled, and the target is published once when it is requested again later", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -260,7 +260,7 @@ test("CancelTargets returns the state of a target that is already published or f
   expect(await readTask(sql, published)).toMatchObject({ status: "published" });
 });
 
-test("a post that the platform published is reported even if its publish request was dropped before the success became known", async () => {
+test("a post that the platform published is reported even if its publish task got the status dropped before the success became known", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -123,7 +123,7 @@ test("a refusal by the platform ends a deletion at once, and the deletion report
   });
 });
 
-test("a rate limit that a deletion meets stops all deletions of the account and does not count as a retry", async () => {
+test("a rate limit that the platform returns to a deletion stops all deletions of the account and does not count as a retry", async () => {
   await using scene = await openPublished();
   const { sql, world, target, id } = scene;
   const limit = {

@@ -60,7 +60,10 @@ function expectOnce(judged: readonly Judged[]): void {
   expect(problems).toEqual([]);
 }
 
-/** Runs batches concurrently, each in a delivery process of its own that receives a signal. */
+/**
+ * Runs batches of rounds of the fault matrix concurrently, each batch in a delivery process of its own that receives a
+ * signal.
+ */
 async function runSignalled(
   by: "kill" | "stop",
   batches: readonly (readonly Round[])[],

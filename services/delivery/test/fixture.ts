@@ -357,7 +357,7 @@ export interface WorkerOptions {
 /** Clocks that never advance, so that on a slow machine no publishing call becomes too old to be sent. */
 export const STILL_CLOCKS: Clocks = { monotonic: () => 0, wall: () => 0 };
 
-/** Returns a file of a target of the test. */
+/** Returns a media file of a target of the test. */
 function findMedia(world: World, id: string): PublicationMedia {
   const all = [...world.targets.values()].flatMap(({ media }) => media);
   const media = all.find((one) => one.id === id);

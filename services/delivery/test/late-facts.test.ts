@@ -160,7 +160,7 @@ test("a second success of a target stores the post ids of both successes and mar
   ]);
 });
 
-test("when an older publish request of a target succeeds late, the newer publish request of the target is dropped", async () => {
+test("when an older publish request of a target succeeds late, the task of the newer publish request gets the status dropped", async () => {
   await using run = await failUnknown();
   const { sql, target } = run;
   target.generation = 2;

@@ -7,7 +7,7 @@ import { database, open, platformOf, whenEnded, type Opened } from "./live-check
 
 beforeEach(() => database.migrationSql`delete from live_checks`);
 
-/** A step that ends only when the test allows it. */
+/** A pause in a live check, which ends only when the test allows it. */
 class Pause {
   readonly #reached = Promise.withResolvers<void>();
   readonly #end = Promise.withResolvers<void>();
@@ -99,7 +99,8 @@ test("a live check that another process took over before the publishing call nev
   let asked = 0;
   const opened = await open("x", {
     guard: {
-      // The test delays the second question whether the data may publish, which comes right before the publishing call.
+      // The live check asks twice whether the data may be published. The test delays the second answer, which comes
+      // right before the publishing call.
       isOwn: async () => {
         asked += 1;
         if (asked === 2) await pause.wait();

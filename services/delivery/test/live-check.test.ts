@@ -35,7 +35,7 @@ describe.each(PLATFORM_IDS)("the live check of an account of %s", (platform) => 
   });
 });
 
-test("a live check reports its post if it cannot delete it", async () => {
+test("a live check reports the post that it cannot delete", async () => {
   const opened = await open("bluesky");
   await platformOf("bluesky").addFault("delete", "status", { status: 403, times: 5 });
   const state = await check(opened);

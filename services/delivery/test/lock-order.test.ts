@@ -21,8 +21,8 @@ import {
 const [FIRST, SECOND] = [randomUUID(), randomUUID()].toSorted() as [string, string];
 
 /**
- * Starts transactions one after the other, each when the earlier ones wait for a lock, while another transaction holds locks.
- * When all of them wait, releases these locks. Thus the first transaction gets the row for which it waits first.
+ * Runs transactions in a known order: another transaction holds locks, and each transaction starts when the earlier
+ * ones wait for these locks. When all of them wait, the locks are released, and the first transaction continues first.
  */
 async function runTogether(
   { sql, url }: TestDatabase,
@@ -61,7 +61,7 @@ async function drop(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> 
     where target_id in ${sql(targets.map(({ targetId }) => targetId))}`;
 }
 
-test("two batches that each request a new target of one account and a dropped target of the other account do not deadlock, and queue all four targets", async () => {
+test("two batches that each request a new target of one account and repeat the request for a target of the other account whose task was dropped do not deadlock, and queue all four targets", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -80,7 +80,7 @@ test("two batches that each request a new target of one account and a dropped ta
   for (const target of all) expect(await readTask(sql, target)).toMatchObject({ status: "queued" });
 });
 
-test("two transactions that record an answer of one account's platform and a failure of the other account do not deadlock", async () => {
+test("two transactions that each reset the failures of one account and count a failure of the other account do not deadlock", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -116,7 +116,8 @@ test("two transactions that record an answer of one account's platform and a fai
     select failures_in_row
     from account_gates
     order by failures_in_row`;
-  // The account that the second transaction reset has no failure; the other one has failed once since its reset.
+  // Each account had one failure. The second transaction reset one account; the first transaction reset the other
+  // account, and the second one counted one failure for it.
   expect(rows.map(({ failuresInRow }) => failuresInRow)).toEqual([0, 1]);
 });
 
@@ -138,7 +139,7 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]) {
   return held;
 }
 
-test("a statement that sends probes to two held platforms and a transaction that records whether both answer do not deadlock", async () => {
+test("a statement that sends probes to two platforms whose publishing is held back and a transaction that records whether both answer do not deadlock", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -163,7 +164,7 @@ test("a statement that sends probes to two held platforms and a transaction that
   expect(marked).toBe(2);
 });
 
-test("a task that cannot be published, because another call of its account is open, is not sent as the probe of a held platform", async () => {
+test("a task that cannot be published, because another call of its account is open, is not sent as the probe of a platform whose publishing is held back", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -101,7 +101,7 @@ test.each([
   ["records the start of publishing calls", "renews leases", false],
   ["renews leases", "records the start of publishing calls", true],
 ])(
-  "a statement that %s and then one that %s do not deadlock when they lock the same tasks, and no lease counts as lost",
+  "a statement that %s and a later statement that %s do not deadlock when they lock the same tasks, and no lease counts as lost",
   async (_first, _second, isRenewedFirst) => {
     await using database = await openDatabase();
     const world = new World();

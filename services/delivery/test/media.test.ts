@@ -150,7 +150,7 @@ test("a preparation step that must wait long releases its publish task, keeps th
             ? { done: "yes" }
             : {
                 kind: "wait",
-                // The worker itself waits 10 ms, but it releases the task for a wait of a minute.
+                // The worker waits for 10 ms while it holds the task, but it releases the task for a wait of a minute.
                 afterMs: handles.progress === undefined ? 60_000 : 10,
                 handles: { progress: handles.progress === undefined ? "1" : "2" },
               },

@@ -207,7 +207,7 @@ test("when a platform answers a probe, publishing to it is no longer held back a
   ]);
 });
 
-/** Opens a database with targets in work whose platform is held and ready for its next probe. */
+/** Opens a database with targets in work. Publishing to their platform is held back, and its next probe is due. */
 async function openHeldTargets(count: number) {
   const database = await openDatabase();
   const { sql } = database;

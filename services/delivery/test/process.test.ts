@@ -36,8 +36,8 @@ const identities = createTestIdentities();
 type Platform = "x" | "telegram" | "bluesky";
 
 /**
- * Starts real delivery processes with a real database and simulated platforms. A `World` acts as the posts and accounts
- * services.
+ * Starts real delivery processes with a database and simulated platforms of their own. A `World` acts as the posts and
+ * accounts services.
  */
 class Stage implements AsyncDisposable {
   readonly world = new World();
@@ -136,7 +136,7 @@ class Stage implements AsyncDisposable {
     return ((await answer.json()) as { accessJwt: string }).accessJwt;
   }
 
-  /** Returns the only running process of the stage; starts one if none runs. */
+  /** Returns the only running delivery process of this test environment; starts one if none runs. */
   running(): ChildProcess {
     const [child] = this.#live();
     return child ?? this.start();
@@ -148,7 +148,7 @@ class Stage implements AsyncDisposable {
     );
   }
 
-  /** Kills all processes except the given one. */
+  /** Kills all delivery processes of the test environment except the given one. */
   async keepOnly(kept: ChildProcess): Promise<void> {
     for (const child of this.#live()) if (child !== kept) await kill(child);
   }
@@ -229,13 +229,14 @@ async function kill(child: ChildProcess): Promise<void> {
   await exited(child);
 }
 
-/** Stages on which no test runs. */
+/** Test environments (a database, simulated platforms and a delivery process) that no test uses now. */
 const free: Stage[] = [];
 afterAll(() => Promise.all(free.map((stage) => stage[Symbol.asyncDispose]())));
 
 /**
- * Runs a test on a stage that no other test uses meanwhile, so that tests run concurrently. The next test on the stage reuses
- * the process that this one leaves, which saves a start: a test has targets of its own, and leaves at most one process.
+ * Runs a test in a test environment that no other test uses meanwhile, so that tests run concurrently. The next test in
+ * this environment reuses the delivery process that this one leaves, which saves a start: a test has targets of its
+ * own, and leaves at most one process.
  */
 async function onStage(use: (stage: Stage) => Promise<void>): Promise<void> {
   const stage = free.pop() ?? (await Stage.open());
@@ -380,7 +381,7 @@ test.concurrent.each(["delivery.after-handles", "delivery.after-mark", "delivery
     }),
 );
 
-test.concurrent("a platform's answer that arrived while the delivery process was suspended still publishes the target", () =>
+test.concurrent("a platform's answer that arrived while the delivery process was suspended is recorded, and its target counts as published", () =>
   onStage(async (stage) => {
     const target = await stage.addTarget("telegram");
     const rule = { platform: "telegram", operation: "publish", mode: "delay", delayMs: 1500 };

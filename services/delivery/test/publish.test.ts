@@ -32,7 +32,7 @@ test("a requested target is published once and reported with the id that the pla
   expect(world.calls).toHaveLength(1);
 });
 
-test("a target that the posts service no longer wants published is dropped without a platform call", async () => {
+test("the publish task of a target that the posts service no longer wants published gets the status dropped, without a platform call", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget({ wanted: false });
@@ -91,7 +91,7 @@ test("the publication of a target waits while the accounts service does not answ
   expect(update).toMatchObject({ status: "published", attemptCount: 1 });
 });
 
-test("what the platform returns to a preparation step is stored before the publishing call, and the next attempt uses it", async () => {
+test("handles that the platform returns in a step before the publishing call are stored before that call, and the next attempt uses them", async () => {
   await using database = await openDatabase();
   const world = new World();
   let runs = 0;

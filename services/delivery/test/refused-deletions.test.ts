@@ -78,7 +78,7 @@ test("a deletion that a platform answers with an impossibly long wait waits for 
   );
 });
 
-test("a deletion whose result the database refuses to record in any form fails with internal_error, and another deletion that ends at the same time is recorded", async () => {
+test("a deletion whose result the database refuses to record, also without the platform's text, fails with internal_error, and another deletion that ends at the same time is recorded", async () => {
   await deleteBoth(
     { kind: "refused", code: "account_action_needed", message: "no" },
     { status: "delete_failed", errorCode: "internal_error" },

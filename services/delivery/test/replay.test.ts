@@ -31,12 +31,13 @@ test("consuming all events of a topic a second time causes no platform call", as
   await request(database.sql, fresh);
   worker.claims.nudge();
 
-  // The last publish request is published, so the repeated requests before it were handled.
+  // Publish requests are handled in order, and the last one is published. So the repeated requests before it were
+  // handled.
   await untilStatus(database.sql, fresh, "published");
   expect(world.calls).toHaveLength(21);
 });
 
-test("when the request for a dropped target is repeated, the posts service is asked again whether the target is wanted", async () => {
+test("when the publish request of a dropped task is repeated, the posts service is asked again whether the target is still to be published", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = world.addTarget({ wanted: false });
@@ -72,7 +73,7 @@ test("when two publish requests of a target arrive in any order, only the one th
   expect(world.calls).toHaveLength(1);
 });
 
-test("a publish request that cannot be handled is stored for a later redelivery, and the other requests of its batch are published", async () => {
+test("a publish request that cannot be handled becomes a parked event, and the other publish requests of its batch are queued", async () => {
   await using database = await openDatabase();
   const world = new World();
   const good = world.addTarget();

@@ -112,7 +112,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
   ["another task", (_own, other) => other],
   ["another field of the task", ({ uri = "" }) => ({ token: uri })],
 ])(
-  "an encrypted upload address that was copied from %s is not used, and its target is published once the original is put back",
+  "an encrypted upload address that was copied from %s is not used, and its target is published after the original address is put back",
   async (_, mix) => {
     const world = new World();
     const seen: Handles[] = [];
@@ -131,7 +131,7 @@ test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>
     expect(seen).toHaveLength(1);
     expect(world.calls).toEqual([]);
 
-    // When the task has its own handle again, it continues from where it was.
+    // After the original address of the task is put back, the upload continues from where it was.
     world.prepare = [{ ...uploadStep(seen), isDone: ({ uri }) => uri === ADDRESS }];
     await store(target, own);
     await wake(target);

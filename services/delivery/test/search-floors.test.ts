@@ -45,7 +45,7 @@ async function duringBackup(work: () => Promise<void>): Promise<void> {
   });
 }
 
-/** Returns the number of pages of tables and indexes that the connection of the transaction has read lately. */
+/** Returns how many pages of tables and indexes the transaction has read so far. */
 async function readPages(tx: TransactionSql): Promise<number> {
   const [row] = await tx<{ pages: number }[]>`
     select sum(pg_stat_get_xact_blocks_fetched(oid))::int as pages
@@ -78,9 +78,12 @@ async function insertOldTask(accountId: string = randomUUID()) {
   return { targetId, accountId };
 }
 
-/** Takes publish tasks through all states, and their task queues through as many times, an hour ago. */
+/**
+ * Inserts publish tasks that were due an hour ago and changes their status until they are published. Updates their task
+ * queues, too.
+ */
 async function publishTasks(): Promise<void> {
-  // The triggers would write times of the last minute, which no floor leaves out.
+  // The triggers would write times of the last minute, which every search reads.
   await database.migrationSql`alter table publish_tasks disable trigger user`;
   await sql`
     insert into publish_tasks (target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
@@ -134,7 +137,7 @@ test("the polls for deletions do not read the targets that were deleted during a
   });
 });
 
-test("the polls for post ids do not read the questions that were answered during a backup of the database", async () => {
+test("the polls for post ids to request from platforms do not read the requests that were answered during a backup of the database", async () => {
   await duringBackup(async () => {
     await sql`
       insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)
@@ -151,7 +154,7 @@ test("the polls for post ids do not read the questions that were answered during
   });
 });
 
-test("polls from their floors find tasks, deletions and questions of a transaction that commits after the floors have moved past its start", async () => {
+test("searches that leave out earlier due times find a task, a deletion and a post id to request that a slow transaction commits late", async () => {
   const target = new World().addTarget({ dueAt: new Date() });
   const hasWritten = Promise.withResolvers<void>();
   const mayCommit = Promise.withResolvers<void>();
@@ -181,7 +184,7 @@ test("polls from their floors find tasks, deletions and questions of a transacti
   expect(tasks).toMatchObject([{ targetId: target.targetId }]);
 });
 
-test("a search from the floors finds an account whose task that was due an hour ago is cancelled", async () => {
+test("a search that leaves out earlier due times finds an account whose task that was due an hour ago is cancelled", async () => {
   const { accountId, targetId } = await insertOldTask();
   const other = await insertOldTask(accountId);
   const until = new Date(Date.now() + 3_600_000);
@@ -198,7 +201,7 @@ test("a search from the floors finds an account whose task that was due an hour 
   expect(tasks).toMatchObject([{ targetId: other.targetId }]);
 });
 
-test("the queue of a paused account does not keep the floor down, and the first search after the pause finds it", async () => {
+test("the queue of a paused account does not stop searches from leaving out earlier due times, and the first search after the pause finds the queue", async () => {
   const { accountId, targetId } = await insertOldTask();
   await insertPause(sql, "account", accountId);
   const { floors, waitMs } = await findNextTask(sql, PLATFORMS, null);
@@ -213,7 +216,7 @@ test("the queue of a paused account does not keep the floor down, and the first 
   expect(tasks).toMatchObject([{ targetId }]);
 });
 
-test("a search from the floors finds the queues of a platform whose publishing calls were held", async () => {
+test("a search that leaves out earlier due times finds the queues of a platform when publishing to the platform is no longer held back", async () => {
   const { targetId } = await insertOldTask();
   const before = await findNextTask(sql, PLATFORMS, null);
   await sql`insert into platform_brakes (platform, held_since, probe_at) values ('x', now(), now() + interval '1 hour')`;
@@ -227,7 +230,7 @@ test("a search from the floors finds the queues of a platform whose publishing c
   expect(tasks).toMatchObject([{ targetId }]);
 });
 
-test("a search without floors finds a queue below the floors and lowers them", async () => {
+test("a complete search finds a queue with a due time that other searches leave out, and the next claim reads this queue too", async () => {
   const { floors } = await findNextTask(sql, PLATFORMS, null);
   const { targetId } = await insertOldTask();
   expect((await findNextTask(sql, PLATFORMS, floors)).waitMs).toBeNull();

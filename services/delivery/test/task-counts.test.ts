@@ -26,7 +26,7 @@ async function claim(sql: Sql, limit = 50) {
   return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
 }
 
-/** Sets the time since which a publish task has been ready. */
+/** Sets the time since which a publish task has been ready to be claimed. */
 async function wakeAt(sql: Sql, { targetId }: TestTarget, at: Date) {
   await sql`
     update publish_tasks

@@ -66,7 +66,7 @@ async function wake({ sql }: TestDatabase, target: TestTarget): Promise<void> {
   await sql`update publish_tasks set wake_at = now() where target_id = ${target.targetId}`;
 }
 
-test("a target that failed only because of a switchover is published after an operator declares the switchover lossless", async () => {
+test("a target that failed only because of a switchover of Postgres is published after an operator declares the switchover lossless", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -151,7 +151,8 @@ test("the search for the post of a publishing call that had an unknown outcome b
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
-  // The platform can be searched for the post of a call, but not for the posts of calls that a restore lost.
+  // The platform of these targets can be searched for the post of a call that the database contains, but not for posts
+  // of calls that a restore lost.
   const [waiting, failed] = [world.addTarget(), world.addTarget()];
   world.reactions = [1, 2].map(() => () => ({ kind: "unknown", message: "no answer" }));
   {
@@ -294,7 +295,7 @@ test.each([
   ["lost commits", "is not declared lossless", "1 second", "data_lost"],
   ["lost nothing", "can be declared lossless", "0", ""],
 ])(
-  "a restore that %s %s when a process that started after it recorded it, and another process had read the data before it",
+  "a restore that %s %s when a process that started after the restore records it, and another process read the data before the restore",
   async (_what, _result, lost, refusal) => {
     await using database = await openDatabase();
     const { sql } = database;
@@ -313,7 +314,7 @@ test.each([
 
     const { recovery } = createRpcClients(sql);
     expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe(refusal);
-    // Data that a process read after the restore is not compared with the restore.
+    // A later switchover that lost no data can be declared lossless.
     await switchOver(database);
     await running.isOwn();
     expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe("");

@@ -50,7 +50,7 @@ test("a target whose publishing call has an unknown outcome on a platform that t
     update publish_tasks
     set publish_before = now() - interval '61 minutes'
     where target_id in ${sql([over.targetId, held.targetId])}`;
-  // A process of a newer version searches the platform for this post.
+  // A process of a newer version, which supports the platform, is searching it for this post.
   await sql`
     update publish_tasks
     set status = 'reconciling', wake_at = now() + interval '1 minute'

@@ -24,7 +24,7 @@ import { createServer } from "#src/routes/server.ts";
 
 /**
  * Maximum duration of a request to the gateway. Each RPC that the gateway makes for the request gets the remaining time
- * as its deadline.
+ * as its deadline, and the request fails when an RPC misses it.
  */
 const REQUEST_TIMEOUT_MS = 15_000;
 

@@ -38,7 +38,7 @@ function readProxies(read: EnvReader, name: string): readonly string[] {
 /** Limits on how slowly a client may send a request. Tests of slow clients use shorter times. */
 const PATIENCE = {
   headersMs: 15_000,
-  /** Maximum time to receive a whole request with its body. Uploads may take longer. */
+  /** Maximum time to receive a whole request with its body; then the connection is closed. Uploads may take longer. */
   requestMs: 30_000,
 };
 
@@ -52,12 +52,12 @@ export function readSettings(read: EnvReader) {
     publicUrl: readPublicUrl(read),
     mediaKeys: read
       .secret(
-        "Keys that sign the addresses of media; the gateway and the delivery service need the same list. The first key signs and all are accepted, so they can be rotated without downtime.",
+        "Keys that sign the URLs of media files; the gateway and the delivery service need the same list. The first key signs new URLs; URLs that any key of the list signed are accepted, so that keys can be replaced without downtime.",
         { level: "needed" },
       )
       .secrets("MEDIA_KEY", 32),
     mediaUrlMs: read
-      .about("How long a signed address of a media file is valid.", { level: "advanced" })
+      .about("How long the signed URL of a media file is valid.", { level: "advanced" })
       .seconds("MEDIA_URL_SECONDS", 86_400, 1),
     uploadOrigins: readOrigins(
       read.about(
@@ -66,11 +66,11 @@ export function readSettings(read: EnvReader) {
       "UPLOAD_ORIGINS",
     ),
     defaultLocale: read
-      .about("Language of error messages for clients that do not ask for one.")
+      .about("Language of the API's error messages when a request does not ask for a language.")
       .oneOf("DEFAULT_LOCALE", ["en", "ko"], "en"),
     trustedProxies: readProxies(
       read.about(
-        "Proxies whose `X-Forwarded-For` header is trusted: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`.",
+        "Proxies in front of the gateway whose `X-Forwarded-For` header is trusted: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`.",
       ),
       "TRUSTED_PROXIES",
     ),

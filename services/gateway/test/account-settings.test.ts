@@ -75,7 +75,7 @@ const patch = (payload: unknown, headers = { "content-type": "application/json" 
   });
 
 test.each([TIKTOK, YOUTUBE, INSTAGRAM])(
-  "GET /accounts/{id}/settings returns all settings of an account of $platform and what the platform offers",
+  "GET /accounts/{id}/settings returns all settings of an account of $platform, and the options that the platform allows the account",
   async (record) => {
     const seen: unknown[] = [];
     shared.use({

@@ -42,7 +42,10 @@ function examplesIn(text: string) {
   return [...blocks].map(([, name = "ApiError", json = ""]) => ({ name, json }));
 }
 
-/** The path of the API description that a path of a guide stands for, in which shell variables are parameters. */
+/**
+ * Returns the path in the API description that belongs to a path in a guide. A shell variable in the guide's path
+ * stands for a parameter.
+ */
 function templateOf(path: string): string | undefined {
   const parts = path.split("/");
   const fits = (expected: string, part = "") =>
@@ -55,7 +58,10 @@ function templateOf(path: string): string | undefined {
   });
 }
 
-/** The requests that a guide sends to the API with curl. A number that the shell computes counts as 1. */
+/**
+ * Returns the requests that a guide sends to the API with curl. If the shell computes a number in a request, it is
+ * replaced by 1.
+ */
 function requestsIn(text: string) {
   const commands = [...text.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) =>
     block.replaceAll("\\\n", " ").split("\n"),
@@ -102,7 +108,8 @@ test.each(names)("every path, scope and error code that docs/api/%s names exists
 test("the overview of docs/api links every guide, and each guide is under two pages", () => {
   const guides = names.filter((name) => name !== "README.md");
   for (const name of guides) expect(read("README.md")).toContain(`(${name})`);
-  // The list of errors is generated from the error catalogue; the other page contains three whole programs.
+  // These two pages may be longer: the list of errors is generated from the error catalogue, and the page about
+  // generated clients contains three whole programs.
   const longer = ["errors.md", "generated-clients.md"];
   for (const name of names.filter((each) => !longer.includes(each)))
     expect(read(name).split("\n").length, name).toBeLessThan(120);

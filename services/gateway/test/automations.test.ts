@@ -176,7 +176,7 @@ test.each([
   expect(server.seen()).toEqual([]);
 });
 
-test("the message of an automation rule may have exactly 1,000 bytes, and one byte more is refused with both numbers", async () => {
+test("the private reply of an automation rule may have exactly 1,000 bytes, and one byte more is refused with the limit and the actual size", async () => {
   const longest = `${"가".repeat(333)}x`;
   expect((await post(RULES, { ...NEW_RULE, message: longest })).statusCode).toBe(201);
   for (const answer of [
@@ -274,7 +274,7 @@ test.each([
   expect(server.seen()).toEqual([]);
 });
 
-test("GET of the preview of past comments does not look for a backfill with the id preview", async () => {
+test("GET of the preview of past comments is not answered as GET of a backfill with the id preview", async () => {
   const answer = await server.send({ url: `${PREVIEW}%2F2&cursor=c` });
 
   expect(answer.statusCode).toBe(200);
@@ -289,7 +289,7 @@ test("GET of the preview of past comments does not look for a backfill with the 
   expect([summary(other), other.headers.allow]).toEqual([[405, "method_not_allowed"], "GET, HEAD"]);
 });
 
-test("the list of jobs that prepare past comments has no results", async () => {
+test("the list of jobs that prepare past comments does not contain the results of these jobs", async () => {
   const answer = await server.send({ url: JOBS });
 
   expect(answer.statusCode).toBe(200);
@@ -313,13 +313,16 @@ test.each([
   [{ ...NEW_JOB, mediaId: "" }, ["too_short /mediaId"]],
   [{ ...NEW_JOB, mediaId: 180 }, ["type /mediaId"]],
   [{ ...NEW_JOB, sending: "enabled" }, ["additional_property /sending"]],
-])("a new backfill with the body %j is refused with its faults", async (body, expected) => {
-  const answer = await post(JOBS, body);
+])(
+  "a new job that prepares past comments is refused with its faults when the body is %j",
+  async (body, expected) => {
+    const answer = await post(JOBS, body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 test("a job that prepares past comments is read with a page of its results", async () => {
   const answer = await server.send({ url: `${JOB_PATH}?limit=2&cursor=c` });
@@ -332,7 +335,7 @@ test("a job that prepares past comments is read with a page of its results", asy
 });
 
 test.each(["prepare_next_page", "pause", "resume"])(
-  "the action %s of a backfill reaches the delivery service",
+  "the action %s of a job that prepares past comments reaches the delivery service",
   async (action) => {
     const answer = await patch(JOB_PATH, { action });
 
@@ -348,13 +351,16 @@ test.each([
   [{}, ["required /action"]],
   [{ action: "send" }, ["not_allowed /action"]],
   [{ action: "pause", limit: 1 }, ["additional_property /limit"]],
-])("the change %j of a backfill is refused with its faults", async (body, expected) => {
-  const answer = await patch(JOB_PATH, body);
+])(
+  "the change %j of a job that prepares past comments is refused with its faults",
+  async (body, expected) => {
+    const answer = await patch(JOB_PATH, body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 const REQUESTS = [
   ["GET", RULES, undefined, "automations:read"],

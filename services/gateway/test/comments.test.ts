@@ -148,7 +148,7 @@ test.each([
   ["the id of two dots", "%2E%2E", 404, "not_found", "unknown_path undefined"],
   ["the id of one dot", ".", 404, "not_found", "unknown_path undefined"],
 ])(
-  "%s, used for media or a comment, never reaches the delivery service",
+  "%s, in place of the id of media or of a comment, never reaches the delivery service",
   async (_, encoded, status, code, fault) => {
     const payload = { type: "hide" };
     for (const answer of [
@@ -182,7 +182,7 @@ test("an action on a comment is answered with 202, its location and the pending 
   expect(server.seen()[0]).not.toHaveProperty("idempotency");
 });
 
-test("a repeated answer to an action on a comment is marked, and delivery receives the key and the body's fingerprint", async () => {
+test("an answer that repeats an earlier answer to an action on a comment is marked as repeated, and the delivery service receives the idempotency key and the fingerprint of the body", async () => {
   const headers = { "idempotency-key": "k-1" };
   const fingerprintOf = async (payload: object) => {
     const answer = await act(payload, headers);

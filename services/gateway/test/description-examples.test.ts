@@ -85,14 +85,14 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** Every operation of the API with a JSON form of requests or answers. */
+/** Returns every operation of the API that has a JSON body in requests or answers. */
 function operations() {
   return Object.entries(document.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
   );
 }
 
-/** The examples of a request or an answer, by name. */
+/** Returns the examples of a request body or an answer body, each with its name. */
 function examplesOf({ example, examples = {} }: Content): readonly (readonly [string, unknown])[] {
   const found = Object.entries(examples).map(([name, { $ref = "", value }]) => {
     const shared = document.components.examples[$ref.split("/").at(-1) ?? ""];
@@ -101,7 +101,7 @@ function examplesOf({ example, examples = {} }: Content): readonly (readonly [st
   return example === undefined ? found : [["example", example], ...found];
 }
 
-/** The validators that were compiled before, by reference. */
+/** Compiled validators by the `$ref` of their schema, so that each schema is compiled once. */
 const validators = new Map<string, ReturnType<typeof Schema.Compile>>();
 
 function faultsOf(schema: Content["schema"], value: unknown): unknown {

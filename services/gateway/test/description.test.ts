@@ -48,7 +48,7 @@ test("the API description needs no API key, is valid OpenAPI 3.1 and matches the
   );
 });
 
-/** The paths of the API. The path of uploads, which needs no API key, lies outside. */
+/** Returns the paths of the API without the path of uploads, which is not below `/api/v1` and needs no API key. */
 function apiPaths() {
   return Object.entries(document.paths).filter(([path]) => path.startsWith("/api/v1/"));
 }
@@ -172,7 +172,7 @@ test("the API description marks an optional request body as not required and not
   expect(document.components.schemas["PublishPost"]).toMatchObject({ type: "object" });
 });
 
-/** The names that the contract gives to records and results. */
+/** The names that the contract gives to the resources and results of the API. */
 const RECORDS = [
   "Account",
   "Platform",
@@ -188,7 +188,7 @@ const RECORDS = [
   "DailyQuota",
   "QueueSlotRule",
 ];
-/** Values of fields that clients want to name. */
+/** Fields with fixed values whose schema needs a name in the API description, because clients use the name for a type. */
 const VALUES = [
   "PostStatus",
   "TargetStatus",
@@ -208,7 +208,7 @@ const VALUES = [
   "TargetErrorCode",
 ];
 
-test("the API description names the records of the contract, errors and all values, and each name has one meaning", () => {
+test("the API description names the schemas of resources, errors and fields with fixed values, and no name has two meanings", () => {
   const { schemas } = document.components;
   const others = ["ApiError", "ErrorDetail", "PostTargetSummary", "Metrics", "WebhookTestData"];
   expect(Object.keys(schemas)).toEqual(expect.arrayContaining([...RECORDS, ...VALUES, ...others]));
@@ -227,7 +227,10 @@ test("the API description names the records of the contract, errors and all valu
   );
 });
 
-/** Statuses with which an operation can answer, by what the contract says about operations of its kind. */
+/**
+ * Returns the HTTP statuses with which an operation can answer, as the contract says it for operations with the same
+ * parameters and body.
+ */
 function expectedErrors(
   name: string,
   { parameters = [], requestBody }: Document["paths"][string][string],
@@ -272,7 +275,7 @@ test("every operation describes each status with which it can answer, with the c
   });
 });
 
-test("every operation names its phase, and the description requires a key by default", () => {
+test("the API description says for each operation of the contract to which phase it belongs, and requires an API key by default", () => {
   const operations = apiPaths().flatMap(([, path]) => Object.values(path));
   for (const operation of operations)
     expect([1, 2, undefined]).toContain(operation["x-postrider-phase"]);
@@ -307,7 +310,7 @@ test("the content security policy of the docs page allows only scripts of this s
   expect([redirect.statusCode, redirect.headers.location]).toEqual([302, "/docs/"]);
 });
 
-test("browsers load the program and the style of the docs page anew after a release", async () => {
+test("browsers load the script and the style of the docs page again after a release", async () => {
   for (const [path, type] of [
     ["js/page.js", "text/javascript"],
     ["page.css", "text/css"],

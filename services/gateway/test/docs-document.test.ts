@@ -26,7 +26,7 @@ const description = JSON.parse(
 ) as object;
 const documentAt = (now: string) => toPageDocument(description, new Date(now)) as Document;
 
-test("the docs page has an example for each required parameter of the operations that take a key", () => {
+test("the docs page has an example for each required parameter of the operations that need an API key", () => {
   const without = Object.entries(documentAt("2026-11-23T12:00:00Z").paths).flatMap(
     ([path, operations]) =>
       Object.values(operations).flatMap(({ parameters = [] }) =>
@@ -58,7 +58,7 @@ test("the error codes of each operation link to the list of errors on the docs p
   );
 });
 
-test("the document of the docs page leaves the API description as it is", () => {
+test("making the document of the docs page does not change the API description", () => {
   const before = structuredClone(description);
   documentAt("2027-02-28T00:00:00Z");
   expect(description).toEqual(before);

@@ -382,7 +382,7 @@ test("a request to a media URL with another method than GET or HEAD is refused",
   expect(answer.headers.get("allow")).toBe("GET, HEAD");
 });
 
-test("a URL of a rendition returns its bytes with the type, length and version that the media service names", async () => {
+test("the URL of a rendition (a converted copy of a media file) returns its bytes with the type, length and version that the media service names", async () => {
   const rendition = "0198c1d0-0000-7000-8000-000000000001";
   const asked: (string | undefined)[] = [];
   known = [{ ...MEDIA, fileName: "IMG_1.HEIC", contentType: "image/heic" }];
@@ -423,7 +423,7 @@ test("a URL of a rendition returns its bytes with the type, length and version t
   ]);
 });
 
-test("a URL of a rendition that does not exist, or of media that are not ready, is not found", async () => {
+test("the URL of a rendition (a converted copy of a media file) is answered with not_found if the rendition does not exist or its media are not ready", async () => {
   const token = tokenFor({ ...CLAIMS, rendition: "0198c1d0-0000-7000-8000-000000000001" });
   known = [MEDIA];
   media.handle((_request, response) => response.writeHead(404).end());

@@ -43,7 +43,10 @@ export interface RecordingServer extends AsyncDisposable {
 
 type Answer = <T>(request: object, give: T) => T;
 
-/** @param toPeers Returns the handlers of the services; each passes its request and its answer to the function. */
+/**
+ * @param toPeers Returns the handlers of the services. Each handler passes its request and its answer to the function
+ * `answer`, which records the request.
+ */
 export async function createRecordingServer(
   toPeers: (answer: Answer) => Peers,
 ): Promise<RecordingServer> {

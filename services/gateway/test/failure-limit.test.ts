@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestServer, MEDIA_ID, MEDIA_KEY, WORKSPACE_ID } from "./fixture.ts";
 import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
-/** Number of failures per minute that the limit allows; while the test runs, two more become available per second. */
+/** Number of failures per minute that the limit allows. While a test runs, two more become available each second. */
 const FAILURES = 120;
 const MEDIA = {
   id: MEDIA_ID,
@@ -57,7 +57,10 @@ const acceptAll = () =>
     request.resume().once("end", () => response.writeHead(204).end());
   });
 
-/** Repeats a request until it is rate-limited; returns how many requests were answered otherwise before. */
+/**
+ * Repeats a request until it is rate-limited. Returns how many requests were answered before, without a rate limit
+ * error.
+ */
 async function untilLimited(ask: () => Promise<Response>) {
   for (let before = 0; before < FAILURES * 3; before++) {
     const answer = await ask();
@@ -112,7 +115,7 @@ test("concurrent uploads with unknown tokens all count towards the limit of fail
   );
   const refused = await uploadFrom("192.0.2.4");
   await expectRefusal(refused);
-  // The limit was exceeded by 80 failures, which are repaid at two per second.
+  // The limit was exceeded by 80 failures. At two per second, they stop counting only after 40 seconds.
   expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(20);
 });
 

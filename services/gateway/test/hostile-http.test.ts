@@ -108,7 +108,8 @@ test.concurrent("a client that does not read its answer is disconnected", async 
   });
   const patient = await dial(server);
   patient.pause();
-  // The five answers together are larger than the kernel's socket buffers.
+  // The five answers together are larger than the kernel's socket buffers, so the gateway notices that the client does
+  // not read.
   const ask = "GET /docs/js/scalar.js HTTP/1.1\r\nHost: a\r\n\r\n";
   patient.write(ask.repeat(5));
   await closed;
@@ -157,7 +158,7 @@ test("an upload is not aborted for being slow while the media service does not r
     `PUT /uploads/${MEDIA_ID}?token=t HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: ${body.length}\r\n\r\n`,
   );
   socket.write(body);
-  // Several measuring intervals pass during which the media service reads nothing.
+  // Waits for several intervals of the rate check, during which the media service reads nothing from the upload.
   const startedAt = performance.now();
   await eventually(() => performance.now() - startedAt > STALL_MS * 4);
   read();
@@ -297,7 +298,7 @@ async function useUp(server: FastifyInstance, address: string, url = "/docs"): P
   throw new Error("there is no limit");
 }
 
-/** The numbers of requests that were answered before the rate limit. */
+/** For each round, the number of requests that were answered before the rate limit refused one. */
 const answered: number[] = [];
 
 test("requests to all pages that need no API key share one limit per client address, and the refusal says how long to wait", async () => {
@@ -347,7 +348,8 @@ test("X-Forwarded-For is ignored unless a trusted proxy sent it", async () => {
   await using alone = await open({}, admit);
   expect(await ask(alone, "10.1.2.3")).toBe("10.1.2.3");
   await using behind = await open({ trustedProxies: ["10.0.0.0/8"] }, admit);
-  // The trusted proxy added the last address. The client sent the addresses before it, which are not trusted.
+  // In the header, the trusted proxy added the last address. The client itself sent the addresses before it, so they
+  // are not trusted.
   expect(await ask(behind, "10.1.2.3")).toBe("203.0.113.9");
   expect(await ask(behind, "192.0.2.1")).toBe("192.0.2.1");
 });

@@ -15,7 +15,10 @@ const MODERN = {
 let app: FastifyInstance;
 let url: string;
 let calls = 0;
-/** `reads` counts calls for whole posts, `polls` calls for the statuses of posts that agents wait for. */
+/**
+ * `reads` counts the calls that read whole posts. `polls` counts the calls that read only the statuses of the posts for
+ * which agents wait.
+ */
 let reads = 0;
 let polls = 0;
 /** The simulated posts service answers when this promise is resolved. */
@@ -72,7 +75,8 @@ function post(
 }
 
 test("a tool with a large answer is called only after memory is reserved for its answer, and is refused when that takes too long", async () => {
-  // Each call reserves 4 MiB, for two copies of a page of posts, of the 9 MiB for unsent answers to a workspace.
+  // Of the 9 MiB that the unsent answers to a workspace may have, each call reserves 4 MiB for two copies of a page of
+  // posts. So there is room for two calls.
   const gate = Promise.withResolvers<void>();
   mayList = gate.promise;
   const waiting = [post(LIST, LEGACY), post(LIST, LEGACY)];
@@ -111,6 +115,6 @@ test("a wait for a post ends when the connection of the agent is closed", async 
   expect(reads).toBe(0);
   agent.abort();
   await answer;
-  // After its wait, the request reads the post.
+  // After the wait for the post has ended, the request reads the post.
   await eventually(() => reads === 1);
 });

@@ -9,17 +9,17 @@ import {
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { ACCOUNT_ID, admitted, MEDIA_ID, POST_ID, WORKSPACE_ID } from "./fixture.ts";
 
-/** A wrong request of a program whose author has not read the documentation. */
+/** A request with a mistake, as a program sends it whose author has not read the documentation. */
 export interface NewcomerCase {
-  /** What the author did wrong. */
+  /** The mistake in the request, in a few words. */
   readonly mistake: string;
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-  /** Path below `/api/v1`, or, after an additional `/`, a whole path. */
+  /** Path below `/api/v1`. A path that begins with `//` is a whole path after its first `/`. */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The body: an object is sent as JSON, a text as it stands with the type JSON. */
+  /** The body of the request. An object is sent as JSON; a text is sent unchanged, with the content type of JSON. */
   readonly body?: unknown;
-  /** The error with which the simulated service behind the gateway refuses the request, like the real one. */
+  /** The error with which the simulated service behind the gateway refuses the request, as the real service would. */
   readonly refusal?: ServiceError;
   readonly admission?: AdmissionResult;
 }
@@ -35,7 +35,7 @@ const LIMIT = {
   resetSeconds: 12,
 } as const;
 
-/** The workspaces of a key that has several. */
+/** The workspaces of an API key that belongs to several workspaces. */
 const WORKSPACES = ["01936a5e-7d2b-7000-8000-0000000000f1", "01936a5e-7d2b-7000-8000-0000000000f2"];
 
 type Options = Partial<Pick<NewcomerCase, "headers" | "refusal" | "admission">>;

@@ -8,7 +8,7 @@ import { admitted, createTestServer, type Peers } from "./fixture.ts";
 import { NEWCOMER_CASES, type NewcomerCase } from "./newcomer-cases.ts";
 
 let current: NewcomerCase;
-/** A simulated service that refuses every call with the error of the current case. */
+/** A simulated service that refuses every call with the error of the wrong request that is being tested. */
 const refusing = new Proxy(
   {},
   {
@@ -73,7 +73,10 @@ function describe({ method, path, headers = {}, body }: NewcomerCase): string {
 
 type Detail = NonNullable<ErrorBody["error"]["details"]>[number];
 
-/** Describes an error detail without its message, which the cell of the table already contains. */
+/**
+ * Returns an error detail as JSON for a cell of the table. The message is left out, because the cell contains it
+ * already.
+ */
 function describeDetail({ message: _message, ...fields }: Detail): string {
   return shorten(JSON.stringify(fields));
 }
@@ -111,10 +114,10 @@ test("the table of wrong requests and their answers is up to date", async () => 
   expect(count).toBeGreaterThanOrEqual(100);
 });
 
-/** Matches a verb with which a sentence begins that says what to do. */
+/** Matches the verb of a sentence that says what to do, such as "Send". */
 const IMPERATIVE =
   /(?:^|[.;:,] |and |or )(?:[Aa]dd|[Aa]sk|[Cc]hange|[Cc]hoose|[Cc]omplete|[Cc]orrect|[Cc]reate|[Cc]ut|[Dd]elete|[Ll]eave|[Ll]ook|[Nn]ame|[Rr]ead|[Rr]emove|[Ss]end|[Ss]et|[Ss]horten|[Ss]tart|[Ss]wap|[Tt]ake|[Uu]se|[Ww]ait)\b/;
-/** Matches the words that a text of the error catalogue uses when a value is not known. */
+/** Matches the words that a text of the error catalogue shows in place of a parameter that is missing. */
 const UNKNOWN = /API description names|one that the Allow header/;
 
 const ALL = Object.values(NEWCOMER_CASES).flat();
@@ -136,7 +139,10 @@ test("each answer to a wrong request, and each of its details, says what to send
   expect(unhelpful).toEqual([]);
 });
 
-/** Details with these codes are about a value, so they have a field with a valid value beside the text. */
+/**
+ * Error details with these codes are about a wrong value. Besides their message, they have a field that describes a
+ * valid value.
+ */
 const ABOUT_VALUES = new Set([
   "type",
   "format",

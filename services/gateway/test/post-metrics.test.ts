@@ -43,7 +43,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const refresh = (more: Parameters<RecordingServer["send"]>[1] = {}, options: object = {}) =>
   server.send({ method: "POST", url: URL, ...options }, more);
 
-test("a refresh of metrics is for published targets only, and returns the post, its newest metrics and numbers of targets", async () => {
+test("a refresh of metrics asks only for published targets, and returns the post with its newest metrics and the number of targets for each result", async () => {
   targets = [TARGET, FAILED];
   const answer = await refresh();
 
@@ -87,7 +87,7 @@ test.each([
   ["failed targets only", [FAILED]],
   ["deleted targets only", [{ ...TARGET, status: "deleted" }]],
 ])(
-  "a refresh of the metrics of a post with %s returns zeros and does not call delivery",
+  "a refresh of the metrics of a post with %s returns zeros and does not call the delivery service",
   async (_, given) => {
     targets = given;
     const answer = await refresh();
@@ -110,7 +110,7 @@ test("a refresh of the metrics of an unknown post is answered as not found", asy
   expect(summary(await server.send(malformed))).toEqual([404, "not_found"]);
 });
 
-test("a refresh of metrics takes no body and no query", async () => {
+test("a refresh of metrics refuses a body with fields and a query", async () => {
   targets = [TARGET];
   const withBody = await refresh({}, { payload: { force: true } });
   expect([summary(withBody), faults(withBody)]).toEqual([

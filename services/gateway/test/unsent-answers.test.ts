@@ -5,7 +5,10 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { admitted, createTestServer, POST, POST_ID, WORKSPACE_ID, type Peers } from "./fixture.ts";
 
 const MEBIBYTE = 1024 * 1024;
-/** A text of more bytes than all buffers of a connection hold while the client does not read. */
+/**
+ * A text that is larger than all buffers of a connection together. So it cannot be sent completely while the client
+ * does not read.
+ */
 const LONG = "x".repeat(12 * MEBIBYTE);
 const OTHER_WORKSPACE = "01936a5e-7d2b-7000-8000-00000000000f";
 const UNSENT_LIMITS = {

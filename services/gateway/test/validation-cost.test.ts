@@ -3,7 +3,10 @@ import type { FastifyInstance } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ACCOUNT_ID, admitted, createTestServer, POST_ID } from "./fixture.ts";
 
-/** The scopes that the requests of the tests need, so that their bodies are checked. */
+/**
+ * The scopes that the requests of these tests need. Without them, a request would be refused before its body is
+ * checked.
+ */
 const SCOPES = new Set(["posts:read", "posts:write", "comments:write", "automations:write"]);
 
 let app: FastifyInstance;
@@ -13,7 +16,10 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const MAX_BODY_BYTES = 1024 * 1024;
-/** Size in bytes of one header or query parameter; it is near the maximum size of all headers of a request together. */
+/**
+ * Size in bytes of one header or query parameter in these tests. It is a little smaller than the limit on all headers
+ * of a request together.
+ */
 const MAX_HEADER_BYTES = 12 * 1024;
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
@@ -44,8 +50,8 @@ const ROUTES = [
 ] as const;
 
 /**
- * Large values of fields of a request body, with as many faults as possible. There is one value for each kind of work
- * that the validation of a body does.
+ * Large values for fields of a request body, with as many faults as possible: one value for each kind of check that a
+ * body needs.
  */
 const VALUES: readonly (readonly [string, unknown])[] = [
   ["a list of numbers", times(1000, 1)],

@@ -71,14 +71,17 @@ test.each([
   ["timeoutSeconds=5", "waitFor", "required"],
   ["waitFor=final&timeoutSeconds=0", "timeoutSeconds", "too_small"],
   ["waitFor=final&timeoutSeconds=31", "timeoutSeconds", "too_large"],
-])("the query %s is refused with a detail about %s", async (query, name, code) => {
-  shared.use({ posts: {} });
-  const answer = await shared.app.inject(`${PATH}?${query}`);
-  expect(answer.statusCode).toBe(400);
-  const { error } = answer.json<{ error: { details: { path: string; code: string }[] } }>();
-  expect(error.details).toEqual([expect.objectContaining({ code })]);
-  expect(JSON.stringify(error.details)).toContain(name);
-});
+])(
+  "a read of a post with the invalid query %s is refused with an error detail about the parameter %s",
+  async (query, name, code) => {
+    shared.use({ posts: {} });
+    const answer = await shared.app.inject(`${PATH}?${query}`);
+    expect(answer.statusCode).toBe(400);
+    const { error } = answer.json<{ error: { details: { path: string; code: string }[] } }>();
+    expect(error.details).toEqual([expect.objectContaining({ code })]);
+    expect(JSON.stringify(error.details)).toContain(name);
+  },
+);
 
 test("a server that stops answers the requests that wait for posts", async () => {
   let questions = 0;
@@ -98,7 +101,7 @@ test("a server that stops answers the requests that wait for posts", async () =>
   expect((await answer).status).toBe(200);
 });
 
-test("a post that the client already has is answered with 304 and no body, until the post changes", async () => {
+test("a read of a post that the client already has is answered with 304 and no body, until the post changes", async () => {
   let post: object = POST;
   shared.use({ posts: { batchGetPosts: () => ({ posts: [post] }) } });
   const read = (tag: string) => shared.app.inject({ url: PATH, headers: { "if-none-match": tag } });
@@ -154,7 +157,7 @@ test("a large list is compressed for clients that accept it, and only for them",
   expect((await read("br, gzip")).headers).toMatchObject({ "content-encoding": "br" });
 });
 
-test("a compressed answer arrives whole even when its size counts as large", async () => {
+test("a compressed list arrives complete even if the list is large", async () => {
   const content = "ab".repeat(400_000);
   shared.use({ posts: { listPosts: () => ({ posts: [{ ...POST, content }] }) } });
   const packed = await shared.app.inject({

@@ -193,7 +193,7 @@ test("revoking a webhook subscription is answered with 204 and no body", async (
   expect(seen).toMatchObject([{ id: WEBHOOK_ID }]);
 });
 
-test("the webhook history shows payloads as JSON, and null for what an attempt lacks", async () => {
+test("the history of a webhook subscription shows payloads as JSON, and null for the fields that an attempt does not have", async () => {
   const { statusCode: status, body: text } = await send({
     method: "GET",
     url: `${PATH}/deliveries?status=failed&eventType=post.published`,

@@ -42,7 +42,7 @@ import { TempSpace } from "#src/storage/temp-space.ts";
  * out.
  */
 const COMPLETE_TIMEOUT_MS = 115_000;
-/** How long the RPC PrepareMedia waits for renditions, whose making continues after it. */
+/** How long the RPC PrepareMedia waits for renditions. Their making continues after PrepareMedia has timed out. */
 const PREPARE_TIMEOUT_MS = 55_000;
 /** Time limit of a download from a URL that a customer provided. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;
@@ -52,8 +52,8 @@ const DOWNLOAD_TIMEOUT_MS = 60_000;
  */
 const TRANSFER_GRACE_MS = 20_000;
 /**
- * How long an upload check that no longer renews its lease keeps others from checking the same upload, for example
- * after its process has died.
+ * How long the lease of an upload check lasts without renewal. When the process of the check has died, another process can check
+ * the same upload after this time.
  */
 const MAX_CHECK_LEASE_MS = 30_000;
 
@@ -100,15 +100,17 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       setTimeout(() => stopping.abort(), TRANSFER_GRACE_MS).unref();
-      // These parts of the media service stop at the same time, because its server answers the last requests only when
-      // their upload checks and imports have ended.
+      // The server answers its last requests only when their upload checks and imports have ended, so all these parts stop at the
+      // same time.
       const edges = together([inspector, imports, checks, renditions, server, ...jobs]);
       await disposeInOrder([edges, relay, bus, posts, store, base]);
     },
   };
 }
 
-/** Maximum number of bytes of large files in the temporary folder: those of four of the largest files. */
+/**
+ * Returns how many bytes the large files in the temporary folder may have together: as much as four files of the maximum size.
+ */
 function tempBytes({ maxImageBytes, maxVideoBytes }: Config): number {
   return 4 * Math.max(maxImageBytes, maxVideoBytes);
 }

@@ -18,8 +18,8 @@ import { readStorageConfig } from "#src/storage/open-object-store.ts";
 export const MIGRATIONS = fileURLToPath(new URL("../migrations", import.meta.url));
 
 /**
- * Returns the maximum age, in seconds, that an object may reach before a database row names it. Some object stores date
- * an object at the start of its upload.
+ * Returns the maximum time in seconds from the creation of an object to the commit of the database row that names it. It includes
+ * the time of an upload, because some object stores date an object at the start of its upload.
  */
 function orphanSeconds(...maxBytes: readonly number[]): number {
   return Math.ceil(longestTransferMs(Math.max(...maxBytes)) / 1000) + 7_200;
@@ -31,33 +31,36 @@ function orphanSeconds(...maxBytes: readonly number[]): number {
  */
 function readLimits(read: EnvReader) {
   const maxImageBytes = read
-    .about("Maximum size of an image in bytes.")
+    .about("Maximum size of an uploaded image in bytes; a larger one is refused.")
     .integer("MEDIA_MAX_IMAGE_BYTES", { default: 20_000_000, min: 1 });
   const maxVideoBytes = read
-    .about("Maximum size of a video in bytes.")
+    .about("Maximum size of an uploaded video in bytes; a larger one is refused.")
     .integer("MEDIA_MAX_VIDEO_BYTES", { default: 1_000_000_000, min: 1 });
   return {
     maxImageBytes,
     maxVideoBytes,
     storageBytes: read
       .about(
-        "Maximum number of bytes that a workspace may store; `postrider storage set-limit` sets another limit for one workspace.",
+        "Maximum number of bytes of media that a workspace may store; further uploads and imports are refused. `postrider storage set-limit` sets another limit for one workspace.",
       )
       .integer("MEDIA_STORAGE_BYTES", { default: 100_000_000_000, min: 0 }),
     grantMs: read
-      .about("How long after `POST /media/presign` the upload may still begin.", {
-        level: "advanced",
-      })
+      .about(
+        "How long after `POST /media/presign` the upload of the file may still begin; later it is refused.",
+        {
+          level: "advanced",
+        },
+      )
       .seconds("MEDIA_GRANT_SECONDS", 900),
     pendingMs: read
       .about(
-        "How long media whose upload was never completed are kept. Media of a large file are kept as long as its upload may take, if that is longer.",
+        "How long media are kept whose upload was not completed; then they are deleted. If the upload of a large file may take longer, its media are kept for that time.",
         { level: "advanced" },
       )
       .seconds("MEDIA_PENDING_SECONDS", 86_400),
     orphanMs: read
       .about(
-        "Age at which stored files without a database row are removed; it must be longer than any upload, check or import takes.",
+        "Age at which stored files that no row in the database names are deleted; it must be longer than any upload, check or import takes.",
         { level: "tests", default: "two hours more than the slowest upload may take" },
       )
       .seconds("MEDIA_ORPHAN_SECONDS", orphanSeconds(maxImageBytes, maxVideoBytes)),
@@ -75,14 +78,14 @@ export function readSettings(read: EnvReader) {
     // user.
     tempDir: read
       .about(
-        "Temporary folder for files that are checked or imported; needs space for five of the largest files.",
+        "Temporary folder of the media service for files that it checks or imports; it needs space for five files of the maximum size.",
         { level: "advanced", default: "`postrider-media-<uid>` in the system's temporary folder" },
       )
       .string("MEDIA_TEMP_DIR", { default: join(tmpdir(), `postrider-media-${userInfo().uid}`) }),
     ...readLimits(read),
     leaseMs: read
       .about(
-        "Duration of a lease: how long after the crash of a process its work stays reserved before another process takes it over.",
+        "Duration of a lease: how long after the crash of a process other processes wait before they continue its work.",
         {
           level: "advanced",
         },
@@ -95,8 +98,8 @@ export function readSettings(read: EnvReader) {
 }
 
 /**
- * Reads the address of the inspector. Only development may do without: child processes of a process that has secrets
- * then read the files.
+ * Reads the address of the inspector. Without an address, child processes of the media service read uploaded files. Only
+ * development allows that, because the media service has secrets.
  */
 function readInspectorUrl(read: EnvReader): string | undefined {
   const url = read
@@ -115,7 +118,7 @@ function readInspectorUrl(read: EnvReader): string | undefined {
   return url;
 }
 
-/** Reads the settings of the inspector. It has no secret, and where it listens is all that can be set. */
+/** Reads the settings of the inspector: the address and the port that it listens on. The inspector has no secret. */
 export function readInspectorSettings(read: EnvReader) {
   return {
     host: read

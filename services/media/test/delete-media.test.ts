@@ -14,7 +14,7 @@ const posts = {
   known: new Map<string, { uses: boolean; version: bigint }>(),
   asked: [] as BatchGetMediaUsesRequest[],
   isUp: true,
-  /** Runs while the media service waits for the answer of the posts service. */
+  /** Called while the media service waits for the answer of the posts service. */
   onAsk: async (): Promise<unknown> => undefined,
 };
 

@@ -81,7 +81,7 @@ let store: ObjectStore;
 let folder: string;
 let posts: Posts;
 let postsClient: PostsClient;
-/** Milliseconds by which the clock of the posts service is behind at each of its next readings. */
+/** For each of the next readings of the posts service's clock, the milliseconds by which the clock is behind. */
 let behindMs: number[] = [];
 
 beforeAll(async () => {
@@ -161,7 +161,7 @@ type Step = (typeof STEPS)[number];
 const DRAFT_STEPS: ReadonlySet<Step> = new Set(["add", "remove", "publish", "drop"] as const);
 
 interface Round {
-  /** Whether a stored draft, if a step needs one, already uses the media. */
+  /** Whether the draft that some steps edit already uses the media when the round begins. */
   readonly isUsed: boolean;
   /** The operations on posts that run concurrently with the deletion of the media. */
   readonly steps: readonly Step[];
@@ -182,7 +182,7 @@ function roundsOf(what: Partial<Round> = {}): fc.Arbitrary<Round> {
   });
 }
 
-/** The reasons of the refusals that a round may return; any other error fails the test. */
+/** The reasons with which operations of a round may be refused; any other error fails the test. */
 const REFUSALS = new Set([
   "validation_failed",
   "media_in_use",
@@ -292,10 +292,10 @@ function broken(results: readonly Result[]): Result[] {
 test(`no stored post uses deleted media after ${ROUNDS} random interleavings of media and post operations (RACE_SEED=${SEED})`, async () => {
   const results = await playAll(roundsOf(), ROUNDS);
   expect(broken(results)).toEqual([]);
-  // A successful call of DeleteMedia has really deleted the media.
+  // DeleteMedia succeeded exactly in the rounds in which the media are deleted.
   const isDeleted = ({ deletion }: Result) => deletion === "done";
   expect(results.filter((it) => isDeleted(it) !== (it.status === "deleting"))).toEqual([]);
-  // For every post that uses the media, a usage is recorded.
+  // The number of recorded usages is at least the number of posts that use the media.
   expect(results.filter(({ users, usages }) => usages < users)).toEqual([]);
   // The deletion and the use of media must each succeed often; otherwise the interleavings do not test the race.
   expect(results.filter(isDeleted).length).toBeGreaterThan(ROUNDS / 10);
@@ -339,7 +339,7 @@ async function useUnlocked({ workspaceId, ids, postId, postVersion, claimId }: U
   return { media: found.map(toMedia) };
 }
 
-/** Deletes usages like `releaseMedia`, but also usages that were recorded since. */
+/** Deletes usages like `releaseMedia`, but also usages that were recorded after the request was sent. */
 async function releaseAll({ uses }: ReleaseMediaRequest) {
   const { sql } = database;
   for (const { mediaId, postId } of uses)
@@ -404,7 +404,7 @@ test.each([
     status: "deleting",
   },
 ])(
-  "a late ReleaseMedia call for an old post version keeps the usage record of a newer version only by comparing the versions ($what)",
+  "a late ReleaseMedia call for an old post version keeps the newer version's record that it uses the media only if versions are compared ($what)",
   async ({ release, status }) => {
     const workspaceId = newId();
     const accountIds = [posts.peers.connectAccount(workspaceId, "x")];

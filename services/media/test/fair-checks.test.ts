@@ -7,7 +7,7 @@ test("checks of large files that wait for temporary space do not delay the check
   const bothStarted = Promise.withResolvers<void>();
   let started = 0;
   await using service = await startMedia({
-    // Two of the large files use all temporary space.
+    // Two of the large files in this test reserve all temporary space.
     tempBytes: 128_000,
     inspect: (real) => async (path, declared) => {
       if (declared?.bytes !== 32_000) return await real(path, declared);

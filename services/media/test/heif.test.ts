@@ -48,7 +48,7 @@ async function accepted(bytes: Uint8Array, contentType?: string) {
 
 const grid = (options: Partial<SampleHeif> = {}) => sampleHeif({ columns: 2, rows: 1, ...options });
 
-/** The picture of a grid: the same tile twice. */
+/** Returns the picture of the HEIC that the tests use: a grid with the same tile twice, side by side. */
 async function seen(): Promise<Sharp> {
   const tile = await picture({ width: 512, height: 512 }).png().toBuffer();
   const both = sharp({ create: { width: 1024, height: 512, channels: 3, background: "black" } });
@@ -147,7 +147,7 @@ test("the colours of Display P3 are converted to sRGB, whether the HEIC contains
   expect(Math.abs(standard - plain)).toBeLessThan(0.5);
 });
 
-test("a HEIC with 10 bits per channel becomes a JPEG with 8", async () => {
+test("a HEIC with 10 bits per channel becomes a JPEG with 8 bits per channel", async () => {
   const { file } = await accepted(heifFile("ten-bits"));
 
   expect(await sharp(file).metadata()).toMatchObject({ depth: "uchar", width: 256, height: 192 });
@@ -169,7 +169,7 @@ test.each([
   ["mif1", ["mif1", "heic"], "image/heic"],
   ["mif1", ["mif1"], "image/heif"],
 ])(
-  "a file with the brand %s and the compatible brands %j is %s, declared as HEIC or HEIF",
+  "a file with the brand %s and the compatible brands %j has the media type %s, whether the client declared HEIC or HEIF",
   async (majorBrand, brands, contentType) => {
     for (const declared of ["image/heic", "image/heif"])
       expect((await accepted(grid({ majorBrand, brands }), declared)).media.contentType).toBe(
@@ -189,7 +189,7 @@ test("an AVIF is not accepted, even when it claims to be a HEIF", async () => {
     });
 });
 
-test("a HEIC of 12 megapixels stays within the memory and the time of an inspection", async () => {
+test("the inspection of a HEIC of 12 megapixels stays within its limits on memory and time", async () => {
   const { media } = await accepted(
     grid({ columns: 8, rows: 6, width: 4032, height: 3024, properties: [rotation(3)] }),
   );

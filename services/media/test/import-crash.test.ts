@@ -53,8 +53,7 @@ test.each([
       files: 0,
     });
 
-    // The import claim of the dead process blocks the idempotency key until the claim expires, which this test brings
-    // forward.
+    // The import claim of the dead process blocks the idempotency key until the claim expires. The test makes it expire at once.
     await importer.sql`update import_claims set lease_until = now()`;
     const again = await eventually(() => importer.media.importMedia(request), {
       timeoutMs: 20_000,

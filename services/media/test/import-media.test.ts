@@ -278,7 +278,8 @@ test("ImportMedia rejects an image that is one byte too large, with and without 
   expect(await failure(`${host.url}/announced`)).toEqual(tooLarge(1000, 1001));
   expect(await failure(`${host.url}/chunked`)).toEqual(tooLarge(1000, 1001));
   await using exact = await startHost((_request, response) => response.end(bytes.subarray(1)));
-  // The imported file has the maximum size and is inspected; without its first byte it is not a PNG.
+  // Without its first byte the file has the maximum size, so it is downloaded and inspected. The inspection rejects it, because
+  // it is no longer a PNG.
   expect(await failure(exact.url)).toMatchObject({
     reason: "media_rejected",
     violations: [{ code: "media_type_unsupported" }],

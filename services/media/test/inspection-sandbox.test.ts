@@ -13,7 +13,7 @@ const LIMITS = {
   timeMs: 10_000,
 };
 
-/** Inspects a file with the program that reports what it could do. */
+/** Runs the program `sandbox-probe.ts` as an inspection process, and returns what it reports about its rights. */
 async function probe(pool: InspectionPool, content = "file"): Promise<Record<string, unknown>> {
   const end = await pool.run({
     request: { declared: undefined, limits: LIMITS },

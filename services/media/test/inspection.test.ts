@@ -381,7 +381,7 @@ test("inspection overwrites a track of camera positions and the samples of the t
             "stbl",
             box("stsd", u32(0, 1), box("gpmd", Buffer.alloc(8))),
             box("stts", u32(0, 1, 3, 333)),
-            // The first chunk of the track has two samples, the second chunk has one.
+            // The first chunk of this track has two samples, the second chunk has one.
             box("stsc", u32(0, 2, 1, 2, 1, 2, 1, 1)),
             box("stsz", u32(0, 0, 3, place.length, place.length, place.length)),
             box("stco", u32(0, 2, offset, offset + 2 * place.length + 4)),

@@ -84,7 +84,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
   };
   return {
     media,
-    /** The media service as the delivery service calls it. */
+    /** A client that calls the media service in the name of the delivery service. */
     mediaForDelivery: deliveryPeer.client(MediaService),
     url,
     sql,

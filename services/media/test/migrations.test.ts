@@ -6,7 +6,7 @@ import { createTestDatabase } from "@postrider/shared/testing/database";
 import { expect, test } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
 
-/** The former text of migration 0004, which failed when `media_usages` contained rows. */
+/** The first text of migration 0004, which failed when `media_usages` contained rows. */
 const FORMER = `
 alter table media_usages rename column created_at to noted_at;
 alter table media_usages add column post_version bigint not null, add column claim_id uuid;
@@ -17,7 +17,7 @@ async function dump(migrationsFolder: string): Promise<string> {
   return await dumpSchema(database.sql, "media");
 }
 
-test("databases with the former and the present text of the media migration 0004 have the same schema", async () => {
+test("the media migration 0004, whose text was corrected, creates the same schema as its first text", async () => {
   const folder = await mkdtemp(join(tmpdir(), "media-migrations-"));
   for (const name of await readdir(MIGRATIONS))
     await copyFile(join(MIGRATIONS, name), join(folder, name));

@@ -17,7 +17,7 @@ interface Fixture extends AsyncDisposable {
   readonly store: ObjectStore;
   /** Lists every file of the store that contains bytes of objects or of unfinished writes. */
   listFiles(): Promise<readonly string[]>;
-  /** Returns the number of files of an unfinished write that has received this many bytes. */
+  /** Returns how many files the store keeps for an unfinished write of which it has received `bytes` bytes. */
   countUnfinished(bytes: number): number;
 }
 
@@ -124,7 +124,7 @@ describe.each([
   }, 600_000);
   afterAll(() => fixture[Symbol.asyncDispose]());
 
-  test("stat and open of the object store return the bytes and the size of the object that put stored", async () => {
+  test("an object that is written to the object store is read back with the same bytes and the same length", async () => {
     const key = newKey();
     const stored = await store.put(key, from("hello ", "world"));
     expect(stored).toEqual({ bytes: 11, version: expect.stringMatching(/./) });
@@ -135,7 +135,7 @@ describe.each([
     await store.check();
   });
 
-  test("put of the object store stores an empty object", async () => {
+  test("the object store accepts an empty object", async () => {
     const key = newKey();
     expect(await store.put(key, from())).toMatchObject({ bytes: 0 });
     expect(await store.stat(key)).toMatchObject({ bytes: 0 });
@@ -143,7 +143,7 @@ describe.each([
     expect(await read(store, key, { start: 0 })).toBe("");
   });
 
-  test("stat, open and move of the object store report that an unknown key does not exist", async () => {
+  test("the object store reports an unknown key as missing to `stat`, `open` and `move`", async () => {
     const key = newKey();
     expect(await store.stat(key)).toBeUndefined();
     expect(await store.open(key)).toBeUndefined();
@@ -164,7 +164,7 @@ describe.each([
     ["a range with a length that starts at the end", { start: 10, length: 5 }, ""],
     ["a range that starts far beyond the end", { start: 1_000_000, length: 5 }, ""],
   ])(
-    "open of the object store reads %s and returns the size of the whole object",
+    "the object store can read %s, and also returns the length of the whole object",
     async (_, range, expected) => {
       const key = newKey();
       const stored = await store.put(key, from("0123456789"));
@@ -175,7 +175,7 @@ describe.each([
   );
 
   test.each([{ start: -1 }, { start: 0.5 }, { start: 0, length: -1 }, { start: Number.NaN }])(
-    "open of the object store refuses the invalid range %j",
+    "the object store refuses to read the invalid range %j",
     async (range) => {
       const key = newKey();
       await store.put(key, from("0123456789"));
@@ -294,7 +294,7 @@ describe.each([
     });
   });
 
-  test("put of the object store with an aborted signal reads nothing from its source", async () => {
+  test("a write to the object store whose signal is already aborted reads nothing from its source", async () => {
     let started = false;
     const source = (async function* () {
       started = true;
@@ -319,7 +319,8 @@ describe.each([
     expect(contents).toContain(whole);
     const stored = await store.stat(key);
     expect(stored?.bytes).toBe(whole?.length);
-    // The S3 server versitygw writes an object and its ETag in two steps, so the ETag may belong to another writer.
+    // The S3 server versitygw writes an object and its ETag in two steps. With S3 the ETag may therefore be that of another
+    // writer, and is not compared.
     expect(name === "S3" ? [stored] : versions).toContainEqual(stored);
   });
 
@@ -367,7 +368,7 @@ describe.each([
     expect(highest - before).toBeLessThan(100 * MB);
   }, 120_000);
 
-  test("move of the object store renames an object and replaces the object at the new key", async () => {
+  test("the move of an object renames it, and replaces the object that had the new key", async () => {
     const [old, next] = [newKey(), newKey("objects")];
     await store.put(next, from("before"));
     const { version } = await store.put(old, from("moved"));
@@ -380,7 +381,7 @@ describe.each([
     expect(await read(store, old)).toBe("late");
   });
 
-  test("move of the object store renames an object that was uploaded in several parts", async () => {
+  test("the move of an object renames it also when it was uploaded in several parts", async () => {
     const [old, next] = [newKey(), newKey("objects")];
     const { version } = await store.put(old, flood(17 * MB));
     expect(await store.move(old, next, version)).toBe(true);
@@ -388,7 +389,7 @@ describe.each([
     expect(await store.stat(old)).toBeUndefined();
   });
 
-  test("move of the object store changes nothing when the object has another version than expected", async () => {
+  test("the move of an object changes nothing when the object has another version than expected", async () => {
     const [old, next] = [newKey(), newKey("objects")];
     const first = await store.put(old, from("first"));
     const second = await store.put(old, from("other"));
@@ -397,7 +398,7 @@ describe.each([
     expect(await store.stat(old)).toEqual(second);
   });
 
-  test("move of the object store refuses to move an object onto itself", async () => {
+  test("the object store refuses to move an object onto itself", async () => {
     const key = newKey();
     const { version } = await store.put(key, from("x"));
     await expect(store.move(key, key, version)).rejects.toThrow("cannot be moved");
@@ -437,7 +438,7 @@ describe.each([
     }
   });
 
-  test("delete of the object store succeeds for a deleted or unknown key", async () => {
+  test("the deletion of an object succeeds for a deleted or unknown key", async () => {
     const key = newKey();
     await store.put(key, from("x"));
     await store.delete(key);
@@ -446,7 +447,7 @@ describe.each([
     await store.delete(newKey());
   });
 
-  test("list of the object store returns exactly the keys that have the prefix and are old enough", async () => {
+  test("the object store lists exactly the keys that have the prefix and are old enough", async () => {
     const keys = Array.from({ length: 30 }, (_, i) => `listed/a${i}`).sort();
     for (const key of [...keys, "listed/b", "listed-too/a1"]) await store.put(key, from("x"));
     expect(await collectKeys(store.list("listed/a", SOON))).toEqual(keys);
@@ -457,7 +458,7 @@ describe.each([
     expect(await collectKeys(store.list("listed", SOON))).toEqual(["listed-too/a1"]);
   });
 
-  test("list of the object store does not return an unfinished write, and removeUnfinished deletes the write", async () => {
+  test("the object store does not list an unfinished write, and `removeUnfinished` deletes it", async () => {
     const key = newKey("cut");
     const stop = new AbortController();
     const before = await fixture.listFiles();
@@ -476,7 +477,7 @@ describe.each([
     expect(await fixture.listFiles()).toEqual(before);
   });
 
-  test("an unfinished write to the object store fails after removeUnfinished has deleted its first parts", async () => {
+  test("an unfinished write to the object store fails after `removeUnfinished` has deleted its first parts", async () => {
     const key = newKey("cut");
     const go = Promise.withResolvers<void>();
     const before = await fixture.listFiles();

@@ -256,7 +256,7 @@ async function storeLarge(workspaceId: string): Promise<Ref> {
   return ref;
 }
 
-test("slow readers of one file or one workspace leave permits for concurrent downloads to other files, other workspaces and the delivery service", async () => {
+test("slow downloads of one file or one workspace do not hinder downloads of other files, other workspaces and the delivery service", async () => {
   await using small = await service.startReplica({ maxTransfers: 4 });
   const mine = newId();
   const files = await Promise.all([1, 2, 3].map(() => storeLarge(mine)));

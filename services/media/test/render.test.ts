@@ -51,7 +51,7 @@ async function made(file: Buffer, contentType: string, change: Partial<Rendition
   return { file: rendition, outcome, found };
 }
 
-/** What a viewer of the original sees, in the size of the rendition. */
+/** Returns a picture as its viewers see it, in the size of the rendition. */
 async function seen(size = { width: 600, height: 400 }, of: Sharp = picture(PICTURE)) {
   return await of.resize(size.width, size.height, { fit: "fill" }).png().toBuffer();
 }
@@ -98,7 +98,7 @@ test.each(sources)(
   async (name, contentType, make) => {
     const file = await make();
     const rendition = await made(file, contentType);
-    // CMYK has fewer colours, so that file is paler than the picture.
+    // CMYK has fewer colours than sRGB. The rendition is therefore compared with the CMYK file and not with the original picture.
     const isCmyk = name === "a CMYK JPEG";
     const original = await (isCmyk
       ? seen(PLAN, sharp(await sharp(file).toColourspace("srgb").png().toBuffer()))
@@ -198,7 +198,7 @@ test("a rotated picture is padded and cropped as viewers see it", async () => {
   ).toBeGreaterThan(0.95);
 });
 
-test("a rendition with a low limit on bytes keeps its size at first, and then becomes smaller in proportion", async () => {
+test("a rendition that would exceed its maximum number of bytes first gets a lower quality, and then a smaller size in proportion", async () => {
   const file = await picture(PICTURE).jpeg({ quality: 95 }).toBuffer();
   const free = await made(file, "image/jpeg");
   const lower = await made(file, "image/jpeg", { maxBytes: free.outcome.bytes - 1 });
@@ -283,7 +283,7 @@ test.each(refused)(
   },
 );
 
-test("the single frame of a GIF and of a WebP is converted, and frames are counted", async () => {
+test("a rendition is made of a GIF with one frame, and the result contains the number of frames of the GIF", async () => {
   const still = await sharp(frames[0]).gif().toBuffer();
   const { outcomes, frames: count } = await render(still, "image/gif", [
     { ...PLAN, width: 60, height: 40 },

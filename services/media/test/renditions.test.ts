@@ -16,7 +16,7 @@ import { picture } from "./sample-pictures.ts";
 import { createGrant, upload, type Grant } from "./upload-client.ts";
 
 let renders = 0;
-/** Replaces the making of renditions for one test; undefined = the real one. */
+/** What replaces the making of renditions during one test; undefined for the real implementation. */
 let intercept: ((real: RenderImages) => RenderImages) | undefined;
 let service: TestMedia;
 let other: Awaited<ReturnType<TestMedia["startReplica"]>>;
@@ -120,7 +120,7 @@ test("PrepareMedia makes a rendition, and GET /objects serves it as a whole and 
   expect(part.body).toEqual(whole.body.subarray(10, 20));
 });
 
-test("PrepareMedia without a rendition returns the delivery file, and unknown media have no file", async () => {
+test("PrepareMedia without a plan of a rendition returns the file that every platform receives, and returns no file for unknown media", async () => {
   const body = await photo();
   const ref = await ready({ body });
   const [delivery, unknown, foreign] = await prepare([
@@ -141,7 +141,7 @@ test("PrepareMedia without a rendition returns the delivery file, and unknown me
   expect([unknown?.media, foreign?.media]).toEqual([undefined, undefined]);
 });
 
-test("equal plans of the same media share one file, however many requests on several replicas ask at the same time", async () => {
+test("renditions of the same media with equal plans share one file, however many requests on several replicas ask at the same time", async () => {
   const ref = await ready();
   renders = 0;
   const answers = await Promise.all(
@@ -201,7 +201,7 @@ test.each([
   ["no width", { width: 0 }],
   ["an unknown fit", { fit: "stretch" }],
   ["too few bytes", { maxBytes: 100n }],
-])("PrepareMedia refuses a plan with %s", async (_name, change) => {
+])("PrepareMedia refuses the plan of a rendition with %s", async (_name, change) => {
   const ref = await ready();
 
   await expect(prepareOne(ref, { ...PLAN, ...change })).rejects.toMatchObject({
@@ -210,7 +210,7 @@ test.each([
   });
 });
 
-test("a process that died while it made a rendition blocks others only until its lease expires", async () => {
+test("when a process dies while it makes a rendition, another process can make the rendition after the lease has expired", async () => {
   const ref = await ready();
   await service.sql`
     insert into media_renditions (id, workspace_id, media_id, plan, status, lease_token, lease_until)
@@ -222,7 +222,7 @@ test("a process that died while it made a rendition blocks others only until its
   expect(await waiting).toMatchObject({ width: 60, refusal: "" });
 });
 
-test("a rendition that could not be made now is unavailable, and a repeated request makes it", async () => {
+test("PrepareMedia returns unavailable when a rendition cannot be made at the moment, and a repeated request makes it", async () => {
   const ref = await ready();
   intercept = () => () => Promise.resolve({ kind: "unavailable" });
   await expect(prepareOne(ref)).rejects.toMatchObject({ kind: "unavailable" });
@@ -231,7 +231,7 @@ test("a rendition that could not be made now is unavailable, and a repeated requ
   expect(await prepareOne(ref)).toMatchObject({ width: 60 });
 });
 
-test("when several renditions together exceed a limit, each is made alone, and only the one that exceeds it is refused", async () => {
+test("when the renditions of one request together exceed a limit, each is made alone, and only the one that exceeds it is refused", async () => {
   const ref = await ready();
   intercept = (real) => async (job) =>
     job.plans.some(({ width }) => width === 60) ? { kind: "exhausted" } : await real(job);
@@ -279,7 +279,7 @@ test("a rendition that is finished after its media were deleted leaves no file",
   expect((await service.listStored()).filter(isNew)).toEqual([]);
 });
 
-test("PrepareMedia records when it prepared media first", async () => {
+test("PrepareMedia records the time at which it first prepared media, and a later call keeps this time", async () => {
   const ref = await ready();
   const read = async () => await service.sql`select prepared_at from media where id = ${ref.id}`;
   expect(await read()).toEqual([{ preparedAt: null }]);
@@ -291,7 +291,7 @@ test("PrepareMedia records when it prepared media first", async () => {
   expect(await read()).toEqual([first]);
 });
 
-test("the frames of an image that an older release accepted are counted when a rendition is made of it", async () => {
+test("the frames of an image that an older release stored without their number are counted when a rendition is made of it", async () => {
   const ref = await ready();
   await service.sql`update media set frames = null where id = ${ref.id}`;
   await prepareOne(ref);

@@ -9,32 +9,35 @@ export function heifFile(name: "tile" | "ten-bits" | "alpha"): Buffer {
 const TILE = 512;
 
 export interface SampleHeif {
-  /** Numbers of columns and rows of the grid of tiles, each of 512 × 512 pixels. */
+  /** Number of columns and of rows of tiles in the HEIC's grid. Each tile has 512 × 512 pixels. */
   readonly columns: number;
   readonly rows: number;
-  /** Size that the grid has according to the file; by default that of its tiles. */
+  /** Size of the grid as the HEIC states it; by default the size of its tiles together. */
   readonly width: number;
   readonly height: number;
-  /** Properties of the grid in their order, see `rotation`, `mirror`, `crop` and `profile`. */
+  /**
+   * The HEIC's properties that change how the grid is shown, in this order; `rotation`, `mirror`, `crop` and `profile` create
+   * them.
+   */
   readonly properties: readonly Buffer[];
   readonly majorBrand: string;
   readonly brands: readonly string[];
-  /** Bytes of the compressed tile. */
+  /** The compressed image of the tile that every place of the grid shows. */
   readonly tile: Buffer;
-  /** Ids of the items that the grid consists of; by default its tiles, from 2. */
+  /** Ids of the HEIF items that the grid names as its tiles; by default the ids of its tiles, which begin with 2. */
   readonly references: readonly number[];
 }
 
-/** Rotates by a multiple of 90 degrees to the left. */
+/** Returns the HEIF property that rotates a picture by a number of quarter turns to the left. */
 export const rotation = (quarters: number): Buffer => box("irot", Buffer.from([quarters]));
-/** Mirrors top and bottom (`vertical`), or left and right. */
+/** Returns the HEIF property that mirrors a picture: top and bottom for `vertical`, left and right for `horizontal`. */
 export const mirror = (direction: "vertical" | "horizontal"): Buffer =>
   box("imir", Buffer.from([direction === "vertical" ? 0 : 1]));
-/** Shows only the centre of this size. */
+/** Returns the HEIF property that shows only the centre of a picture, in the given size. */
 export const crop = (width: number, height: number): Buffer =>
   box("clap", u32(width, 1, height, 1, 0, 1, 0, 1));
 export const profile = (icc: Uint8Array): Buffer => box("colr", ascii("prof"), icc);
-/** Names the primaries of a colour space (ITU-T H.273): 12 is Display P3. */
+/** Returns the HEIF property that names a colour space by the number of its primaries (ITU-T H.273): 12 is Display P3. */
 export const primaries = (number: number): Buffer =>
   box("colr", ascii("nclx"), u16(number, 13, 6), Buffer.from([0x80]));
 
@@ -98,7 +101,8 @@ function locations(
   ids: readonly number[],
   { gridBytes, dataAt, dataBytes }: { gridBytes: number; dataAt: number; dataBytes: number },
 ): Buffer {
-  // The grid lies in the box `idat` (construction method 1), and every tile is the same part of the file.
+  // The data of the grid lie in the box `idat` of the HEIC (construction method 1). Every tile refers to the same part of the
+  // file.
   const entry = (id: number, method: number, offset: number, length: number) =>
     Buffer.concat([u16(id, method, 0, 1), u32(offset, length)]);
   return fullBox(

@@ -52,7 +52,7 @@ test("UpdateMedia removes the description for a text of only white space, and th
   expect([media?.altText, media?.coverMs]).toEqual([undefined, undefined]);
 });
 
-test("UpdateMedia refuses a cover outside the video, a cover of an image, a long description and a request without change", async () => {
+test("UpdateMedia refuses a cover outside the video, a cover of an image, a long description and a request that changes no field", async () => {
   const [video, image] = [await someMedia(), await someMedia("image")];
   const violation = { kind: "unprocessable", reason: "validation_failed" };
   await expect(video.update({ coverMs: 3_000n })).rejects.toMatchObject({

@@ -128,7 +128,7 @@ function createAppRoutes(options: {
   });
 }
 
-/** The handlers of all topics, once each, for events that failed, were parked and are delivered again. */
+/** Returns all event handlers of the posts service, each once. They handle parked events that an operator delivers again. */
 function listHandlers(): readonly EventHandler[] {
   return [...new Set(Object.values(eventHandlers).flat())];
 }

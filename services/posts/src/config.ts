@@ -22,7 +22,7 @@ export function readSettings(read: EnvReader) {
     deliveryUrl: readPeerUrl(read, "delivery"),
     sweepMs: read
       .about(
-        "How often the posts service asks the delivery service about targets without a recent update.",
+        "Interval at which the posts service asks the delivery service about targets without a recent update.",
         {
           level: "advanced",
         },
@@ -30,7 +30,7 @@ export function readSettings(read: EnvReader) {
       .seconds("SWEEP_SECONDS", 60),
     sweepAfterMs: read
       .about(
-        "Time since the last update of a target after which the posts service asks the delivery service about the target.",
+        "How long a target whose outcome is not known may be without an update before the posts service asks the delivery service about it.",
         {
           level: "advanced",
         },
@@ -38,7 +38,7 @@ export function readSettings(read: EnvReader) {
       .seconds("SWEEP_AFTER_SECONDS", 120),
     missedAfterMs: read
       .about(
-        "How long after its scheduled time the publishing of a post may still start. After that the post fails as `missed`.",
+        "How long after its scheduled time the publishing of a post may still start. After that the post fails with the error `missed`.",
       )
       .seconds("MISSED_AFTER_SECONDS", 86_400),
   };

@@ -94,7 +94,7 @@ class FakePeers {
   readonly tasks = new Map<string, TargetUpdated>();
   /** What the fake delivery service reports about deletions on platforms, by target id. */
   readonly deletions = new Map<string, DeletionUpdated>();
-  /** The ids of the targets that the fake delivery service is just publishing on their platform. */
+  /** The ids of the targets for which the fake delivery service is calling the platform at the moment. */
   readonly calling = new Set<string>();
   /** The targets that the fake delivery service has promised not to publish, as `id generation`. */
   readonly closed = new Set<string>();

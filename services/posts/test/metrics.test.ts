@@ -23,7 +23,7 @@ const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
 const apply = (...updates: TargetMetricsRefreshed[]) =>
   posts.sql.begin((tx) => applyTargetMetrics(tx, updates));
 
-/** Builds a report of counters that were read on the platform at the given minute. */
+/** Builds a report of metrics that were read on the platform at the given minute. */
 function report(
   post: Post,
   ordinal: number,
@@ -44,7 +44,7 @@ function report(
 const viewsOf = async (post: Post) =>
   (await reread(post)).targets.map(({ metrics }) => metrics?.views);
 
-test("a post shows the counters that were reported for its targets, and only those that the platform gives", async () => {
+test("a post shows the metrics that were reported for its targets, and only those that the platform gives", async () => {
   const post = await publish(2);
   expect(await viewsOf(post)).toEqual([undefined, undefined]);
 
@@ -56,7 +56,7 @@ test("a post shows the counters that were reported for its targets, and only tho
   expect(second?.metrics).toEqual(update.metrics);
 });
 
-test("a post shows counters that were published to the topic of delivery, as a relay of the previous release does during an update", async () => {
+test("a post shows metrics that arrive on the topic `delivery.events.v1`, to which a relay of the previous release sends them during an update", async () => {
   const post = await publish(1);
   const update = report(post, 0, 1, { views: 7n });
   const headers = { ce_id: newId(), ce_type: update.$typeName, ce_time: new Date().toISOString() };
@@ -67,7 +67,7 @@ test("a post shows counters that were published to the topic of delivery, as a r
   expect(await viewsOf(post)).toEqual([7n]);
 });
 
-test("a target keeps its newest counters, in whatever order and however often counters are reported", async () => {
+test("a target keeps its newest metrics, in whatever order and however often metrics are reported", async () => {
   const post = await publish(1);
   const [older, newer] = [report(post, 0, 1, { views: 1n }), report(post, 0, 2, { views: 2n })];
   await apply(newer, older);
@@ -79,7 +79,7 @@ test("a target keeps its newest counters, in whatever order and however often co
   expect(await viewsOf(post)).toEqual([undefined]);
 });
 
-test("new counters raise the version of the post once and append no event, and repeated ones change nothing", async () => {
+test("new metrics raise the version of the post once and append no event, and metrics that are reported again change nothing", async () => {
   const post = await publish(2);
   const before = await reread(post);
   const events = (await posts.events()).length;
@@ -93,7 +93,7 @@ test("new counters raise the version of the post once and append no event, and r
   expect((await posts.events()).length).toBe(events);
 });
 
-test("counters change nothing unless their workspace, post and target belong together", async () => {
+test("reported metrics change nothing unless their workspace, post and target belong together", async () => {
   const [post, other] = [await publish(1), await publish(1)];
   const own = report(post, 0, 1, { views: 1n });
   await apply({ ...own, workspaceId: other.workspaceId });

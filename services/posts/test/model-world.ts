@@ -46,7 +46,7 @@ export class World {
   readonly accounts: readonly string[];
   /** The idempotency keys that this randomized test has used so far, and the posts that were created with them. */
   readonly keys = new Map<string, string>();
-  /** Requests that the fake delivery service has not received yet, written as in `Asked`. */
+  /** Requests that the fake delivery service has not received yet, in the form of the type `Asked`. */
   inbox: readonly string[] = [];
   /** Reports of the delivery service that the posts service has not received yet, or may receive again. */
   wire: readonly TaskUpdate[] = [];
@@ -95,8 +95,8 @@ export class World {
   }
 
   /**
-   * Makes the fake delivery service of the posts service report the same state of a target as the model of the delivery
-   * service.
+   * Makes the two fake delivery services agree: the one that the posts service calls gets the state that a target has in the
+   * model's delivery service.
    */
   show({ id, generation }: ModelTarget, update: TaskUpdate | undefined): void {
     const { tasks, calling, closed } = this.posts.peers;

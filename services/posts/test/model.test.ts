@@ -54,6 +54,6 @@ test("the posts service behaves like a simple reference model in random sequence
     results.reduce((sum, result) => sum + (result[which] ?? 0), 0),
   );
   expect(steps).toBe(seeds.length * STEPS);
-  // A run without late successes would not test how the posts service handles them.
+  // The runs must contain late successes: targets that an older publish request publishes while a newer one is in progress.
   expect(lateSuccesses).toBeGreaterThanOrEqual(given === undefined ? 10 : 0);
 }, 240_000);

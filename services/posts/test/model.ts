@@ -90,7 +90,7 @@ export class Model {
     return { used, reserved: counted.filter(isOpen).length };
   }
 
-  /** Adds a post, or returns why the post is refused. */
+  /** Adds a post to the reference model, or returns why the post is refused. */
   create(post: ModelPost, wish: Wish): Refusal | undefined {
     const refusal = this.#place(post.targets, wish);
     if (refusal === undefined) this.posts.set(post.id, post);

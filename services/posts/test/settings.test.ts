@@ -49,7 +49,7 @@ test("a draft takes the settings that its accounts have when it is published", a
   expect(await settingsOf(post)).toEqual([{ replySettings: "following" }]);
 });
 
-test("a post that the settings of an account make invalid is refused, and the error names the account and the path", async () => {
+test("a post that breaks a rule because of the settings of an account is refused, and the error names the account and the path", async () => {
   const workspace = workspaceOf(posts);
   const telegram = workspace.connect("telegram");
   posts.peers.changeSettings(telegram, { format: "html" });

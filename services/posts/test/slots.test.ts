@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
-/** Two times of day: the next occurrences are in 6 and in 18 hours. */
+/** Two times of day for a queue-slot rule: the next one comes in 6 hours, the other 12 hours later. */
 const [EARLIER, LATER] = [timeOfDayIn(6), timeOfDayIn(18)];
 
 let count = 0;
@@ -56,7 +56,7 @@ test("concurrent posts get consecutive queue slots without sharing one", async (
   const next = queue();
   const { workspaceId } = next();
   const ruleId = await addRule(workspaceId, [EARLIER, LATER]);
-  // A second queue-slot rule at the same time does not add slots.
+  // This queue-slot rule adds no slots, because another rule already creates a slot at the same time.
   await addRule(workspaceId, [EARLIER]);
 
   const made = await Promise.all(Array.from({ length: 20 }, () => posts.createPost(next())));

@@ -70,7 +70,7 @@ async function reseal(services: Services, _args: Arguments, terminal: Terminal):
         `the key of ${locked} credentials is missing in CREDENTIAL_KEYS of the accounts service; \`postrider credentials keys\` names it. Add it and run the command again`,
       );
     if (answer.finished) return { json: { resealed, damaged }, text: toText(resealed, damaged) };
-    // Some credentials are left because other transactions changed them during this round.
+    // Other transactions changed some credentials meanwhile, so these are not sealed again yet.
     await sleep(ROUND_PAUSE_MS);
   }
   throw new CommandFailure(

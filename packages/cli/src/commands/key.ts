@@ -33,7 +33,7 @@ function toJson(key: ApiKey) {
   };
 }
 
-/** Returns the entry for the scopes of an API key that limits agents to drafts, if `--mcp draft-only` is given. */
+/** Returns the scope that limits an agent's API key to drafts if `--mcp draft-only` is given; otherwise no scope. */
 function readMcpPolicy(args: Arguments): readonly string[] {
   const policy = findText(args, "mcp") ?? "publish";
   if (policy === "publish") return [];

@@ -17,7 +17,7 @@ async function provision(): Promise<Result> {
 
 async function createTopics(): Promise<Result> {
   const kafka = loadBusSetup();
-  // Loaded on demand, because the Kafka client loads slowly and other commands do not need it.
+  // This module is loaded only when it is needed, because the Kafka client loads slowly and other commands do not use it.
   const { ensureTopics } = await import("@postrider/shared/bus/kafka");
   const logger = createLogger({ service: "cli", level: "silent" });
   await ensureTopics({ ...kafka, clientId: "postrider-cli", logger }, TOPICS);

@@ -48,10 +48,13 @@ function listUnused(findings: readonly Finding[]): ReadonlySet<string> {
   return new Set(unused.map(({ name }) => name.replace("settings of", "connection to")));
 }
 
-/** Checks an installation: every service checks its part, and this computer checks the public address. */
+/**
+ * Checks an installation: every service checks its own settings and connections, and this computer checks the public
+ * address.
+ */
 export async function checkInstallation(services: Services): Promise<Result> {
   const answers = await Promise.all(SERVICES.map((service) => ask(services, service)));
-  // When no address is known, one error replaces four findings with the same text.
+  // When the addresses of all services are unknown, one error is printed instead of the same finding for each service.
   const [first, ...others] = answers.map(({ unknown }) => unknown);
   if (first !== undefined && others.every((each) => each !== undefined)) throw first;
   const responses = answers.flatMap(({ service, response }) =>

@@ -57,7 +57,7 @@ async function checkAndLose(state: State): Promise<unknown> {
   return await run().catch((error: unknown) => error);
 }
 
-test("a live check that can no longer be followed names the post that is left, with its address", async () => {
+test("`doctor account --live` names the post that is left, with its address, when it can no longer read the state of the live check", async () => {
   const state = { externalId: "77", permalink: "https://x.com/sailor/status/77" };
   expect(await checkAndLose(state)).toMatchObject({
     code: "live_check_lost",
@@ -67,7 +67,7 @@ test("a live check that can no longer be followed names the post that is left, w
   });
 });
 
-test("a live check that can no longer be followed after its publishing call began names the text to look for", async () => {
+test("`doctor account --live` names the text to look for on the platform when it can no longer read the state of the live check and its publishing call had begun", async () => {
   const state = { calledAt: timestampNow(), text: "Postrider check 1" };
   expect(await checkAndLose(state)).toMatchObject({
     message: expect.stringContaining(

@@ -12,13 +12,13 @@ import { describeRest, type KnownCheck } from "#src/doctor/live-rest.ts";
 import { CommandFailure, toFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 
-/** How often the tool asks for the state of a live check, and when it gives up. */
+/** How often the tool asks for the state of a live check, and when it stops asking. */
 interface Patience {
-  /** Interval in milliseconds at which the tool asks for new steps. */
+  /** Interval in milliseconds at which the tool asks for new steps of the live check. */
   readonly pollMs: number;
   /**
-   * Time in milliseconds without a new step after which the tool gives up. It is longer than a restart of delivery, which then
-   * ends the check within about a minute.
+   * Time in milliseconds without a new step of the live check after which the tool gives up. It is longer than a restart
+   * of delivery, which then ends the check within about a minute.
    */
   readonly silenceMs: number;
 }
@@ -58,19 +58,22 @@ async function findState(services: Services, known: KnownCheck): Promise<KnownCh
     return await services.client("delivery", DoctorService).getLiveCheck({ id: known.id });
   } catch (error) {
     if (isUnanswered(error)) return undefined;
-    // This error also says which post may be left on the platform.
+    // The message of a `LostCheck` also says which post may be left on the platform.
     throw new LostCheck(known, toFailure(error, "delivery").message);
   }
 }
 
-/** Prints the steps that have ended since the state before. Returns whether there were any. */
+/** Prints the steps of a live check that have ended since the state `before`. Returns whether there were any. */
 function printSteps(terminal: Terminal, before: KnownCheck, state: KnownCheck["state"]): boolean {
   const fresh = state?.steps.slice(before.state?.steps.length ?? 0) ?? [];
   for (const step of fresh) terminal.note({ json: toStepJson(step), text: toStepText(step) });
   return fresh.length > 0;
 }
 
-/** Prints the steps as they end, until the check ends, and returns its last known state. */
+/**
+ * Prints each step of a live check when it has ended, until the check ends, and returns the last known state of the
+ * check.
+ */
 async function follow(
   services: Services,
   terminal: Terminal,

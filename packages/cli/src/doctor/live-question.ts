@@ -9,13 +9,13 @@ import { CommandFailure } from "#src/failures.ts";
 
 const UPLOAD = "docs/doctor.md shows how to upload one";
 
-/** Why a live check does not start, and what to do, by the code of the fault. */
+/** Why delivery does not start a live check, and what to do about it, by error code. */
 export const REASONS: Readonly<Record<string, string>> = {
   public_post:
     "this platform has no post that only the owner sees: readers would see the post until it is deleted. Repeat the command with --public if that is acceptable",
   media_required: `this platform takes no posts of text: give --media with the id of a picture or a video of the account's workspace; ${UPLOAD}`,
   video_required: `this platform takes only videos: give --media with the id of a video of the account's workspace; ${UPLOAD}`,
-  // The tool has already found the account, so `not_found` is about the media.
+  // The tool has found the account before, so the error `not_found` means that the media file does not exist.
   not_found:
     "the account's workspace has no media with this id that is ready; an upload is ready when the API shows its status `ready`",
   media_rejected: "the platform does not take this picture: give --media with another one",
@@ -50,7 +50,11 @@ function describePost(platform: PlatformId): string {
   return `one ${what} ${SEEN_BY[visibility]}.${describeDeletion(platform)}`;
 }
 
-/** @throws CommandFailure when the options do not allow the post that the platform needs. */
+/**
+ * Checks that the options of `doctor account --live` allow the post that the platform needs.
+ *
+ * @throws CommandFailure when they do not.
+ */
 function checkOptions(platform: PlatformId, args: Arguments): void {
   const { visibility, needs }: LeastVisible = LEAST_VISIBLE[platform];
   const refuse = (code: string) => new CommandFailure(code, REASONS[code] ?? code);
@@ -69,7 +73,7 @@ export async function confirmLiveCheck(
   terminal: Terminal,
   { platform, username }: Pick<Account, "platform" | "username">,
 ): Promise<void> {
-  // Delivery checks the options too, and does so for platforms that this version of the tool does not know.
+  // Delivery checks the same options as the tool, and does so for platforms that this version of the tool does not know.
   if (isPlatformId(platform)) checkOptions(platform, args);
   if (args.values.yes === true) return;
   const post = isPlatformId(platform) ? describePost(platform) : "one post.";

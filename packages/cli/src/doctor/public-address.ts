@@ -10,7 +10,7 @@ const PRIVATE =
 
 type Check = Omit<Finding, "at" | "guide">;
 
-/** What the services say about the public address. */
+/** What the services returned about the public address of the gateway. */
 export interface PublicAddress {
   /** `PUBLIC_URL` of each service that reads it. */
   readonly urls: Readonly<Record<string, string>>;

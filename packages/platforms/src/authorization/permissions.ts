@@ -9,7 +9,7 @@ export interface PermissionsByFeature extends Partial<
 > {
   /** Permissions for identifying the account, publishing, and deleting what was published. */
   readonly publishing: readonly string[];
-  /** The subset of `publishing` that every post needs; absent = all of `publishing`. */
+  /** The permissions in `publishing` without which no post can be published; absent = all of them. */
   readonly essential?: readonly string[];
 }
 

@@ -27,7 +27,8 @@ export const bluesky: PlatformRules = {
   image: {
     types: ["image/jpeg", "image/png", "image/webp"],
     maxBytes: 2_000_000,
-    // Our own limit in pixels: more than Bluesky's clients show, and few enough for good quality within `maxBytes`.
+    // Our own maximum size of an image: more pixels than Bluesky's clients show, and few enough for good quality within
+    // `maxBytes`.
     usefulSize: { width: 3000, height: 3000 },
   },
   video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180, altTextMax: 1000 },

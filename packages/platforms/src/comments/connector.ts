@@ -18,7 +18,10 @@ export interface PlatformComment {
   readonly likeCount: number | null;
   /** Number of replies; null when the platform does not say it. */
   readonly replyCount: number | null;
-  /** Null when the platform does not say it (X); Postrider then knows only its own last action on the comment. */
+  /**
+   * Whether other readers cannot see the comment; null when the platform does not say (X). Then Postrider knows only its
+   * own last action on the comment.
+   */
   readonly hidden: boolean | null;
 }
 
@@ -65,7 +68,7 @@ export type CommentActionType = "reply" | "hide" | "unhide";
  */
 export interface CommentsConnector {
   readonly platform: PlatformId;
-  /** The actions that the platform offers. */
+  /** The actions on comments that the platform offers. */
   readonly actions: ReadonlySet<CommentActionType>;
   listComments(
     account: AccountAccess,

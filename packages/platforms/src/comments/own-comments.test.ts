@@ -5,7 +5,7 @@ import { toThreadComment } from "#src/youtube/comments/threads.ts";
 test.each([
   ["ada", true],
   ["eve", false],
-])("a reply on X by %s is a comment of the account ada itself: %s", (authorId, isOwn) => {
+])("a reply on X by %s is marked as a comment of the account ada itself: %s", (authorId, isOwn) => {
   const account = { externalId: "ada", username: "ada", accessToken: "token", attributes: {} };
   const tweet = { id: "1", author_id: authorId, text: "Hello" };
   expect(toComment(tweet, {}, account).isOwn).toBe(isOwn);

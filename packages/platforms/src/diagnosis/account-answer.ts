@@ -9,7 +9,7 @@ import {
 } from "#src/http/platform-answer.ts";
 import type { PlatformRequest } from "#src/http/platform-request.ts";
 
-/** What to do when a platform refuses a call of an account, in the words of an operator. */
+/** What an operator should do when a platform refuses a call of an account. */
 export const CONNECT_AGAIN =
   "connect the account again; if that does not help, look into the platform's guide";
 

@@ -20,7 +20,8 @@ export const facebook: PlatformRules = {
     needsPublicUrl: { image: false, video: false },
   },
   image: {
-    // Facebook refuses other photos with: "Photos should be less than 4 MB and saved as JPG, PNG, GIF, TIFF, HEIF or WebP files."
+    // Facebook refuses photos of other sizes or types with: "Photos should be less than 4 MB and saved as JPG, PNG, GIF,
+    // TIFF, HEIF or WebP files."
     types: ["image/jpeg", "image/png", "image/gif", "image/bmp", "image/tiff", "image/webp"],
     maxBytes: 4_000_000,
     // Facebook Help recommends pictures 720, 960 or 2048 pixels wide, and stores no larger ones.

@@ -10,7 +10,10 @@ import { readGraphList, type ListCall } from "./graph-list.ts";
 import type { GraphApi } from "./graph-request.ts";
 
 const PAGE_SIZE = 50;
-/** Maximum number of pages of replies that one search reads: a thousand replies to one comment. */
+/**
+ * Maximum number of pages that one search for a reply reads: a thousand replies to one comment. If there are more, the
+ * search is repeated later and decides nothing.
+ */
 const MAX_PAGES = 20;
 
 /** How a platform of the Graph API lists the replies to a comment. */

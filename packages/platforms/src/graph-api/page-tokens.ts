@@ -9,11 +9,14 @@ export type PageTokens = { readonly kind: "pages"; readonly tokens: readonly str
 
 type Entries = { readonly kind: "entries"; readonly entries: readonly unknown[] };
 
-/** Maximum number of requests for one list of a person: a thousand entries per authorization. */
+/**
+ * Maximum number of pages that are read of one list of a person's Facebook Pages or businesses. With 100 entries per
+ * page, the entries after the first thousand are left out.
+ */
 const MAX_REQUESTS = 10;
 const LIST_LENGTH = 100;
 
-/** A person who authorized the app, as the Graph API knows them by their token. */
+/** A person who authorized the app, with the person's access token. */
 interface Person {
   readonly app: GraphApp;
   readonly token: string;

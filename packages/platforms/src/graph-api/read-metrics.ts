@@ -23,7 +23,10 @@ export const MAX_METRICS_POSTS = 25;
  */
 export const METRICS_BUDGET: CallBudget = { scope: "account", calls: 4, windowMs: 3_600_000 };
 
-/** Reports the budget units of each call of one read, except its first call; a call's units depend on its number of posts. */
+/**
+ * Reports how many units of the call budget each call of one read uses, except the first call; the units depend on the
+ * number of posts in the call.
+ */
 export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts: number) => void {
   let isFirst = true;
   return (posts) => {

@@ -48,7 +48,7 @@ export interface CommentState {
 }
 
 export interface PrivateReplySender {
-  /** Path of the call below the API version. */
+  /** Path of the Graph API call below the API version. */
   readonly path: string;
   readonly own: GraphMeanings;
   /** Reads the comment of a private reply that was refused without a clear reason; undefined when it cannot be read. */
@@ -65,7 +65,7 @@ const TOO_OLD = refused(
 );
 const ANSWERED = refused("duplicate_on_platform", "the comment has a private reply already");
 
-/** Finds the reason of a refusal by the state of the comment. */
+/** Finds out from the state of the comment why the private reply was refused. */
 async function explain(
   failure: Failure,
   { readState }: PrivateReplySender,

@@ -15,7 +15,7 @@ export function limitForeignHosts(outbound: OutboundRules): void {
   rules = outbound;
 }
 
-/** Connects this process to hosts that the owners of accounts choose. */
+/** Opens connections to hosts that the owners of accounts choose, such as Bluesky servers of their own. */
 export const connectForeign = createPublicConnector({
   connectMs: CONNECT_TIMEOUT_MS,
   rules: () => rules,

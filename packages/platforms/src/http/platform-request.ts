@@ -137,8 +137,8 @@ export class OutgoingBody implements Disposable {
   /** The failure of the source that provides the request body; undefined if it has not failed. */
   failure: Error | undefined;
   /**
-   * Whether a byte of the request may have been written. The headers of a streamed request are written together with
-   * its first bytes.
+   * Whether a byte of the request may have been sent. The headers of a streamed request are sent together with its first
+   * bytes.
    */
   isStarted: boolean;
   /** Whether the last byte of the request may have been written. */
@@ -184,7 +184,7 @@ export class OutgoingBody implements Disposable {
           throw new Error(
             "the call must not be sent, because its recorded start (mark) is too old",
           );
-        // This flag must be set before the HTTP client (undici) receives the bytes, because from then on it may have
+        // `isStarted` must be set before the HTTP client (undici) receives the bytes, because from then on it may have
         // sent them.
         this.isStarted = true;
         this.isComplete = sent === source.bytes;

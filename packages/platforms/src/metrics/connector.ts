@@ -32,7 +32,7 @@ export type MetricsReading =
   | { readonly kind: "missing" }
   | MetricsFailure;
 
-/** The number of calls that the platform allows in a window. */
+/** The number of calls that the platform allows in a time window. */
 export type CallBudget =
   | { readonly scope: "account"; readonly calls: number; readonly windowMs: number }
   | {
@@ -40,7 +40,7 @@ export type CallBudget =
       readonly scope: "app";
       readonly calls: number;
       readonly windowMs: number;
-      /** Whether the platform counts each post of a call, not the call. */
+      /** Whether the platform counts each post in a call as one call. */
       readonly isPerPost?: boolean;
     };
 

@@ -15,7 +15,7 @@ export interface OwnedMedia {
 
 export interface OwnedMediaPage {
   readonly kind: "media";
-  /** Newest first. */
+  /** The media, newest first. */
   readonly media: readonly OwnedMedia[];
   /** The platform's cursor of the next page; undefined on the last page. */
   readonly next: string | undefined;
@@ -30,7 +30,7 @@ export interface PollBudget {
   readonly scope: "account";
   readonly calls: number;
   readonly windowMs: number;
-  /** Number of calls that a page of comments counts as. */
+  /** Number of calls of the budget that reading one page of comments uses. */
   readonly unitsPerPage: number;
 }
 
@@ -42,7 +42,7 @@ export interface PrivateRepliesConnector {
   readonly platform: PlatformId;
   /** Maximum age in milliseconds of a comment that can be answered privately. */
   readonly windowMs: number;
-  /** Maximum length of the text in UTF-8 bytes. */
+  /** Maximum length of a private reply in UTF-8 bytes. */
   readonly maxBytes: number;
   /** The part of the platform's limit that polls for new comments may use. Source: see the connector. */
   readonly pollBudget: PollBudget;

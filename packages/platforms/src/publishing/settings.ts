@@ -16,7 +16,7 @@ export function readPublishingSettings(
       mayResend:
         read
           .about(
-            "Whether a post on X is sent once more when X's response was lost and the account's timeline does not show the post. With `off` it ends as `outcome_unknown`.",
+            "Whether a post on X is sent once more when X's response was lost and the account's timeline does not show the post. With `off` the post fails with the error `outcome_unknown`.",
             { level: "advanced" },
           )
           .oneOf("X_RESEND", ["on", "off"], "on") === "on",
@@ -55,7 +55,7 @@ export function readPublishingSettings(
 function readFacebookVideoUrl(read: EnvReader, usual: string): string {
   return read
     .about(
-      "Address to which videos for Facebook Pages are uploaded. Meta's documents name this host; the address of the other calls, https://graph.facebook.com, is the one to try if Facebook refuses videos there.",
+      "Address to which videos for Facebook Pages are uploaded, as in Meta's documentation. If Facebook refuses videos there, try https://graph.facebook.com, the address of all other calls.",
       { level: "advanced" },
     )
     .url("FACEBOOK_VIDEO_BASE_URL", usual);
@@ -65,7 +65,7 @@ function readTwoPhase(read: EnvReader): boolean {
   return (
     read
       .about(
-        "Whether posts on Facebook Pages are created unpublished and then published, so that a lost response cannot cause a second post. Facebook's current guide does not describe this way: turn it on after a post has shown that your Page allows it.",
+        "Whether posts on Facebook Pages are created unpublished and published by a second call, so that a lost response cannot cause a second post. Facebook's current guide does not describe this, so check with a test post that your Page allows it.",
         { level: "advanced" },
       )
       .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "off") === "on"
@@ -75,7 +75,7 @@ function readTwoPhase(read: EnvReader): boolean {
 function readChunkSizes(read: EnvReader): ChunkSizes {
   const wholeBytes = read
     .about(
-      "Size in bytes up to which a video is sent to TikTok as one chunk. TikTok has refused to divide videos of up to 64 MB since August 2026; 0 divides every video.",
+      "Maximum size in bytes of a video that Postrider uploads to TikTok in one piece; a larger video is divided into chunks. Since August 2026, TikTok refuses uploads that divide a video of up to 64 MB. With 0, every video is divided.",
       { level: "advanced" },
     )
     .integer("TIKTOK_WHOLE_BYTES", { default: CHUNK_SIZES.wholeBytes, min: 0 });

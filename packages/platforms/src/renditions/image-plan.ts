@@ -1,4 +1,7 @@
-/** What the planner knows about an image: the file that platforms receive unless it is converted. */
+/**
+ * What must be known of an image to plan what a platform receives: facts about the file that platforms get unless it is
+ * converted.
+ */
 export interface ImageFacts {
   readonly contentType: string;
   readonly bytes: number;
@@ -29,7 +32,10 @@ export interface ImageFault {
   readonly code: "media_type_unsupported" | "media_too_large" | "media_dimensions";
   readonly limit?: number;
   readonly actual?: number;
-  /** What the platform would take instead, in symbols that need no translation. */
+  /**
+   * A value that the platform would take instead, for example `image/jpeg (1 frame)`, in symbols that need no
+   * translation.
+   */
   readonly fits?: string;
 }
 

@@ -29,7 +29,7 @@ const rendition = (
 
 const ORIGINAL = { kind: "original" };
 
-test("a 12 megapixel picture from a phone is sent as it is, or in the size that the platform takes", () => {
+test("a 12 megapixel picture from a phone is sent unchanged if the platform takes it, and is otherwise scaled to what the platform takes", () => {
   expect(plan("instagram")).toEqual(ORIGINAL);
   expect(plan("x")).toEqual(ORIGINAL);
   expect(plan("facebook")).toEqual(ORIGINAL);
@@ -83,7 +83,7 @@ test("an animated WebP is refused on every platform, because none shows more tha
   }
 });
 
-test("a TIFF with several pages is sent as it is, or refused", () => {
+test("a TIFF with several pages is sent unchanged if the platform takes TIFF files, and is otherwise refused", () => {
   const pages = { contentType: "image/tiff", frames: 2 };
   expect(plan("facebook", pages)).toEqual(ORIGINAL);
   expect(plan("instagram", pages)).toMatchObject({
@@ -139,7 +139,7 @@ test("a picture below Instagram's minimum width is enlarged exactly to it", () =
   );
 });
 
-test("a picture of unknown size is sent as it is or refused", () => {
+test("a picture of unknown size is sent unchanged if the platform takes its type and number of bytes, and is otherwise refused", () => {
   const unknown = { width: null, height: null };
   expect(plan("instagram", unknown)).toEqual(ORIGINAL);
   expect(plan("instagram", { ...unknown, contentType: "image/png" })).toMatchObject({

@@ -2,7 +2,10 @@ import type { PlatformId } from "#src/registry.ts";
 import { createTiktokAvailableReader } from "#src/tiktok/available.ts";
 import type { AvailableReader } from "./available-reader.ts";
 
-/** The readers of the platforms whose offer depends on the account; the others are missing. */
+/**
+ * The functions that ask platforms which values an account may choose from. Platforms where this does not depend on the
+ * account have none.
+ */
 export type AvailableReaders = Readonly<Partial<Record<PlatformId, AvailableReader>>>;
 
 export function createAvailableReaders(settings: {

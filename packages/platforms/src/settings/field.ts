@@ -1,4 +1,4 @@
-/** A setting with one of several values. */
+/** An account setting that has one of several values. */
 export interface ChoiceField<V extends string> {
   readonly kind: "choice";
   readonly values: readonly V[];
@@ -6,18 +6,18 @@ export interface ChoiceField<V extends string> {
   readonly description: string;
 }
 
-/** A setting that is on or off. */
+/** An account setting that is on or off. */
 export interface FlagField {
   readonly kind: "flag";
   readonly default: boolean;
   readonly description: string;
 }
 
-/** The form that a text must have. */
+/** The form that the text of an account setting must have. */
 interface TextForm {
   /** Regular expression that matches the whole text; linear in the length of the text. */
   readonly pattern: string;
-  /** Maximum length in UTF-16 units. */
+  /** Maximum length of a setting's text in UTF-16 units. */
   readonly maxLength: number;
 }
 
@@ -44,7 +44,7 @@ export type SettingField =
   | TextField<string | null>
   | ListField;
 
-/** A value of any setting. */
+/** A value of any account setting. */
 export type SettingValue = SettingField["default"];
 
 /** The settings that the accounts of a platform have, by name. */

@@ -1,6 +1,6 @@
 import { choice } from "./field.ts";
 
-/** The setting of what happens to a picture whose proportions the platform does not accept. */
+/** The account setting that decides what happens to a picture whose proportions the platform does not accept. */
 export const imageFit = choice(
   ["refuse", "pad", "crop"],
   "refuse",

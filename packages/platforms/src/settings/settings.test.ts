@@ -48,7 +48,7 @@ test.each([undefined, null, "text", 7, [], ["format"]])(
   },
 );
 
-test("the TypeScript type of each setting follows from the definition of its field", () => {
+test("the TypeScript type of each account setting follows from the definition of that setting", () => {
   expectTypeOf<AccountSettings<"youtube">["playlistId"]>().toEqualTypeOf<string | null>();
   expectTypeOf<AccountSettings<"youtube">["categoryId"]>().toEqualTypeOf<string>();
   expectTypeOf<AccountSettings<"x">["replySettings"]>().toEqualTypeOf<

@@ -1,8 +1,8 @@
 /** A Telegram chat, and the topic of it to which messages are sent. */
 export interface ChatAddress {
-  /** Id of the chat such as `-1001234567890`, or `@username`. */
+  /** Id of the Telegram chat, such as `-1001234567890` or `@username`. */
   readonly chatId: string;
-  /** Id of the topic; undefined for the chat itself. */
+  /** Id of the topic in the Telegram chat; undefined for the chat itself. */
   readonly topicId: number | undefined;
 }
 

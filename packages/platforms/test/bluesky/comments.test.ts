@@ -267,7 +267,7 @@ describe("replying on Bluesky", () => {
     expect((await platform.calls()).at(-1)).toBe("GET getPostThread");
   });
 
-  test("a Bluesky reply is not sent when its recorded start is too old", async () => {
+  test("a Bluesky reply is not sent when too much time has passed since the intent to send it was recorded", async () => {
     const owned = await publishPost();
     const request = toReply(owned.mediaId, await comment(owned, "nice"));
     const late = { ...guard, mayStillSend: () => false };
@@ -279,7 +279,7 @@ describe("replying on Bluesky", () => {
     [{ status: 401 }, { kind: "token_refused" }],
     [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
     [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
-  ])("a Bluesky reply that is answered with %j ends as %j", async (answer, outcome) => {
+  ])("a call for a Bluesky reply that gets the answer %j ends as %j", async (answer, outcome) => {
     const owned = await publishPost();
     const request = toReply(owned.mediaId, await comment(owned, "nice"));
     await platform.addFault("reply", "status", answer);
@@ -365,7 +365,7 @@ describe("hiding Bluesky comments", () => {
     expect(await hide(owned, rude)).toMatchObject({ kind: "refused", code: "platform_quota" });
   });
 
-  test("a reply that was hidden on Bluesky and then deleted by its author can be taken out of the hidden replies", async () => {
+  test("a reply that was hidden on Bluesky and then deleted by its author can be taken out of the list of hidden replies", async () => {
     const owned = await publishPost();
     await writeGate(owned, { hiddenReplies: ["at://did:plc:reader/app.bsky.feed.post/3lbgone"] });
     expect(await hide(owned, "3lbgone", false)).toEqual({ kind: "done" });
@@ -388,12 +388,15 @@ describe("hiding Bluesky comments", () => {
     [{ status: 401 }, { kind: "token_refused" }],
     [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
     [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
-  ])("hiding a Bluesky comment that is answered with %j ends as %j", async (answer, result) => {
-    const owned = await publishPost();
-    const rude = await comment(owned, "rude");
-    await platform.addFault("hide", "status", answer);
-    expect(await hide(owned, rude)).toMatchObject(result);
-  });
+  ])(
+    "a call that hides a Bluesky comment and gets the answer %j ends as %j",
+    async (answer, result) => {
+      const owned = await publishPost();
+      const rude = await comment(owned, "rude");
+      await platform.addFault("hide", "status", answer);
+      expect(await hide(owned, rude)).toMatchObject(result);
+    },
+  );
 });
 
 test("the control API of the simulator shows the comments on a Bluesky post, its hidden comments and the account's replies", async () => {

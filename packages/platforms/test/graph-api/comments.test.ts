@@ -241,7 +241,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
       ["status_after_commit", { status: 429 }, 1],
       ["status", { status: 500 }, 2],
     ])(
-      `a comment on ${login} has one reply after the fault %s %o, with %i calls`,
+      `a comment on ${login} has exactly one reply after the simulated fault %s %o, with %i calls that reply`,
       async (mode, extra, calls) => {
         const { account, request } = await createRequest();
         await platform.addFault("reply", mode, extra);

@@ -82,7 +82,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     });
   });
 
-  test(`the ${login} connector reports the part of the budget that single reads use after a refused call`, async () => {
+  test(`the ${login} connector reports how much of the call budget its reads of single posts use after Meta refused the call for all posts`, async () => {
     const { account, postId } = await createPost();
     const unknown = login === "facebook" ? `${account.externalId}_17` : "17";
     const units: number[] = [];

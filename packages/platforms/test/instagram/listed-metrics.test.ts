@@ -101,7 +101,7 @@ test("an Instagram post on the second page does not count as missing when Instag
   expect(await read(account, [oldest])).toMatchObject({ readings: { [oldest]: ALL } });
 });
 
-test("accounts of Instagram Login read the metrics of single posts, whatever Page tokens may read", async () => {
+test("accounts of Instagram Login read the metrics of single posts, even while Instagram refuses this to Page tokens", async () => {
   const own = new GraphSite("instagram login", platform, files);
   const account = await own.createAccount();
   const id = await createPost(account, own);

@@ -1,7 +1,10 @@
 import { jsonToLex, lexicons } from "@atproto/api";
 import { describeRequest, type RecordedRequest } from "./recorded-request.ts";
 
-/** One definition of a lexicon, with the parts that this file reads. */
+/**
+ * One definition in a Bluesky lexicon (a schema of the API), with the properties that the check of recorded requests
+ * reads.
+ */
 interface Definition {
   readonly type: string;
   readonly ref?: string;

@@ -43,7 +43,7 @@ const capitalize = (word: string) =>
 /** Whether an object has a field, or an edge that can be read as one. */
 function hasField(object: string, field: string): boolean {
   const { Fields = {}, prototype = {} } = sdk[object] ?? {};
-  // In the SDK, three fields of uploads replace the fields that a video has.
+  // In Meta's SDK, three fields of uploads replace the fields that a video has.
   if (object === "AdVideo" && graph.videoFields.includes(field)) return true;
   return field in Fields || `get${capitalize(field)}` in prototype;
 }

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-/** A value of a request that has to be assignable to a type of a network's client library. */
+/** A value of a request that must be assignable to a type of the platform's own client library. */
 export interface TypeCase {
   /** A TypeScript type, written with the imports and types that the check of the platform declares. */
   readonly type: string;
@@ -37,9 +37,9 @@ function compile(folder: string): Promise<string> {
 let nextFolder = 0;
 
 /**
- * Compiles a file in which each value of a request is a literal of the type that the network's client library declares:
- * the compiler finds unknown names, wrong types and missing properties. Returns a message for each value that does not
- * have its type.
+ * Compiles a file in which each value of a request is a literal of the type that the platform's own client library
+ * declares: the compiler finds unknown names, wrong types and missing properties. Returns a message for each value that
+ * does not have its type.
  *
  * @param declarations Lines of TypeScript that import and declare the types of the cases.
  */
@@ -53,7 +53,7 @@ export async function judgeTypes(
   if (lines.size === 0) return [];
   const head = [...declarations, ...DECLARATIONS];
   const bodies = [...lines.keys()].map((line) => `{ ${line} }`);
-  // The folder lies in the package, so that the compiler finds the client libraries of the package.
+  // The folder of the compiled file lies in this package, so that the compiler finds the client libraries of the package.
   nextFolder += 1;
   const folder = `${PACKAGE}node_modules/.judges/${process.pid}-${nextFolder}`;
   const options = { extends: `${PACKAGE}tsconfig.json`, include: ["*.ts"] };

@@ -44,7 +44,7 @@ const RENAMED: Readonly<Record<string, string>> = {
   note_tweet: "note_post",
   referenced_tweets: "referenced_posts",
 };
-/** Values of `tweet.fields` that are expansions, or always present, in the renamed interface. */
+/** Values of `tweet.fields` that the OpenAPI document with the renamed fields lists as expansions, or always returns. */
 const NOW_EXPANSIONS = ["author_id", "referenced_posts"];
 
 const camel = (name: string) =>

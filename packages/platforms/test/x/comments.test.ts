@@ -284,7 +284,7 @@ describe("replying on X", () => {
     [{ status: 401 }, { kind: "token_refused" }],
     [{ status: 402 }, { kind: "refused", code: "app_configuration" }],
     [{ status: 429 }, { kind: "unknown", limitedForMs: expect.any(Number) }],
-  ])("an X reply that is answered with %j ends as %j", async (answer, outcome) => {
+  ])("a call for an X reply that gets the answer %j ends as %j", async (answer, outcome) => {
     const owned = await publishPost();
     const request = toReply(owned.mediaId, await summon(owned));
     await platform.addFault("reply", "status", answer);

@@ -297,7 +297,7 @@ describe("replying on YouTube", () => {
     [{ status: 401 }, { kind: "token_refused" }],
     [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
     [{ status: 429 }, { kind: "unknown", limitedForMs: 2000 }],
-  ])("a YouTube reply that is answered with %j ends as %j", async (answer, outcome) => {
+  ])("a call for a YouTube reply that gets the answer %j ends as %j", async (answer, outcome) => {
     const owned = await publishVideo();
     const request = toReply(owned.mediaId, await comment(owned, "nice"));
     await platform.addFault("reply", "status", answer);

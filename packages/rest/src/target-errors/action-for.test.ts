@@ -76,10 +76,13 @@ describe("the advice for a failed target", () => {
   test.each([
     [true, /^Wait some minutes, then send POST/],
     [false, /^Do what the message asks/],
-  ])("follows retryable = %j for an unknown code", (retryable, action) => {
-    for (const code of ["", "new_code", "__proto__", "constructor"])
-      expect(actionFor("en", { ...failed, code, retryable })).toMatch(action);
-  });
+  ])(
+    "depends only on the field retryable, here %j, if the error code is unknown",
+    (retryable, action) => {
+      for (const code of ["", "new_code", "__proto__", "constructor"])
+        expect(actionFor("en", { ...failed, code, retryable })).toMatch(action);
+    },
+  );
 });
 
 describe("the advice for a target that is not final", () => {
@@ -144,7 +147,7 @@ test.each(["", "unknown_code", "__proto__", "toString", "constructor"])(
   },
 );
 
-test("an error code that means something else for an action on a comment has its own cause there", () => {
+test("an error code that means something else for a comment action than for a target has texts of its own for comment actions", () => {
   expect(causeFor("en", "comment action", "outcome_unknown")).toBe(
     "It is not known whether the platform carried this out.",
   );

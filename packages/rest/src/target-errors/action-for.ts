@@ -11,7 +11,10 @@ import {
 import { text, type TargetErrorEntry, type Text } from "./entry.ts";
 import { fillText, type FailedWork, type Occasion } from "./phrases.ts";
 
-/** The error of a target, a deletion or an action on a comment, and where it happened. */
+/**
+ * The error of a target, a deletion or an action on a comment, and the facts that its texts need, for example the
+ * platform.
+ */
 export interface FailedRecord extends Occasion {
   readonly code: string;
   readonly retryable: boolean;
@@ -66,7 +69,7 @@ export function causeFor(locale: Locale, work: FailedWork, code: string): string
   return (own ?? ENTRIES.get(code) ?? TARGET_ERRORS.internal_error).cause[locale];
 }
 
-/** Returns our advice, beside the message of the platform: what to do about the error. */
+/** Returns our advice what to do about an error; the API returns it beside the message of the platform. */
 export function actionFor(locale: Locale, record: FailedRecord): string {
   return fillText(choose(record), record, locale);
 }

@@ -1,13 +1,15 @@
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import { type PlatformTexts, type Text, text } from "./entry.ts";
 
-/** What to do about a post that could not be deleted on its platform, for errors without an entry below. */
+/** What to do about a post that could not be deleted on its platform, for errors that have no advice of their own. */
 export const DELETE_BY_HAND = text(
   "Delete the post on {name} by hand.",
   "{name}에서 게시물을 직접 삭제해 주세요.",
 );
 
-/** Errors with the same remedy for a failed deletion as for a failed target, but another request to repeat. */
+/**
+ * Errors for which a failed deletion has the same remedy as a failed target; only the request to repeat is another one.
+ */
 export const SAME_REMEDY: ReadonlySet<string> = new Set<TargetErrorCode>([
   "account_reconnect_required",
   "account_disconnected",
@@ -29,7 +31,7 @@ export const DELETION_REMEDIES: Readonly<Partial<Record<TargetErrorCode, Text>>>
   ),
 };
 
-/** What to do when a permission for deleting is missing, on platforms with their own advice. */
+/** What to do when a permission for deleting is missing, for each platform whose advice differs from the general one. */
 export const DELETION_PERMISSION_REMEDIES: PlatformTexts = {
   instagram: text(
     "Delete the post in the Instagram app. Instagram lets programs delete only for accounts that were connected with Facebook Login.",

@@ -4,16 +4,16 @@ import type { Locale } from "#src/locale.ts";
 /** A text in all languages. `{name}` and the other placeholders are explained in `phrases.ts`. */
 export type Text = Readonly<Record<Locale, string>>;
 
-/** A text for each platform on which it differs. */
+/** A text for each platform that needs another one than the general text. */
 export type PlatformTexts = Readonly<Partial<Record<PlatformId, Text>>>;
 
 /** An error of a target, or of an action on a comment. */
 export interface TargetErrorEntry {
-  /** What happened. It is the message if the platform sent none. */
+  /** What happened. It is the message of the error if the platform sent none. */
   readonly cause: Text;
-  /** What to do about it. */
+  /** What the user can do about the error. */
   readonly remedy: Text;
-  /** What to do about it, on platforms with their own advice. */
+  /** What the user can do about the error, for each platform whose advice differs from `remedy`. */
   readonly platforms?: PlatformTexts;
 }
 

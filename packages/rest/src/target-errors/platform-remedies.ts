@@ -9,7 +9,7 @@ const ROLLING_DAY = text(
   "{name}에서는 최근 24시간의 게시물 수를 셉니다. 가장 오래된 게시물이 빠질 때까지 기다린 뒤 {repeat}.",
 );
 
-/** What to do when content is refused, on platforms with their own advice. */
+/** What to do when a platform refuses content, for each platform whose advice differs from the general one. */
 export const CONTENT_REMEDIES: PlatformTexts = {
   tiktok: text(
     "Change what the message names and publish a new post to this account; a retry would send the same content. GET /accounts/{id}/settings lists in `available` what TikTok offers this account.",
@@ -17,13 +17,13 @@ export const CONTENT_REMEDIES: PlatformTexts = {
   ),
 };
 
-/** What to do when a platform could not fetch files, on platforms with their own advice. */
+/** What to do when a platform could not fetch files, for each platform whose advice differs from the general one. */
 export const FETCH_REMEDIES: PlatformTexts = {
   instagram: FETCHED_BY_PLATFORM,
   tiktok: FETCHED_BY_PLATFORM,
 };
 
-/** What to do when a permission is missing, on platforms with their own advice. */
+/** What to do when a permission is missing, for each platform whose advice differs from the general one. */
 export const PERMISSION_REMEDIES: PlatformTexts = {
   telegram: text(
     "In Telegram, make the bot an administrator of the chat with the right to post messages, then {repeat}.",
@@ -31,7 +31,7 @@ export const PERMISSION_REMEDIES: PlatformTexts = {
   ),
 };
 
-/** What to do when the account's owner has to act, on platforms with their own advice. */
+/** What to do when the account's owner has to act, for each platform whose advice differs from the general one. */
 export const OWNER_REMEDIES: PlatformTexts = {
   x: text(
     "Have the account's owner log in at x.com, where X asks to unlock or confirm the account, then {repeat}. If X asks for nothing, change the post as the message says and publish it anew.",
@@ -59,7 +59,7 @@ export const OWNER_REMEDIES: PlatformTexts = {
   ),
 };
 
-/** What to do when a platform refuses the app, on platforms with their own advice. */
+/** What to do when a platform refuses the app, for each platform whose advice differs from the general one. */
 export const APP_REMEDIES: PlatformTexts = {
   x: text(
     "Ask the operator to check the app at developer.x.com; mostly its paid credits are used up. Then {repeat}.",
@@ -75,7 +75,7 @@ export const APP_REMEDIES: PlatformTexts = {
   ),
 };
 
-/** When to send again after a limit was used up, on platforms with their own advice. */
+/** What to do when a limit of the platform is used up, for each platform whose advice differs from the general one. */
 export const LIMIT_REMEDIES: PlatformTexts = {
   instagram: ROLLING_DAY,
   tiktok: ROLLING_DAY,

@@ -35,7 +35,7 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** The kinds of things that an audited action changes. */
+/** The types of objects that a change in the audit log can be about, for example an API key. */
 export type AuditSubjectType =
   | "workspace"
   | "key"

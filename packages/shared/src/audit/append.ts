@@ -26,7 +26,10 @@ export interface AuditEntry {
   readonly actor?: AuditActor;
 }
 
-/** Maximum length of a request id in the audit log. Only RPCs that several requests share have longer ids. */
+/**
+ * Maximum length, in characters, of a request id in the audit log. Longer ids are cut; only RPCs that several requests
+ * share have them.
+ */
 const MAX_REQUEST_ID_LENGTH = 128;
 
 /**
@@ -56,7 +59,8 @@ export async function appendAudit(
       details: details ?? {},
     };
   });
-  // The database schema has the name of the service, which is the actor of a change that no request made.
+  // The service's database schema has the same name as the service. If no request made a change, this name is stored as
+  // the actor.
   await tx`
     insert into audit_log (id, workspace_id, actor_kind, actor_id, actor_name, action,
       subject_type, subject_id, details, request_id, source_address)

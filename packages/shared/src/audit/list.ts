@@ -24,7 +24,7 @@ export interface AuditQuery {
   readonly since?: Date | undefined;
   /** Only audit entries of changes before this time. */
   readonly before?: Date | undefined;
-  /** The last audit entry of the previous page. */
+  /** The last audit entry of the previous page; undefined for the first page. */
   readonly after?: { readonly at: Date; readonly id: string } | undefined;
   readonly newestFirst: boolean;
   readonly limit: number;

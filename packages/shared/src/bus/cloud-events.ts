@@ -32,8 +32,8 @@ export function toRecord(event: StoredEvent, source: string, time: Date): BusRec
 }
 
 /**
- * Returns the id of the event in a record. Another producer may send a record without an id; its id is then derived
- * from the key of the record.
+ * Returns the id of the event in a record. If another producer sent the record without an id, the id is derived from
+ * the key of the record.
  */
 export function eventIdOf(record: BusRecord): string {
   return record.headers.ce_id ?? `without-id:${record.key}`;

@@ -112,8 +112,8 @@ function knownTypes(handlers: readonly EventHandler[]): ReadonlySet<string> {
 }
 
 /**
- * Retries a batch with an event of unknown type until the event has the age `waitMs`, because a newer replica that is
- * just starting may know the type.
+ * While an event of an unknown type is younger than `waitMs`, throws an error with which its batch is retried later: a
+ * newer replica that is just starting may know the type.
  */
 function waitForNewerReplica(records: readonly BusRecord[], waitMs: number): void {
   const now = Date.now();
@@ -162,6 +162,6 @@ async function park(
   });
   options.logger.error(
     { err: error, topic: options.topic, eventType: type, eventId },
-    "an event kept failing and was parked; fix the cause, then run `postrider events redrive`",
+    "an event could not be processed after several tries and was parked; fix the cause, then run `postrider events redrive`",
   );
 }

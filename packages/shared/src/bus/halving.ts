@@ -1,7 +1,7 @@
 import { isTransientError } from "#src/bus/transient.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 
-/** An item of a batch that failed when it was processed alone. */
+/** An item of a batch that failed even when it was processed alone, and its error. */
 export interface Failure<T> {
   readonly item: T;
   readonly error: unknown;

@@ -83,7 +83,7 @@ export class KafkaBatches implements Disposable {
       const { logger, topic, group } = this.#options;
       logger.debug(
         { err: error, topic, group },
-        "the offset of a batch could not be committed; the batch may be repeated",
+        "the Kafka offset of a batch of events could not be committed; the batch may be processed again",
       );
       return false;
     }
@@ -98,7 +98,7 @@ export class KafkaBatches implements Disposable {
     const delayMs = retryDelayMs(error, attempt);
     logger.warn(
       { err: error, topic, group, partition, attempt, delayMs },
-      "a batch of events failed; it is retried after a pause",
+      "a batch of events could not be processed; it is tried again after a pause",
     );
     const resume = payload.pause();
     const timer = setTimeout(() => {

@@ -6,20 +6,21 @@ import { keepLag } from "#src/bus/lag.ts";
 export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
-  /** How long a process that leaves its Kafka consumer group waits for its current batch of records. */
+  /** Maximum time that a process waits for its current batch of records before it leaves its Kafka consumer group. */
   readonly leaveTimeoutMs: number;
   /** Called when kafkajs stops because of an error that it does not retry. */
   readonly onCrash: (error: unknown) => void;
 }
 
 /**
- * Session timeout: without a heartbeat for this long, the broker reassigns the partitions. Until then the partitions of a
- * killed process have no consumer, and from the moment at which its successor joins, the whole group waits. This is the
- * shortest time that brokers allow by default (`group.min.session.timeout.ms`, Kafka 4.1).
+ * Session timeout of Kafka: without a heartbeat for this long, the broker reassigns the partitions of a process. Until
+ * then, the partitions of a killed process are not read; and if the process that replaces it joins earlier, the whole
+ * group waits until then. This is the shortest time that brokers allow by default (`group.min.session.timeout.ms`,
+ * Kafka 4.1).
  */
 const SESSION_TIMEOUT_MS = 6_000;
 
-/** One membership in a consumer group, from joining to leaving. */
+/** The membership of a process in a Kafka consumer group, from joining to leaving. */
 export class KafkaMember implements AsyncDisposable {
   readonly #consumer: Consumer;
   readonly #batches: KafkaBatches;
@@ -40,7 +41,8 @@ export class KafkaMember implements AsyncDisposable {
       // takes up to this long.
       maxWaitTimeInMs: 500,
       minBytes: 1,
-      // Limits how many records of a Kafka partition are processed again after a crash.
+      // Maximum number of bytes that one fetch reads from a Kafka partition, so that few records are processed again
+      // after a crash.
       maxBytesPerPartition: 512 * 1024,
       allowAutoTopicCreation: false,
       // kafkajs joins the Kafka group again after an outage of the broker of any length, unless this member is leaving.
@@ -69,18 +71,21 @@ export class KafkaMember implements AsyncDisposable {
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
-      // kafkajs may restart the consumer while this process leaves the Kafka group. Without this check, Kafka would
-      // assign partitions to the restarted consumer, which does not process them.
+      // kafkajs may restart the consumer while this process leaves the Kafka group. Then Kafka would assign partitions
+      // to the restarted consumer, which does not process them; so it is stopped at once.
       if (this.#hasLeft)
         this.#consumer
           .disconnect()
           .catch((err: unknown) =>
-            logger.debug({ err }, "the consumer could not leave its group; its session expires"),
+            logger.debug(
+              { err },
+              "the consumer could not leave its Kafka group; Kafka removes it when its session expires",
+            ),
           );
     });
     await this.#consumer.connect();
-    // A Kafka group without a valid offset starts at the beginning of the topic: a new group, or one whose offset is
-    // out of range because the topic was truncated or records expired.
+    // A new Kafka consumer group starts at the beginning of the topic. So does a group whose offset is out of range,
+    // because the topic was truncated or its records expired.
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true });
     await this.#consumer.run({
       autoCommitInterval: 1_000,

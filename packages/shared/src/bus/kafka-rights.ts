@@ -28,7 +28,10 @@ export interface KafkaRight {
   readonly principal: string;
   readonly resource: "topic" | "group";
   readonly name: string;
-  /** With `prefixed`, the right applies to every resource whose name begins with `name`. */
+  /**
+   * `literal`: the right applies to the resource of this name. `prefixed`: it applies to every resource whose name
+   * begins with `name`.
+   */
   readonly pattern: "literal" | "prefixed";
   readonly operation: "read" | "write" | "describe";
 }

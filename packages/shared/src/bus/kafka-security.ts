@@ -26,7 +26,7 @@ export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
     .boolean("KAFKA_TLS", false);
   const caFile = read
     .about(
-      "PEM file of the certificate authority that signed Kafka's certificates, if it is not a public one.",
+      "PEM file of the certificate authority that signed the TLS certificates of Kafka, if it is not a public authority.",
     )
     .optionalString("KAFKA_CA_FILE");
   const username = read

@@ -13,7 +13,7 @@ export interface KafkaSubscriptionOptions extends Omit<
    * it again.
    */
   readonly stallMs: number;
-  /** Called when the Kafka consumer cannot continue in this process. */
+  /** Called when the Kafka consumer cannot continue in this process, which should then exit and be restarted. */
   readonly onFatal: (error: unknown) => void;
 }
 
@@ -40,13 +40,16 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
     idleMs: MAX_PAUSE_MS,
     work: () => subscription.turn(),
     onError: (error) =>
-      logger.error({ err: error, topic, group }, "a consumer failed; it continues after a pause"),
+      logger.error(
+        { err: error, topic, group },
+        "an event consumer failed with an unexpected error; it continues after a pause",
+      ),
   });
   return {
     [Symbol.asyncDispose]: async () => {
       const finished = loop[Symbol.asyncDispose]();
-      // If a member leaves the Kafka group while it is joining, the broker notices this only when the session expires.
-      // So the member waits until it has joined.
+      // A member that leaves the Kafka group while it is still joining would stay a member until its session expires.
+      // So it waits until it has joined, at most `JOIN_GRACE_MS`.
       await atMost(finished, JOIN_GRACE_MS);
       await subscription.leave();
       await finished;
@@ -117,7 +120,7 @@ class KafkaSubscription {
       const delayMs = retryDelayMs(error, this.#failures);
       logger.warn(
         { err: error, topic, group, attempt: this.#failures, delayMs },
-        "the consumer could not join its group; it tries again after a pause",
+        "the event consumer could not join its Kafka group; it tries again after a pause",
       );
       await member[Symbol.asyncDispose]();
       return delayMs;
@@ -132,7 +135,7 @@ class KafkaSubscription {
     }
     logger.error(
       { topic, group },
-      "the consumer makes no progress; it leaves and rejoins its group",
+      "the event consumer makes no progress; it leaves its Kafka group and joins it again",
     );
     this.#hasRejoined = true;
     await this.leave();

@@ -63,7 +63,7 @@ export class Watchdog {
     } catch (error) {
       this.#options.logger.debug(
         { err: error },
-        "the lag of the consumer could not be read; the next check tries again",
+        "the lag of the Kafka consumer could not be read; the next check tries again",
       );
       return undefined;
     }

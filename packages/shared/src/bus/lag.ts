@@ -14,8 +14,8 @@ export interface LagPlace {
 }
 
 /**
- * Sets the lag metric of a consumer group: the time of the record that the group processes now, or undefined when it
- * has processed all records.
+ * Sets the lag metric of a consumer group to the age of the record that the group processes now. Without a time, the
+ * group has processed all records, and the lag is 0.
  */
 export function reportLag(place: LagPlace, oldestAt: Date | undefined): void {
   const { topic, group, partition } = place;

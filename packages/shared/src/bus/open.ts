@@ -21,7 +21,7 @@ export interface OpenBusOptions {
   readonly onFatal?: (error: unknown) => void;
 }
 
-/** Opens the event bus that is configured, on Kafka or on Postgres. The code of the other kind is not loaded. */
+/** Opens the event bus that the settings choose, on Kafka or on Postgres. Only the code of this bus is loaded. */
 export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const { sql, logger } = options;
   if (options.bus === "postgres") {
@@ -30,7 +30,7 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
   const exit = (error: unknown): never => {
     logger.fatal(
       { err: error },
-      "the event bus cannot continue; the process exits so that it is restarted",
+      "a Kafka consumer cannot continue; the process exits so that it is restarted",
     );
     process.exit(1);
   };

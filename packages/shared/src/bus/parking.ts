@@ -60,7 +60,7 @@ export function watchParkedEvents(sql: Sql, topic: string, logger: Logger): Asyn
     onError: (error) =>
       logger.debug(
         { err: error, topic },
-        "the parked events could not be counted; the gauge keeps its last value",
+        "the parked events could not be counted; the metric parked_events keeps its last value",
       ),
     work: async () => {
       const [row] = await sql<{ count: number }[]>`

@@ -53,7 +53,10 @@ function toRefusal(error: unknown): unknown {
   return new RefusedRecordsError(`the log refused records: ${error.code}`, { cause: error });
 }
 
-/** What a check without a lock finds in the log of the Postgres bus. All results except "nothing new" need the lock. */
+/**
+ * What `peek`, a check without a lock, finds in the log of the Postgres bus. Only after "nothing new" is there no work
+ * that needs the lock.
+ */
 export type Peek = "no position" | "nothing new" | "something to do";
 
 /** Looks for new records of a topic without a lock. Most checks find none, and a lock would write to the table. */
@@ -109,8 +112,8 @@ export async function readRecords(
 }
 
 /**
- * Returns the id of the last record of a topic. The id is read in a separate statement after the lock, so that its
- * snapshot is not older than the position.
+ * Returns the id of the last record of a topic. This is a separate statement after the one that locked the group's
+ * position, so that it sees every record that existed when the position was read.
  */
 export async function findNewestId(tx: TransactionSql, topic: string): Promise<number | undefined> {
   const [row] = await tx<{ newest: number | null }[]>`
@@ -136,8 +139,9 @@ export async function updatePosition(
 const DELETE_BATCH = 1000;
 
 /**
- * Deletes records of the Postgres bus that are older than `maxAgeMs`, in small transactions. It deletes in the order of
- * ids, so that the newest record of a topic is deleted last and positions stay comparable with it.
+ * Deletes records of the Postgres bus that are older than `maxAgeMs`, in small transactions. It deletes the smallest
+ * ids first. So each topic keeps its newest record longest, and the positions of consumer groups can be compared with
+ * that record.
  *
  * @returns The number of deleted records.
  */

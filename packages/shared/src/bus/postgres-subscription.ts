@@ -17,12 +17,16 @@ export interface PostgresSubscriptionOptions extends Subscription {
   readonly sql: Sql;
   readonly logger: Logger;
   /**
-   * Interval in milliseconds at which a consumer checks the Postgres bus for records, in case it misses a notification.
+   * Interval in milliseconds at which a consumer checks the Postgres bus for records. It finds records whose
+   * notification was lost.
    */
   readonly pollMs: number;
 }
 
-/** Upper limit of the pause between two checks of the Postgres bus for records. Every pause in use is shorter. */
+/**
+ * Maximum pause, in milliseconds, between two checks of the Postgres bus for records; a longer pause would be shortened
+ * to it. All pauses in use are shorter.
+ */
 const MAX_PAUSE_MS = 60_000;
 
 /**
@@ -36,7 +40,10 @@ export function startPostgresSubscription(options: PostgresSubscriptionOptions):
     idleMs: MAX_PAUSE_MS,
     work: () => subscription.turn(),
     onError: (error) =>
-      logger.error({ err: error, topic, group }, "a consumer failed; it continues after a pause"),
+      logger.error(
+        { err: error, topic, group },
+        "an event consumer failed with an unexpected error; it continues after a pause",
+      ),
   });
 }
 
@@ -67,7 +74,7 @@ class PostgresSubscription {
       const { logger, topic, group } = this.#options;
       logger.warn(
         { err: error, topic, group, attempt: this.#failures, delayMs },
-        "a batch of events failed; it is retried after a pause",
+        "a batch of events could not be processed; it is tried again after a pause",
       );
       return delayMs;
     }
@@ -113,7 +120,7 @@ class PostgresSubscription {
     if (newest === undefined || newest >= position) return false;
     logger.warn(
       { topic, group },
-      "the event log is a new one, because its table was created again; the consumer starts at the beginning",
+      "the event log ends before the consumer's position, because its table was restored or created again; the consumer starts at the beginning of the log",
     );
     await updatePosition(tx, group, topic, 0);
     return true;

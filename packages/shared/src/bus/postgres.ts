@@ -72,14 +72,14 @@ function startListener(
     work: async () => {
       if (listening) return DAY_MS;
       try {
-        // Records that were announced before listening began are found by one check of every topic.
+        // When listening begins, every topic is checked once. This finds the records whose notification came before.
         await sql.listen(NOTIFY_CHANNEL, wake, () => wake());
         listening = true;
         return DAY_MS;
       } catch (error) {
         logger.debug(
           { err: error },
-          "listening for notifications of new events failed; it is tried again after a pause",
+          "listening to Postgres for notifications of new events failed; it is tried again after a pause",
         );
         return LISTEN_RETRY_MS;
       }
@@ -87,7 +87,7 @@ function startListener(
     onError: (error) =>
       logger.error(
         { err: error },
-        "listening for notifications of new events failed; events are found by polling",
+        "listening to Postgres for notifications of new events failed; new events are found by polling",
       ),
   });
   return {

@@ -2,7 +2,10 @@ import type { BusRecord } from "#src/bus.ts";
 import { eventIdOf, eventTypeOf } from "#src/bus/cloud-events.ts";
 import { errorTypeOf, isTracing, openSpan, type Span } from "#src/tracing/tracing.ts";
 
-/** Names the event bus and the topic in a span, as OpenTelemetry's semantic conventions for messaging define it. */
+/**
+ * Returns the attributes of a span that name the event bus and the topic, as OpenTelemetry's semantic conventions for
+ * messaging define them.
+ */
 export interface MessagingPlace {
   /** Value of the span attribute `messaging.system`. */
   readonly system: string;

@@ -1,6 +1,6 @@
 import type { EnvReader } from "#src/config.ts";
 
-/** Setting and default port of each service that other services call. */
+/** For each service that other services call: the setting with its address, and the port of the default address. */
 const PEERS = {
   accounts: { name: "ACCOUNTS_URL", port: 8081 },
   posts: { name: "POSTS_URL", port: 8082 },
@@ -12,7 +12,7 @@ const PEERS = {
 export function readPeerUrl(read: EnvReader, peer: keyof typeof PEERS): string {
   const { name, port } = PEERS[peer];
   return read
-    .about(`Address of the ${peer} service, for RPCs.`)
+    .about(`Address at which other services call the ${peer} service.`)
     .url(name, `http://127.0.0.1:${port}`);
 }
 

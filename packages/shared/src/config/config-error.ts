@@ -1,4 +1,7 @@
-/** Lists every fault of the environment variables at once, so that an operator can fix them together. */
+/**
+ * Thrown at the start of a process; lists every invalid environment variable, so that an operator can correct all of
+ * them at once.
+ */
 export class ConfigError extends Error {
   override name = "ConfigError";
   readonly faults: readonly string[];

@@ -25,8 +25,8 @@ interface NumberRule {
 const NOT_DESCRIBED: SettingNote = { about: "", isSecret: false, level: "usual" };
 
 /**
- * Reads typed settings from environment variables. A fault is recorded instead of thrown, and reading continues with a
- * harmless value; `loadConfig` throws once at the end. Each setting that is read is recorded for
+ * Reads typed settings from environment variables. An invalid setting does not throw: it is noted, and reading
+ * continues with a placeholder; `loadConfig` throws once at the end. Each setting that is read is recorded for
  * `docs/configuration.md`.
  */
 export class EnvReader {
@@ -59,7 +59,7 @@ export class EnvReader {
     return this.#describe(about, false, details);
   }
 
-  /** Describes the setting that is read next and that belongs in a secret store. */
+  /** Like `about`, for a setting whose value is a secret; the settings reference marks it as one. */
   secret(about: string, details: SettingDetails = {}): EnvReader {
     return this.#describe(about, true, details);
   }
@@ -70,8 +70,8 @@ export class EnvReader {
   }
 
   /**
-   * Returns a reader for settings that are used only if `isUsed` is true. If it is false, the settings are recorded and
-   * their faults are ignored.
+   * Returns a reader for settings that are used only if `isUsed` is true. If it is false, the settings are recorded for
+   * the settings reference, but invalid values are not reported.
    */
   when(isUsed: boolean): EnvReader {
     return isUsed ? this : this.#derive({ faults: [] });
@@ -110,8 +110,8 @@ export class EnvReader {
   }
 
   /**
-   * Returns the value of an environment variable; undefined when it is absent or empty. Unlike the other methods, this one does
-   * not record the variable as a setting of the service.
+   * Returns the value of an environment variable; undefined when it is absent or empty. This method does not record the
+   * variable as a setting of the service, as the methods that read settings do.
    */
   find(name: string): string | undefined {
     const value = this.#env[name];

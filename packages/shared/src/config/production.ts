@@ -19,11 +19,14 @@ const OWN_KEYS = new Set([
   "INTERNAL_SECRET",
   "MEDIA_KEY",
 ]);
-/** Minimum estimated entropy of a key in bits. A key of 16 random bytes in hexadecimal digits passes. */
+/**
+ * Minimum estimated entropy of a key in bits; a process in production refuses a key with less. A key of 16 random bytes
+ * in hexadecimal digits passes.
+ */
 const MIN_KEY_BITS = 72;
 /**
- * Minimum estimated entropy of a password in bits. It is lower than for keys, because some hosting providers choose the
- * password.
+ * Minimum estimated entropy of a password in bits; a process in production refuses a password with less. It is lower
+ * than for keys, because some hosting providers choose the password.
  */
 const MIN_PASSWORD_BITS = 26;
 
@@ -32,7 +35,10 @@ const MIN_PASSWORD_BITS = 26;
  * place.
  */
 const PUBLISHED = /local-only|postrider|change[-_ ]?me|example|password|simulated|insecure/i;
-/** Public keys in this repository's manifests. The manifests contain their private keys too, so any caller can use them. */
+/**
+ * Public keys in this repository's manifests. Their private keys are in the manifests too, so any caller could use
+ * them, and a process in production does not trust these keys.
+ */
 const PUBLISHED_IDENTITIES = [
   "pSrHgqREfDUz6DdFwfP6_DnT8H2pWKEK5Ao-QEnqMec",
   "NsMdAbtI-N7qZWDKMQWX282wJJ8LTOJKPOG8R6EBvhw",
@@ -51,7 +57,7 @@ const WORDS = /[a-z] [a-z]|(?:^|[^A-Za-z])[a-z]{4,}[-_.][a-z]{4,}[-_.][a-z]{4,}/
 export function readEnvironment(read: EnvReader): "development" | "production" {
   return read
     .about(
-      `\`production\` refuses to start with ${NOT_IN_PRODUCTION.join(", ")}, with plain http in \`PUBLIC_URL\` or the address of a platform, with connections to Postgres that verify nothing, and with secrets that are published or easy to guess. Trials and tests say \`development\`.`,
+      `With \`production\`, a process does not start if one of ${NOT_IN_PRODUCTION.join(", ")} is set, if \`PUBLIC_URL\` or the address of a platform begins with http:, if a connection to Postgres on another machine would not verify the server's certificate, or if a secret is easy to guess or is an example of this project. Use \`development\` for trials and tests.`,
       { level: "needed" },
     )
     .oneOf("POSTRIDER_ENV", ["development", "production"], "production");

@@ -22,7 +22,7 @@ export interface Setting {
   readonly level: SettingLevel;
 }
 
-/** What the code says about a setting before it reads the setting. */
+/** The description of a setting, which the code gives before it reads the setting. */
 export interface SettingNote {
   readonly about: string;
   readonly isSecret: boolean;
@@ -35,7 +35,7 @@ export interface SettingNote {
 
 /** What the settings reference says about a setting besides its description. */
 export interface SettingDetails {
-  /** How often operators look at the setting. Default: `usual`. */
+  /** How often operators have a reason to look at the setting. Default: `usual`. */
   readonly level?: SettingLevel;
   /**
    * The text that the settings reference shows as the default if the default depends on the machine or on other
@@ -44,7 +44,7 @@ export interface SettingDetails {
   readonly default?: string;
 }
 
-/** The default that the reference shows for a setting that must be set. */
+/** The word that the settings reference shows in place of a default for a setting that must be set. */
 export const REQUIRED = "required";
 
 /**
@@ -75,12 +75,12 @@ function formatDefault(value: string): string {
   return value === "" || value === REQUIRED ? value : `\`${value}\``;
 }
 
-/** Describes the allowed values of a setting, for example `a, b or c`. */
+/** Returns the allowed values of a setting as a phrase, for example `a, b or c`. */
 export function describeChoice(values: readonly string[]): string {
   return values.join(", ").replace(/, ([^,]*)$/, " or $1");
 }
 
-/** Describes the allowed range of a setting, for example `whole number, 1 to 100`. */
+/** Returns the allowed range of a setting as a phrase, for example `whole number, 1 to 100`. */
 export function describeRange(
   kind: string,
   { min = 0, max }: { readonly min?: number; readonly max?: number },

@@ -9,17 +9,20 @@ import { createIdentitySource } from "#src/identity/token-source.ts";
 export interface ClientOptions {
   /** Base address of the called service, for example `http://posts:8082`. */
   readonly baseUrl: string;
-  /** Name of the called service; no other service accepts the tokens of these clients. */
+  /** Name of the called service. The identity tokens that are sent to it are valid for no other service. */
   readonly service: string;
   readonly identity: OwnIdentity;
   /** Deadline of an RPC, unless the request that makes the RPC has an earlier deadline. Default: 10 s. */
   readonly timeoutMs?: number;
-  /** Maximum age of a connection between services, which is closed after its current call. Default: 30 s. */
+  /**
+   * Maximum age in milliseconds of a connection between services. An older connection is closed after its current call,
+   * and a new one is opened. Default: 30 s.
+   */
   readonly connectionMs?: number;
 }
 
 /**
- * A service that this process calls. The clients of the service share one connection pool; failed calls throw
+ * A service that this process calls. All clients for this service share one connection pool, and a failed call throws
  * `ServiceError`.
  */
 export interface Peer extends AsyncDisposable {

@@ -25,7 +25,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Sends one request on the agent's only connection. */
+/** Sends one request over the only connection of the test's HTTP agent. */
 async function ask(path: string): Promise<{ readonly text: string; readonly connection: unknown }> {
   const sent = request({ host: "127.0.0.1", port, path, agent });
   sent.end();

@@ -7,27 +7,27 @@ const CHECK_EVERY_MS = 25;
 /** Number of consecutive checks without a new connection or request after which a stopping server closes its port. */
 const QUIET_CHECKS = 30;
 /**
- * A server that had no connection and no request for this many milliseconds closes its port after
+ * If a server had no connection and no request in this many milliseconds before its stop, it closes its port after only
  * `UNUSED_SERVER_CHECKS` checks.
  */
 const UNUSED_SERVER_MS = 1_000;
 const UNUSED_SERVER_CHECKS = 2;
 /**
- * Maximum number of checks before a stopping server closes its port. If clients still connect then, the load balancer
- * ignores `/readyz`.
+ * Maximum number of checks for traffic; after them, a stopping server closes its port in any case. Clients that still
+ * connect come through a load balancer that ignores `/readyz`.
  */
 const MAX_CHECKS = 200;
 /** Number of checks after which a stopping server closes connections on which no request has arrived. */
 const UNUSED_CONNECTION_CHECKS = 40;
 /**
- * Milliseconds after the start of the shutdown at which the server closes all connections: their clients have not sent
- * their request or not read their answer.
+ * Milliseconds after the start of the shutdown at which the server closes all remaining connections. Their clients have
+ * not sent a whole request, or not read the whole answer.
  */
 const DISCONNECT_MS = 21_000;
 
 /**
- * Pauses before a stopping server checks its traffic, until the event loop has read everything that has arrived.
- * Without this, a process that the system did not schedule for a while would miss the traffic of that time.
+ * Waits until the next check of a stopping server's traffic, and until the event loop has read everything that has
+ * arrived. Otherwise a process that got no processor time for a while would count its unread requests as no traffic.
  */
 async function nextCheck(): Promise<void> {
   await sleep(CHECK_EVERY_MS);
@@ -48,7 +48,8 @@ class Traffic {
       this.connections.add(socket);
       socket.once("close", () => this.connections.delete(socket));
     });
-    // This listener runs before the request handler, because the handler may answer at once.
+    // The server calls this listener before the request handler. Otherwise an answer that the handler sends at once
+    // would keep its connection open.
     server.prependListener("request", (_request, response: ServerResponse) => {
       this.#note();
       if (this.#isLast) response.shouldKeepAlive = false;

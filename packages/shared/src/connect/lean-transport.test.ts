@@ -181,7 +181,7 @@ test.each([
   { code: "ECONNRESET", reads: "answered", writes: "failed" },
   { code: "UND_ERR_SOCKET", reads: "answered", writes: "failed" },
 ])(
-  "whether the RPC client repeats a call after the connection error $code: an RPC that reads is $reads, and an RPC that writes is $writes",
+  "when a connection fails with $code, an RPC that reads is $reads and an RPC that writes is $writes, because the RPC client repeats only RPCs that are safe to repeat",
   async ({ code, reads, writes }) => {
     const transport = () =>
       createLeanTransport({
@@ -198,7 +198,8 @@ test.each([
         .getPost({ id: "p1" })
         .then(() => "answered", outcomeOf),
     ).toBe(reads);
-    // The server of these tests does not have the RPC `deletePost`; its refusal counts as an answer.
+    // The server of these tests does not have the RPC `deletePost`. So an error that says this counts as an answer of
+    // the server.
     expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
   },
 );

@@ -6,7 +6,7 @@ const KEY_ID = "x-api-key-id";
 const ADDRESS = "x-client-address";
 const PERSON = "x-operator";
 
-/** Maximum length of the name of an operator's user and computer, in characters. */
+/** Maximum length, in characters, of the name of an operator's user and computer; the rest of a longer name is cut off. */
 const MAX_PERSON_LENGTH = 128;
 /** The form in which a socket that also accepts IPv6 names an IPv4 address. */
 const MAPPED = /^::ffff:(?=\d+\.)/i;
@@ -63,10 +63,12 @@ function readOrigin(
 }
 
 /**
- * Adds the caller of an RPC and the origin of its request to the request context. The API key and the client's address
- * are believed to the gateway only, and the name of a person to the operator's tool only.
+ * Adds the caller of an RPC and the origin of its request to the request context. Only the gateway may report an API
+ * key and a client's address, and only the operator's tool may report the name of a person; from other callers these
+ * are ignored.
  *
- * @param caller Name of the calling process, as its identity proves. @param remoteAddress Address of the connection.
+ * @param caller Name of the calling process, as its identity proves.
+ * @param remoteAddress Address of the connection.
  */
 export function withCaller(
   context: RequestContext,

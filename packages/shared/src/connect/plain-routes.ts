@@ -13,7 +13,10 @@ import type { Span } from "#src/tracing/tracing.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** The names of the processes that may call a plain route. A plain route without them is refused to everyone. */
+    /**
+     * The names of the processes that may call a plain HTTP route, which is not an RPC. A route without this list
+     * refuses every caller.
+     */
     readonly callers?: readonly string[];
   }
 }
@@ -26,7 +29,7 @@ export type PlainRoutes = (app: FastifyInstance) => void;
 
 const callers = new WeakMap<FastifyRequest, string>();
 
-/** Returns the name of the process that makes the request to a plain route. */
+/** Returns the name of the process that makes the request to a plain HTTP route. */
 export function callerOf(request: FastifyRequest): string {
   return callers.get(request) ?? "";
 }
@@ -38,13 +41,14 @@ const durations = createDurationHistogram(
 );
 
 /**
- * Milliseconds for which the rest of a refused request body is read and discarded, so that its sender receives the
- * answer.
+ * Time in milliseconds for which a server still reads and discards the body of a refused request, so that the client
+ * receives the answer. Then the server closes the connection.
  */
 const DISCARD_MS = 2_000;
 
 /**
- * Discards the rest of a request body after a refusal. A client that continues to send for too long is disconnected.
+ * Discards the rest of a request body after a refusal. The connection of a client that still sends after `DISCARD_MS`
+ * is closed.
  */
 function endUnreadBody(request: IncomingMessage): void {
   if (request.complete || request.destroyed) return;

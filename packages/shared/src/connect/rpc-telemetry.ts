@@ -17,7 +17,7 @@ const failedTotal = createCounter(
   ["service", "method", "code"],
 );
 
-/** Outcome of a successful RPC in spans and metrics. */
+/** The outcome that spans and metrics show for a successful RPC. */
 const OK = "ok";
 
 /**

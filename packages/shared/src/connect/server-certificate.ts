@@ -19,7 +19,7 @@ const REREAD_MS = 60_000;
 export function readCertificateFiles(read: EnvReader): CertificateFiles | undefined {
   const certFile = read
     .about(
-      "PEM file with the certificate of the service, for calls over TLS; callers then need an `https` address and `RPC_TLS_CA_FILE`. It is read again every minute.",
+      "PEM file with the TLS certificate of the service. With it, other services must call the service at an `https` address; they need `RPC_TLS_CA_FILE` if the authority is private. The file is read again every minute.",
       { level: "advanced" },
     )
     .optionalString("RPC_TLS_CERT_FILE");
@@ -45,7 +45,10 @@ export function renewCertificate(server: Server, files: CertificateFiles, logger
   try {
     server.setSecureContext(readCertificate(files));
   } catch (error) {
-    logger.error({ err: error }, "the TLS certificate could not be read again; the old one stays");
+    logger.error(
+      { err: error },
+      "the files of the TLS certificate could not be read again; the server keeps the certificate that it has",
+    );
   }
 }
 

@@ -16,20 +16,26 @@ import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
 import { readCertificate, watchCertificate, type CertificateFiles } from "./server-certificate.ts";
 
-/** Maximum deadline in milliseconds that the caller of an RPC may set. */
+/** Maximum timeout in milliseconds that a caller may set for an RPC; Connect's plugin refuses an RPC with a longer one. */
 const MAX_TIMEOUT_MS = 120_000;
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
-/** Maximum time in milliseconds to receive an RPC. Uploads may take longer; see `long-transfers.ts`. */
+/**
+ * Maximum time in milliseconds for an RPC's request to arrive; then the server closes the connection. Uploads may take
+ * longer; see `long-transfers.ts`.
+ */
 const MAX_REQUEST_MS = 5 * 60_000;
 const MAX_HEADERS_MS = 10_000;
-/** Interval in milliseconds at which Node looks for requests that take too long to arrive. */
+/**
+ * Interval in milliseconds at which Node searches for requests that have not arrived completely within the maximum
+ * time.
+ */
 const CHECK_CONNECTIONS_MS = 30_000;
 
 export interface ServiceServerOptions {
   readonly routes: (router: ConnectRouter) => void;
   readonly access: Access;
   readonly logger: Logger;
-  /** Maximum time in milliseconds to receive an RPC. Only tests set it, to shorten the time. */
+  /** Maximum time in milliseconds for an RPC's request to arrive. Default: 5 minutes; only tests shorten it. */
   readonly maxRequestMs?: number;
   /** The certificate for calls over TLS; undefined = calls are not encrypted. */
   readonly certificate?: CertificateFiles | undefined;
@@ -116,7 +122,8 @@ export async function createServiceServer(options: ServiceServerOptions): Promis
         if (!lean(request, response)) handler(request, response);
       }, options),
   });
-  // Connections are closed after this many RPCs, so that a new replica soon receives its share.
+  // Maximum number of RPCs on a connection. Then the server closes it and the caller opens a new one, so that a new
+  // replica soon receives its share.
   app.server.maxRequestsPerSocket = 1000;
   drainConnections(app);
   await app.register(async (scope) => {

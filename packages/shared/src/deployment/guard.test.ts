@@ -40,9 +40,12 @@ test("when the data in the database belongs to another deployment, the deploymen
   ]);
   expect(lines.map(({ msg, reason }) => ({ msg, reason }))).toEqual([
     {
-      msg: "publishing is stopped: the database says that its data belongs to another database or deployment; if this deployment shall use the data, run `postrider recovery adopt`",
+      msg: "publishing is stopped, because the data in this database belongs to another deployment or is a copy from another database; if this deployment shall use the data, run `postrider recovery adopt`",
       reason: "database",
     },
-    { msg: "publishing resumes: the data belongs to this deployment", reason: undefined },
+    {
+      msg: "publishing resumes, because the data in the database belongs to this deployment",
+      reason: undefined,
+    },
   ]);
 });

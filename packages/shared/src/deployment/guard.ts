@@ -6,21 +6,24 @@ import type { ForeignReason, Ownership } from "./ownership.ts";
 const WATCH_MS = 5_000;
 
 export interface DeploymentGuardOptions {
-  /** The activity that is stopped while the data is foreign, as the subject of a log line, for example "publishing". */
+  /**
+   * The activity that is stopped while the data belongs to another deployment. It is the subject of log lines, for
+   * example "publishing".
+   */
   readonly activity: string;
-  /** The gauge that is 1 while the guarded activity is stopped. */
+  /** The gauge that is 1 while this deployment guard stops the activity, otherwise 0. */
   readonly heldGauge: ReturnType<typeof createGauge>;
   /**
-   * Reads from the database whether the data belongs to this deployment. The database can be replaced under a running
-   * process, so each result is used only once.
+   * Reads from the database whether its data belongs to this deployment. It is called again before each use of the
+   * result, because the database can be replaced while the process runs.
    */
   readonly readOwnership: () => Promise<Ownership>;
   readonly logger: Logger;
 }
 
 /**
- * Stops an activity that must not run on a copy of the data, such as publishing. The guard reports this in a gauge, and
- * with one log line per change.
+ * Stops an activity, such as publishing, while the data belongs to another deployment, as in a copy of a database. The
+ * guard sets a gauge, and logs one line when the activity stops and one when it resumes.
  */
 export class DeploymentGuard {
   readonly #options: DeploymentGuardOptions;
@@ -43,11 +46,13 @@ export class DeploymentGuard {
     if (reason === this.#reported) return;
     this.#reported = reason;
     if (reason === undefined)
-      logger.warn(`${activity} resumes: the data belongs to this deployment`);
+      logger.warn(
+        `${activity} resumes, because the data in the database belongs to this deployment`,
+      );
     else
       logger.error(
         { reason },
-        `${activity} is stopped: the database says that its data belongs to another database or deployment; if this deployment shall use the data, run \`postrider recovery adopt\``,
+        `${activity} is stopped, because the data in this database belongs to another deployment or is a copy from another database; if this deployment shall use the data, run \`postrider recovery adopt\``,
       );
   }
 }

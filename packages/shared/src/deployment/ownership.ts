@@ -27,7 +27,8 @@ export type Ownership =
 /**
  * Compares the deployment that the data belongs to with the deployment that uses the data.
  *
- * @returns The first difference, or `own`. Never `restored`, because this comparison cannot see a restore.
+ * @returns The first difference, or `own`. The result is never `restored`: a database that was restored from a backup
+ * has the same three identifiers.
  */
 export function compareDeployments(
   stored: Deployment,

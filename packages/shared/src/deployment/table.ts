@@ -5,11 +5,11 @@ type Fragment = ReturnType<ISql>;
 
 /** Columns of the table `deployment` that only some services have. */
 export interface FurtherColumns {
-  /** Names of these columns, separated by commas. */
+  /** Names of the additional columns of the table `deployment`, separated by commas. */
   readonly names: Fragment;
   /**
-   * SQL values of the columns in the same order. `p` is the current cluster and database. When a deployment adopts
-   * data, `d` is the table `deployment`.
+   * SQL values of the additional columns of the table `deployment`, in the order of `names`. In them, `p` stands for
+   * the current Postgres cluster and database. When a deployment adopts data, `d` stands for the table `deployment`.
    */
   readonly values: Fragment;
 }
@@ -55,8 +55,8 @@ export async function insertDeployment(
 }
 
 /**
- * Whether the data belongs to this deployment. If no owner is recorded, this deployment is recorded as the owner. Use
- * it only for a service whose table `deployment` has no columns of its own.
+ * Whether the data belongs to this deployment. If no owner is recorded, this deployment is recorded as the owner. Only
+ * for a service whose table `deployment` has no additional columns.
  */
 export async function readOwnership(
   sql: ISql,

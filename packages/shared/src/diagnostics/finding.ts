@@ -1,19 +1,19 @@
 /**
- * The result of a check of an installation. `off` = the checked part is not set up, which may be intended. `warning` = the
- * part works, but an operator should know something. `failed` = the part does not work.
+ * The result of a check of an installation. `off` = the checked part is not configured, which may be intended.
+ * `warning` = the part works, but an operator should know something. `failed` = the part does not work.
  */
 export type FindingStatus = "ok" | "off" | "warning" | "failed";
 
 /** The result of one check of an installation, for an operator. It contains no secret. */
 export interface Finding {
-  /** What was checked, in a few words. */
+  /** Name of the check: what it checks, in a few words. */
   readonly name: string;
   readonly status: FindingStatus;
   /** What the check found, as a sentence. */
   readonly found: string;
-  /** What the operator should do. */
+  /** What the operator should do about what the check found. */
   readonly remedy?: string;
-  /** Path of the guide relative to `docs/`. */
+  /** Path, relative to `docs/`, of the guide that explains how to correct what the check found. */
   readonly guide?: string;
   readonly tookMs?: number;
 }
@@ -27,7 +27,7 @@ export interface DiagnosticCheck {
   readonly run: (signal: AbortSignal) => Promise<Omit<Finding, "name">>;
 }
 
-/** Maximum duration of one check in milliseconds. */
+/** Maximum duration of one check of an installation in milliseconds. A check that takes longer counts as failed. */
 const CHECK_MS = 15_000;
 
 /** Runs checks concurrently and returns their findings in the order of the checks. */

@@ -12,7 +12,7 @@ export const MAX_SKEW_MS = 5_000;
 /** Age in milliseconds of the oldest unpublished event above which the check assumes that events do not reach the bus. */
 const MAX_EVENT_AGE_MS = 60_000;
 
-/** What the checks need that all services have. */
+/** What the checks need that are the same in every service: those of the database, the clock and the event bus. */
 export interface ServiceCheckOptions {
   readonly sql: Sql;
   /** Folder with the service's database migrations. */
@@ -57,7 +57,8 @@ async function checkDatabase(sql: Sql, migrations: string) {
 async function checkClock(sql: Sql) {
   const before = Date.now();
   const now = await readClock(sql);
-  // The database read its clock between the two times that this process has read.
+  // `now` was read by the database, between the process's readings `before` and `Date.now()`. So the clocks differ only
+  // if `now` lies outside of these two times.
   const skewMs = Math.max(before - now.getTime(), now.getTime() - Date.now(), 0);
   const found = `the clock of the process differs from the database's by ${skewMs} ms`;
   return skewMs > MAX_SKEW_MS

@@ -32,7 +32,7 @@ export function isStrictAddress(address: string): boolean {
 /** Reads the setting `OUTBOUND_ALLOW`: allowed private addresses, separated by commas; empty by default. */
 export function readOutboundAllow(read: EnvReader): readonly AllowedAddress[] {
   const described = read.about(
-    "Private addresses that webhooks, media imports, link cards and calls to Bluesky servers of account owners may connect to, as `ip:port` or `ip:port-port`.",
+    "Private addresses to which Postrider may connect when users choose the address: for webhooks, media imports, link cards, and Bluesky servers that account owners run. Each entry is `ip:port` or `ip:port-port`. Without it, all private addresses are refused.",
     { level: "tests" },
   );
   return described.list("OUTBOUND_ALLOW").flatMap((entry) => {

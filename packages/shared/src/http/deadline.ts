@@ -20,7 +20,7 @@ export class Deadline implements Disposable {
   /** Waits for `work` until the deadline of the exchange. Afterwards the outcome of `work` is ignored. */
   async race<T>(work: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
-    // The signal's reason is always an error here, because every caller aborts with one.
+    // Every caller aborts the signal with an error, so the reason of the signal is always an error here.
     const onAbort = () => reject(this.signal.reason as Error);
     this.signal.addEventListener("abort", onAbort);
     try {

@@ -17,7 +17,10 @@ import { connectPinned } from "#src/http/pinned-connection.ts";
 import { selfSignedCertificate } from "#src/testing/certificate.ts";
 import { eventually } from "#src/testing/poll.ts";
 
-/** The address that stands for the internet; 127.0.0.2 stands for the private network. */
+/**
+ * In these tests, connections to 127.0.0.1 are allowed, as to an address of the internet. 127.0.0.2 is refused, as an
+ * address of a private network.
+ */
 const PUBLIC = "127.0.0.1";
 const PRIVATE = "127.0.0.2";
 const allow = [{ address: PUBLIC, fromPort: 1, toPort: 65_535 }];

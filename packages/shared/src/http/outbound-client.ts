@@ -11,7 +11,7 @@ import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
 export interface OutboundClientOptions extends OutboundRules {
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM, which replace the authorities of Node. */
+  /** Certificate authorities in PEM. They are trusted instead of those that Node trusts by itself. */
   readonly ca?: string;
 }
 

@@ -1,6 +1,6 @@
 /** Why a request to a customer's URL failed. */
 export type OutboundFailure =
-  /** The text of the customer is not an http(s) URL, or the URL contains a user name. */
+  /** The customer's URL is not an http(s) URL, or it contains a user name. */
   | "url_invalid"
   /** The IP address in the customer's URL, or one of the addresses of its host name, is not public. */
   | "address_not_allowed"

@@ -1,9 +1,12 @@
 interface ExchangeLimits {
-  /** Maximum time for the whole outbound request: DNS lookup, connecting, every redirect and the whole body. */
+  /**
+   * Maximum time for the whole outbound request: DNS lookup, connecting, every redirect and the whole body. Then the
+   * request fails.
+   */
   readonly totalMs: number;
-  /** Maximum time to connect to the customer's host, including TLS. Default: 5 s. */
+  /** Maximum time to connect to the customer's host, including TLS. Then the request fails. Default: 5 s. */
   readonly connectMs?: number;
-  /** Maximum size of the response body in bytes. Default: no limit. */
+  /** Maximum size of the response body in bytes; reading a larger body fails. Default: no limit. */
   readonly maxBytes?: number;
   readonly signal?: AbortSignal;
 }
@@ -11,9 +14,12 @@ interface ExchangeLimits {
 interface Get extends ExchangeLimits {
   readonly method: "GET";
   readonly url: string;
-  /** Headers of the request. They are dropped on a redirect to another origin. */
+  /** Headers of the outbound request. They are not sent to another origin after a redirect. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Maximum number of redirects to follow. If it is absent, the caller receives the redirect as the response. */
+  /**
+   * Maximum number of redirects to follow; one more makes the request fail. If it is absent, the caller receives the
+   * redirect as the response.
+   */
   readonly redirects?: number;
 }
 

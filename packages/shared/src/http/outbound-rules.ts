@@ -47,7 +47,7 @@ export function readOutboundRules(read: EnvReader): OutboundRules {
   const allow = readOutboundAllow(read);
   const deny = read
     .about(
-      "Public addresses and networks that webhooks, media imports, link cards and calls to Bluesky servers of account owners must not connect to, such as `203.0.113.7` or `203.0.113.0/24`: those of your own machines that trust each other. Private addresses are always refused.",
+      "Public addresses and networks, such as `203.0.113.7` or `203.0.113.0/24`, to which Postrider must not connect when users choose the address: for webhooks, media imports, link cards, and Bluesky servers that account owners run. List your own machines that trust requests from Postrider's machines. Private addresses need not be listed: they are refused unless `OUTBOUND_ALLOW` names them.",
       { level: "advanced" },
     )
     .list("OUTBOUND_DENY")
@@ -62,7 +62,7 @@ export function readOutboundRules(read: EnvReader): OutboundRules {
     });
   const ports = read
     .about(
-      "Ports that webhooks, media imports, link cards and calls to Bluesky servers of account owners may connect to, as `port` or `port-port`, for example `80,443`.",
+      "Ports to which Postrider may connect when users choose the address: for webhooks, media imports, link cards, and Bluesky servers that account owners run. Each entry is `port` or `port-port`, for example `80,443`.",
       { level: "advanced", default: "every port" },
     )
     .list("OUTBOUND_PORTS")

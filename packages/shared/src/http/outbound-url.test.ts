@@ -19,7 +19,7 @@ function failureOf(url: string, allow: readonly AllowedAddress[] = []): string {
 }
 
 const REFUSED = [
-  // loopback, in every form that browsers accept
+  // Loopback addresses, in every notation that browsers accept.
   "http://127.0.0.1/",
   "http://127.1/",
   "http://127.255.255.254/",
@@ -56,7 +56,7 @@ const REFUSED = [
   "http://0.0.0.0/",
   "http://0.1.2.3/",
   "http://[::]/",
-  // private, shared and link-local
+  // Private, shared and link-local addresses.
   "http://10.0.0.1/",
   "http://10.255.255.255/",
   "http://012.0.0.1/",
@@ -70,7 +70,7 @@ const REFUSED = [
   "http://169.254.1.1/",
   "http://[fe80::1]/",
   "http://[febf::1]/",
-  // metadata services of clouds
+  // Addresses of the metadata services of clouds.
   "http://169.254.169.254/latest/meta-data/",
   "http://2852039166/",
   "http://0xa9fea9fe/",
@@ -84,7 +84,7 @@ const REFUSED = [
   "http://168.63.129.16/",
   "http://metadata.google.internal/",
   "http://metadata/",
-  // IPv6 addresses that embed IPv4 addresses
+  // IPv6 addresses that embed IPv4 addresses.
   "http://[::ffff:127.0.0.1]/",
   "http://[::ffff:7f00:1]/",
   "http://[::ffff:10.0.0.1]/",
@@ -97,7 +97,7 @@ const REFUSED = [
   "http://[2002:a9fe:a9fe::1]/",
   "http://[2001:0:7f00:1::]/",
   "http://[2001::1]/",
-  // unique local, site-local, multicast, unassigned
+  // Unique local, site-local, multicast and unassigned IPv6 addresses.
   "http://[fc00::1]/",
   "http://[fdff:ffff::1]/",
   "http://[fec0::1]/",
@@ -118,7 +118,7 @@ const REFUSED = [
   "http://255.255.255.254/",
   "http://255.255.255.255/",
   "http://4294967295/",
-  // reserved for documentation, benchmarks and relays
+  // Addresses that are reserved for documentation, benchmarks and relays.
   "http://192.0.2.1/",
   "http://198.51.100.1/",
   "http://203.0.113.1/",
@@ -129,7 +129,7 @@ const REFUSED = [
   "http://192.31.196.1/",
   "http://192.52.193.1/",
   "http://192.175.48.1/",
-  // names of private networks
+  // Host names of private networks.
   "http://intranet/",
   "http://printer.local/",
   "http://printer.local./",

@@ -3,7 +3,7 @@ import { connect as connectTls, type TLSSocket } from "node:tls";
 import { OutboundError } from "#src/http/outbound-error.ts";
 import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
 
-/** The target of an outbound connection: a host name with its checked addresses, or a checked IP address. */
+/** Where an outbound connection leads: to a host name with its checked addresses, or to a checked IP address. */
 export interface PinnedTarget {
   readonly hostname: string;
   /** The checked addresses of the host name. Only these are connected to; the host name is not resolved again. */
@@ -15,7 +15,7 @@ export interface PinnedTarget {
 export interface ConnectOptions extends OutboundRules {
   readonly connectMs: number;
   readonly signal: AbortSignal;
-  /** Certificate authorities in PEM, which replace the authorities of Node. */
+  /** Certificate authorities in PEM. They are trusted instead of those that Node trusts by itself. */
   readonly ca: string | undefined;
 }
 
@@ -29,9 +29,9 @@ const NEXT_ADDRESS_MS = 1000;
 const MAX_ADDRESSES_PER_FAMILY = 2;
 
 /**
- * Connects to one of the checked addresses of a target and to nothing else. The host name is not resolved again, so
- * that the DNS cannot answer with another address after the check (DNS rebinding). TLS verifies the host name. The
- * remote address of the socket is checked once more before a byte is sent.
+ * Connects to one of the checked addresses of a host and to nothing else. The host name is not resolved again, so that
+ * the DNS cannot answer with another address after the check (DNS rebinding). TLS verifies the host name. The remote
+ * address of the socket is checked once more before a byte is sent.
  *
  * @throws OutboundError `unreachable`.
  */
@@ -109,7 +109,8 @@ function pinnedLookup(addresses: readonly string[]): LookupFunction {
 async function connected(socket: Socket, event: "connect" | "secureConnect"): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(event, resolve);
-  // This error listener is kept: until undici adds its own, a socket error without a listener would end the process.
+  // This error listener is kept. Until undici adds a listener, a socket error that nothing listens to would end the
+  // process.
   socket.on("error", reject);
   socket.once("close", () => reject(new Error("closed")));
   await promise;

@@ -56,7 +56,7 @@ test.each<[string, readonly string[]]>([
   ["https://pds.example.com:PORT/", ["192.0.2.1", "10.0.0.1"]],
   ["http://pds.example.com:PORT/", ["8.8.8.8", "::1"]],
 ])(
-  "the connector for public addresses does not connect to %s (addresses of the host name: %j)",
+  "a client that may connect only to public addresses does not connect to %s (addresses of the host name: %j)",
   async (url, addresses) => {
     expect(await ask(url.replace("PORT", String(portOf(inside))), addresses)).toBe(
       "address_not_allowed",
@@ -65,7 +65,7 @@ test.each<[string, readonly string[]]>([
   },
 );
 
-test("the connector for public addresses connects to an allowed private address under any host name", async () => {
+test("a client that may connect only to public addresses connects to a private address that the operator allows, under any host name", async () => {
   const port = portOf(inside);
   const allow = [{ address: "127.0.0.1", fromPort: port, toPort: port }];
   for (const host of ["pds.example.com", "127.0.0.1"])

@@ -7,10 +7,10 @@ import { createNameResolver, type ResolveName } from "#src/http/resolver.ts";
 
 export interface PublicConnectorOptions {
   readonly connectMs: number;
-  /** Returns the rules for the addresses of a new connection. Default: every public address. */
+  /** Returns the rules for the addresses to which a new connection may lead. Default: every public address. */
   readonly rules?: () => OutboundRules;
   readonly resolve?: ResolveName;
-  /** Certificate authorities in PEM, which replace the authorities of Node. */
+  /** Certificate authorities in PEM. They are trusted instead of those that Node trusts by itself. */
   readonly ca?: string;
 }
 

@@ -6,11 +6,11 @@ import { parseOutboundUrl, type OutboundUrl } from "#src/http/outbound-url.ts";
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Returns the target of an HTTP redirect, checked like the first URL; undefined when the response is not a redirect.
- * Closes the response of a redirect.
+ * Returns the URL to which an HTTP response redirects, checked like the first URL; undefined when the response is not a
+ * redirect. Closes the response of a redirect.
  *
- * @throws OutboundError `redirect_refused` for a target that is not an http(s) URL and for a redirect from https to
- *   http, `address_not_allowed` as for any URL.
+ * @throws OutboundError `redirect_refused` for a redirect to something else than an http(s) URL and for a redirect from
+ * https to http, `address_not_allowed` as for any URL.
  */
 export async function followRedirect(
   from: OutboundUrl,

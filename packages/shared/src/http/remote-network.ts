@@ -1,7 +1,8 @@
 import ipaddr from "ipaddr.js";
 
 /**
- * The key that all remote addresses share that are not IP addresses, because some proxies send a word or an empty text.
+ * The key for every remote address that is not an IP address. Some proxies send a word or an empty text instead of an
+ * address.
  */
 const UNKNOWN = "unknown";
 

@@ -7,7 +7,10 @@ const A = 1;
 const AAAA = 28;
 const NXDOMAIN = 3;
 
-/** The records of the test's name server by host name and type; host names that begin with `silent` get no answer. */
+/**
+ * The records of the test's name server by host name and type. The server does not answer queries for host names that
+ * begin with `silent`.
+ */
 const RECORDS: Readonly<Record<string, Readonly<Record<number, readonly (readonly number[])[]>>>> =
   {
     "both.example.com": {

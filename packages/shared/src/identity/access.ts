@@ -14,7 +14,8 @@ export type ReadHeader = (name: string) => string | undefined;
 /** Decides which process calls a service, and what this caller may call. */
 export interface Access {
   /**
-   * Returns the name of the calling process; without a promise when its identity token was verified before.
+   * Returns the name of the calling process. The result is a promise only if the caller's identity token was not
+   * verified before.
    *
    * @throws ConnectError `unauthenticated`.
    */
@@ -39,7 +40,10 @@ export interface AccessOptions extends TrustConfig {
   readonly now?: () => number;
 }
 
-/** Stands for the caller's name when a call carries the shared secret of an older release instead of an identity token. */
+/**
+ * The caller's name when a call carries the shared secret of an older release instead of an identity token: this secret
+ * does not say which process calls.
+ */
 const ANY_CALLER = "a release without identities";
 
 /**
@@ -57,8 +61,9 @@ function createSecretCheck(secrets: readonly string[]): (authorization: string) 
 }
 
 /**
- * Creates the access rules of a service: callers prove who they are with a signed token, and call only what the table allows
- * them. While `sharedSecrets` are set, a caller that sends one of these secrets may call everything.
+ * Creates the access rules of a service: callers prove who they are with a signed token, and may call only the RPCs
+ * that list them as callers. While `sharedSecrets` are set, a caller that sends one of these secrets may call
+ * everything.
  */
 export function createAccess(options: AccessOptions): Access {
   const { service, callers, logger, sharedSecrets, trustedKeys } = options;
@@ -81,7 +86,7 @@ export function createAccess(options: AccessOptions): Access {
         if (!sendsSecret(header)) throw error;
         logger.warn(
           { err: error },
-          "a caller's identity was refused and its INTERNAL_SECRET was accepted; correct the identity before you remove INTERNAL_SECRET",
+          "the identity of a calling service was refused, but its INTERNAL_SECRET was accepted; correct its IDENTITY_KEYS or TRUSTED_IDENTITIES before you remove INTERNAL_SECRET",
         );
         return ANY_CALLER;
       });
@@ -90,7 +95,7 @@ export function createAccess(options: AccessOptions): Access {
       if (allowed.includes(caller) || caller === ANY_CALLER) return;
       logger.warn(
         { caller, rpc: what },
-        "a caller was refused an RPC that no code of this caller uses; check whether its key was stolen",
+        "a service called an RPC that its code never calls, and was refused; check whether the service's private key was stolen",
       );
       throw new ConnectError(`${caller} may not call ${what}`, Code.PermissionDenied);
     },

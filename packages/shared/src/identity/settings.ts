@@ -42,7 +42,7 @@ export interface TrustConfig {
 }
 
 const SHARED_SECRET =
-  "Only while processes of a release without `IDENTITY_KEYS` run: the secret of that release. A caller that sends it may call every method, so remove it after the update.";
+  "Needed only during an update, while processes of an old release that does not know `IDENTITY_KEYS` still run: the value that those processes have. A caller that sends it may call every RPC, so remove it after the update.";
 
 /**
  * Reads the shared secrets that callers of an older release send instead of identity tokens. Calls to services of that release
@@ -55,7 +55,7 @@ export function readSharedSecrets(read: EnvReader): readonly string[] {
 /** Reads the identity with which a process calls the services. Error messages never contain the keys. */
 export function readIdentity(read: EnvReader, name: string): OwnIdentity {
   const setting = read.secret(
-    "Private keys with which this process proves to other services who it is; each service has its own. `postrider identity create` makes them. The first key signs.",
+    "Private keys with which a process proves to the other services to which service it belongs; each service has keys of its own. `postrider identity create` makes them. The first key of the list is used.",
     { level: "needed" },
   );
   const texts = setting.secrets("IDENTITY_KEYS", 43);
@@ -70,7 +70,7 @@ export function readIdentity(read: EnvReader, name: string): OwnIdentity {
 function readAuthority(read: EnvReader): string | undefined {
   const file = read
     .about(
-      "PEM file of the certificate authority that signed the certificates of the services, if it is not a public one.",
+      "PEM file of the certificate authority that signed the services' TLS certificates, if it is not a public authority.",
       { level: "advanced" },
     )
     .optionalString("RPC_TLS_CA_FILE");
@@ -104,7 +104,7 @@ const TRUSTED_ENTRY = /^([a-z]+):(.+)$/;
 export function readTrustConfig(read: EnvReader): TrustConfig {
   const list = read
     .about(
-      "Public keys of all services and of the operator's tool, as `name:key`; the same list for all services. A name may have several keys, so they can be rotated without downtime.",
+      "Public keys of all services and of the `postrider` command, as `name:key`; the same list for all services. A name may have several keys, so that keys can be replaced without downtime.",
       { level: "needed", default: "required" },
     )
     .list("TRUSTED_IDENTITIES");

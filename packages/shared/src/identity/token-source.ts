@@ -13,7 +13,10 @@ export const IDENTITY_HEADER = "x-identity";
 /** The headers with which a process proves to one service who it is. */
 export type IdentityHeaders = Readonly<Record<string, string>>;
 
-/** Returns the identity headers for the next call to a service; as a promise only while there is no valid token. */
+/**
+ * Returns the identity headers for the next call to a service. The result is a promise only while there is no valid
+ * token.
+ */
 export type IdentitySource = () => IdentityHeaders | Promise<IdentityHeaders>;
 
 interface Signed {

@@ -8,9 +8,15 @@ import type { TrustedKey } from "./settings.ts";
  * How long after its expiry an identity token is still accepted, in seconds, because the clocks of two processes may differ.
  */
 const CLOCK_TOLERANCE_SECONDS = 60;
-/** Maximum number of verified identity tokens that are remembered; each calling process has two valid tokens at a time. */
+/**
+ * Maximum number of identity tokens that are remembered as verified; the token that was verified first is forgotten
+ * first. Each calling process has two valid tokens at a time.
+ */
 const MAX_TOKENS = 10_000;
-/** Maximum length of an identity token, so that a caller without a key cannot make a process hash long texts. */
+/**
+ * Maximum length of an identity token in characters. A longer one is refused, so that a caller without a key cannot
+ * make a process hash long texts.
+ */
 const MAX_LENGTH = 1_000;
 
 interface Verified {
@@ -18,7 +24,10 @@ interface Verified {
   readonly expiresAt: number;
 }
 
-/** Returns the name of the process that signed an identity token; without a promise for a token that was verified before. */
+/**
+ * Returns the name of the process that signed an identity token. The result is a promise only if the token was not
+ * verified before.
+ */
 export type TokenVerifier = (token: string) => string | Promise<string>;
 
 function refuse(reason: string): ConnectError {

@@ -12,7 +12,7 @@ test("KeyedBuckets refuses a key without tokens until a token is refilled, and a
   expect(buckets.tryTake("a", 1_000)).toBe(true);
 });
 
-test("KeyedBuckets refuses a key that took tokens on credit until these tokens are refilled", () => {
+test("KeyedBuckets refuses a key that took more tokens than its bucket had, until these tokens are refilled", () => {
   const buckets = new KeyedBuckets(OPTIONS);
   for (let count = 0; count < 5; count++) buckets.takeOnCredit("a", 0);
   expect(buckets.tokensOf("a", 0)).toBe(-2);
@@ -20,7 +20,7 @@ test("KeyedBuckets refuses a key that took tokens on credit until these tokens a
   expect(buckets.tryTake("a", 3_000)).toBe(true);
 });
 
-test("KeyedBuckets accepts a key again that gave a token back, and never fills a bucket above its capacity", () => {
+test("KeyedBuckets accepts a key again after a token was returned to its bucket, and never fills a bucket above its capacity", () => {
   const buckets = new KeyedBuckets(OPTIONS);
   for (let count = 0; count < 3; count++) buckets.takeOnCredit("a", 0);
   buckets.giveBack("a", 0);

@@ -25,7 +25,10 @@ export class KeyedBuckets {
     this.#levels = new BoundedMap(maxKeys);
   }
 
-  /** Returns the tokens in the bucket of the key, with fractions; below zero after tokens were taken on credit. */
+  /**
+   * Returns the tokens in the bucket of the key, with fractions; below zero if more tokens were taken than the bucket
+   * had.
+   */
   tokensOf(key: string, now: number): number {
     const level = this.#levels.get(key);
     return level === undefined ? this.#size.capacity : tokensAt(level, this.#size, now);
@@ -42,14 +45,17 @@ export class KeyedBuckets {
   }
 
   /**
-   * Takes a token from the bucket of the key even if there is none, for a request that turns out to count only after it
-   * was served.
+   * Takes a token from the bucket of the key even if the bucket is empty. Use it for a request that was served before
+   * it was known to count.
    */
   takeOnCredit(key: string, now: number): void {
     this.#levels.set(key, { tokens: this.tokensOf(key, now) - 1, at: now });
   }
 
-  /** Puts a token that was taken back into the bucket of the key, which never holds more than its capacity. */
+  /**
+   * Returns a token to the bucket of the key, for a request that does not count after all. A bucket never holds more
+   * than its capacity.
+   */
   giveBack(key: string, now: number): void {
     const tokens = Math.min(this.#size.capacity, this.tokensOf(key, now) + 1);
     this.#levels.set(key, { tokens, at: now });

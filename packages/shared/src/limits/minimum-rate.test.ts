@@ -23,7 +23,7 @@ test.each([
   [1_000, undefined],
   [50_000, undefined],
 ])(
-  "with a minimum rate of 1,000 bytes per second, a transfer of %i bytes per second is ended after this number of seconds (undefined: never): %j",
+  "with a minimum rate of 1,000 bytes per second, a transfer of %i bytes per second is ended after %j seconds (undefined: never)",
   (bytes, seconds) => {
     expect(secondsUntilTooSlow(bytes)).toBe(seconds);
   },

@@ -2,13 +2,13 @@
 export interface MinimumRate {
   readonly bytesPerSecond: number;
   /**
-   * Maximum time without a byte, in milliseconds. Bytes that arrive faster than `bytesPerSecond` give a transfer back the
-   * time that it used up by being slow, up to this maximum.
+   * Maximum time in milliseconds for which a transfer may stand still. A transfer that is slower than `bytesPerSecond`
+   * uses this time up, and one that is faster wins it back; without time left, the transfer is ended.
    */
   readonly stallMs: number;
 }
 
-/** The minimum rate of uploads, downloads and copies, in both directions: that of a slow mobile connection. */
+/** The minimum rate of uploads, downloads and copies: the rate of a slow mobile connection. */
 export const TRANSFER_RATE: MinimumRate = { bytesPerSecond: 16_000, stallMs: 60_000 };
 
 /** Returns the longest time that a transfer of this many bytes takes at the minimum rate, in milliseconds. */

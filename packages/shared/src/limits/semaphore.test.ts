@@ -174,7 +174,8 @@ test("whatever the order of events, a semaphore keeps its limits, leaves no perm
         await settle();
         expect(sum(held())).toBeLessThanOrEqual(limits.total);
         for (const key of ["a", "b", "c"]) expect(usedBy(key)).toBeLessThanOrEqual(limits.perKey);
-        // A request that is the first of its key and within its share waits only while the total is used.
+        // The first waiting request of a key, if its permits fit into the share of the key, waits only because too few
+        // permits are free.
         const firsts = ["a", "b", "c"].flatMap(
           (key) => waiting().find((it) => it.key === key) ?? [],
         );
@@ -193,7 +194,7 @@ test("whatever the order of events, a semaphore keeps its limits, leaves no perm
   );
 });
 
-/** Takes permits for the owners of these shares until the semaphore refuses, and returns the permits. */
+/** Takes single permits for the owners of these shares until the semaphore refuses one, and returns the permits. */
 function takeAll(semaphore: Semaphore, shares: readonly Share[]): Disposable[] {
   const permits: Disposable[] = [];
   for (;;) {
@@ -225,7 +226,7 @@ test("a permit request is granted only if each share that it counts towards has 
   expect(semaphore.tryAcquire({ shares: [workspace, { key: "grant 1", max: 1 }] })).toBeDefined();
 });
 
-test("a permit request that waits for a full share does not block requests that have only its other shares in common", async () => {
+test("while a permit request waits for one full share, requests that do not count towards this share are granted, even if they have another share in common with it", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   const ask = (grant: string) =>
     request(semaphore, { shares: [{ key: "workspace" }, { key: grant, max: 1 }] });

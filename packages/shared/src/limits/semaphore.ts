@@ -1,7 +1,7 @@
 import { unavailable } from "#src/errors.ts";
 
 export interface SemaphoreLimits {
-  /** Maximum number of permits of the semaphore in use at the same time. */
+  /** Maximum number of permits in use at the same time. Further requests for permits wait or are refused. */
   readonly total: number;
   /** Maximum number of permits in use per key, so that one key leaves permits for others. Default: `total`. */
   readonly perKey?: number;
@@ -139,7 +139,7 @@ export class Semaphore {
     }
   }
 
-  /** Whether the queue, which contains the request already, is longer than its limits allow. */
+  /** Whether too many requests wait, in total or of one owner. The list of waiting requests already contains this one. */
   #isQueueFull({ shares }: Request): boolean {
     const { maxWaiting, maxWaitingPerShare } = this.#limits;
     if (this.#waiting.size > maxWaiting) return true;
@@ -159,7 +159,7 @@ export class Semaphore {
         (share) => keysInOrder.has(share.key) || !this.#hasRoom(share, amount),
       );
       if (full.length > 0) {
-        // Later requests of the owners that have reached their limits wait until this request is granted.
+        // Later requests of an owner who has reached the limit wait until this request of the same owner is granted.
         for (const { key } of full) keysInOrder.add(key);
         continue;
       }

@@ -6,7 +6,9 @@ export interface BucketSize {
   readonly windowMs: number;
 }
 
-/** The tokens of a token bucket at an instant, with fractions; below zero after tokens were taken on credit. */
+/**
+ * The tokens of a token bucket at an instant, with fractions; below zero if more tokens were taken than the bucket had.
+ */
 export interface BucketLevel {
   readonly tokens: number;
   /** The instant for which this number of tokens holds, in milliseconds of a clock that never goes back. */

@@ -16,8 +16,8 @@ export interface TransferOwner {
 }
 
 /**
- * Maximum ratio of the permits that the transfers of one file use to the free permits: one file gets at most a quarter of all
- * permits.
+ * Maximum ratio of the permits that the transfers of one file use to the permits that are free. With 1/3, one file gets
+ * at most a quarter of all permits, while the other three quarters are free.
  */
 const FILE_PER_FREE = 1 / 3;
 

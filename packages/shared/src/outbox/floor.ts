@@ -1,6 +1,9 @@
 import type { ISql, Sql } from "#src/postgres.ts";
 
-/** Number of assigned ids above the outbox floor from which moving the floor up is worth a query of the database's locks. */
+/**
+ * Minimum number of ids that were assigned above the outbox floor before the floor is moved up. For fewer ids, the
+ * query of the database's locks, which a move needs, costs more than it saves.
+ */
 const MIN_IDS = 1_000;
 /**
  * Interval in milliseconds at which the outbox is searched for events below the floor, in case the database was replaced by an
@@ -22,7 +25,7 @@ export class OutboxFloor {
   #candidate: { readonly lastId: number; readonly writers: ReadonlySet<string> } | undefined;
   #verifiedAt = performance.now();
 
-  /** The floor: no event that is in the outbox or will be added to it has a smaller id. */
+  /** The floor of the outbox. No event that is in the outbox or will be added to it has a smaller id. */
   get id(): number {
     return this.#id;
   }

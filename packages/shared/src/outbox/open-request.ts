@@ -1,8 +1,8 @@
 import type { OpenRequest, OutboxRow } from "./publish-rows.ts";
 
 /**
- * How long a request to the event bus may stay without an answer before the outbox relay sends the events of the request again,
- * in milliseconds. The Kafka client gives a request up earlier.
+ * How long a request to the event bus may stay without an answer, in milliseconds. Then the outbox relay sends the
+ * events of the request again. The Kafka client ends its own attempt before that.
  */
 const MAX_OPEN_MS = 30_000;
 

@@ -13,13 +13,13 @@ export interface PassOptions {
   /** Returns the topic of an event type. */
   readonly topicOf: (type: string) => string;
   /**
-   * Maximum time that the outbox relay waits for the event bus in one transaction, well below the role's
-   * `idle_in_transaction_session_timeout`. Default: 5 s.
+   * Maximum time that the outbox relay waits for the event bus in one transaction; then it commits what the bus has
+   * stored. It is well below the role's `idle_in_transaction_session_timeout`. Default: 5 s.
    */
   readonly publishTimeoutMs?: number;
 }
 
-/** What a pass of the outbox relay (one transaction) needs to know of earlier passes. */
+/** What earlier passes of the outbox relay leave to the next pass. A pass is one transaction. */
 export interface PassInput {
   /** The floor of the outbox: no event with a smaller id can be in it; see `OutboxFloor`. */
   readonly floor: number;
@@ -49,7 +49,7 @@ export type PassResult =
 const MAX_ROWS = 500;
 /**
  * Maximum size in bytes of the events that the outbox relay publishes in one transaction, so that it stays within its
- * deadline.
+ * deadline. The next transaction publishes the rest.
  */
 const MAX_BYTES = 4 * 1024 * 1024;
 const PUBLISH_TIMEOUT_MS = 5_000;
@@ -93,8 +93,8 @@ async function tryLock(tx: TransactionSql): Promise<boolean> {
 }
 
 /**
- * Prevents the outbox relays from publishing until `tx` ends. Use it for urgent work that appends many events in short
- * transactions. Without it, processing the first events would slow down the rest of that work.
+ * Prevents the outbox relays from publishing until `tx` ends. It is for urgent work that appends many events in short
+ * transactions, which would be slowed down if consumers processed the first of these events already.
  */
 export async function holdRelays(tx: TransactionSql): Promise<void> {
   await tx`

@@ -22,14 +22,17 @@ export interface PublishOptions {
    * Maximum number of events in the first request to the event bus in one pass (one transaction of the outbox relay).
    */
   readonly requestRows: number;
-  /** Maximum time that one pass (one transaction of the outbox relay) waits for the event bus, in milliseconds. */
+  /**
+   * Maximum time that one pass (one transaction of the outbox relay) waits for the event bus, in milliseconds. Then the
+   * pass ends, and its unanswered request stays open.
+   */
   readonly publishTimeoutMs: number;
 }
 
 /** A request to the event bus that was not answered before the outbox relay's transaction ended. */
 export interface OpenRequest {
   readonly rows: readonly OutboxRow[];
-  /** A promise that resolves when the event bus has stored the events. It can reject at any time before. */
+  /** Resolves when the event bus has stored the events of the request, and rejects when the request fails. */
   readonly answer: Promise<void>;
 }
 
@@ -42,7 +45,7 @@ export interface PublishResult {
    * a failure.
    */
   readonly requestRows: number;
-  /** Why the events that are missing in `done` are not published; undefined when none is missing. */
+  /** Why the outbox rows that are not in `done` could not be published; undefined if all are in `done`. */
   readonly failure?: PublishFailure;
 }
 
@@ -52,7 +55,7 @@ export interface PublishFailure {
   readonly open?: OpenRequest;
 }
 
-/** Maximum number of events in one request to the event bus. */
+/** Maximum number of events in one request to the event bus; further events are sent in the next request. */
 export const MAX_REQUEST_ROWS = 500;
 /** Maximum size in bytes of the events in one request to the event bus. The Kafka bus splits larger requests. */
 const MAX_REQUEST_BYTES = 512 * 1024;

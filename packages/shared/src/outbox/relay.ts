@@ -18,8 +18,8 @@ export interface RelayOptions extends Omit<PassOptions, "topicOf"> {
 
 const POLL_MS = 200;
 /**
- * Pause of an outbox relay while another relay holds the lock. It tries again, because the other relay may have read
- * the outbox before our rows were committed.
+ * Pause of an outbox relay after another relay had the lock. Then it tries again, because the other relay may have read
+ * the outbox before this process committed its events.
  */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
@@ -122,7 +122,8 @@ class Relay {
   }
 
   /**
-   * Updates the relay after a transaction that published events. @throws The error of the event bus, if no event was
+   * Counts what a transaction of the outbox relay has published, sets the size of the next request, and keeps a request
+   * without an answer. Returns when the relay runs again. @throws The error of the event bus, if no event was
    * published.
    */
   #afterPass(result: Exclude<PassResult, "busy">): boolean | number {

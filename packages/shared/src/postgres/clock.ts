@@ -7,8 +7,8 @@ import type { ISql, Sql } from "#src/postgres.ts";
 export type DatabaseClock = () => Promise<Date>;
 
 /**
- * Returns the current time of the database. Inside a transaction, this is not the time at which the transaction
- * started.
+ * Returns the current time of the database, also inside a transaction, where Postgres's `now()` is the time at which
+ * the transaction began.
  */
 export async function readClock(sql: ISql): Promise<Date> {
   const rows = await sql<{ now: Date }[]>`select clock_timestamp() as now`;

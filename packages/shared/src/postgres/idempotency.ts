@@ -134,7 +134,7 @@ export function startCleaningIdempotencyKeys(sql: Sql, logger: Logger): AsyncDis
     onError: (error) =>
       logger.warn(
         { err: error, job: "clean-idempotency-keys" },
-        "expired idempotency keys could not be deleted; the next run tries again",
+        "expired idempotency keys could not be deleted; the next run of the job tries again",
       ),
   });
 }

@@ -31,7 +31,7 @@ function readMigrations(folder: string): readonly Migration[] {
   return migrations;
 }
 
-/** The schema version that this build requires: the version of the last migration. */
+/** Returns the schema version that this build requires: the number of its last migration. */
 export function neededSchemaVersion(folder: string): number {
   return readMigrations(folder).length;
 }

@@ -2,8 +2,8 @@ import type { ISql } from "#src/postgres.ts";
 import { createAgeGauge } from "#src/telemetry/metrics.ts";
 
 /**
- * Number of transactions that must have begun after a snapshot was taken before the snapshot is reported. An idle database has
- * old snapshots too, but no deleted rows that they keep.
+ * Minimum number of transactions that must begin after a snapshot was taken before the metric shows the snapshot. An
+ * idle database has old snapshots too, but no deleted rows that they keep.
  */
 const MIN_TRANSACTIONS = 1_000;
 

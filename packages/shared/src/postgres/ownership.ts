@@ -70,11 +70,12 @@ async function grantAsOwner(tx: TransactionSql, service: string): Promise<void> 
 }
 
 /**
- * Makes the migration role the owner of everything that the runtime role owns, as in releases that had one role for both, and
- * grants the runtime role its rights.
+ * Makes the migration role the owner of everything that the runtime role owns, as in releases that had one role for
+ * both, and grants the runtime role its rights.
  *
  * Processes keep working meanwhile: each table changes its owner and gets its grants in a transaction of its own. One
- * transaction for all tables would wait for transactions of the services that wait for it.
+ * transaction for all tables could end in a deadlock: it would wait for a transaction of a service that waits for a
+ * table whose owner it has changed.
  */
 export async function moveOwnership(
   sql: Sql,

@@ -22,7 +22,7 @@ export class PoolWait {
   #sentAt = Number.NEGATIVE_INFINITY;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param probe Sends a small statement through the connection pool. */
+  /** @param probe Sends a small statement through the connection pool, to measure how long it waits. */
   constructor(probe: () => PromiseLike<unknown>) {
     this.#probe = probe;
   }

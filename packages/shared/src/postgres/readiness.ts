@@ -29,11 +29,14 @@ export async function waitForDatabase(
       if (version >= needed) return await assertDurable(sql);
       logger.info(
         { version, delayMs },
-        "the database schema is older than this build; waiting for its migration",
+        "the database schema is older than this version of the service; the process waits until the schema is migrated",
       );
     } catch (error) {
       if (error instanceof Error && error.message.startsWith("the database runs")) throw error;
-      logger.warn({ err: error, delayMs }, "the database does not answer; waiting for it");
+      logger.warn(
+        { err: error, delayMs },
+        "the database does not answer; the process waits until it does",
+      );
     }
     await new Promise((resolve) => setTimeout(resolve, delayMs));
   }

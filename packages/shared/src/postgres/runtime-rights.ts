@@ -1,11 +1,13 @@
 import type { TransactionSql } from "#src/postgres.ts";
 
 /**
- * Executes the statements that bring the rights of a runtime role on the tables and sequences of a schema to what they should
- * be. The current role must be the migration role, and only what it owns is changed. It does nothing when the rights are right.
+ * Grants and revokes the rights of a runtime role on the tables and sequences of a schema until they are as described
+ * below. The current role must be the migration role, and only what it owns is changed. If all rights are right
+ * already, nothing is executed.
  *
- * The audit log (a table `audit_log`, and its partitions) can only be read and extended by entries of the present, and the list
- * of applied migrations can only be read. In all other tables the runtime role reads and writes rows; it never may truncate, change or drop a table.
+ * In the audit log (a table `audit_log`, and its partitions), the runtime role can read rows and add rows with the
+ * current time. It can read the list of applied migrations. In all other tables it reads and writes rows. It can never
+ * truncate, change or drop a table.
  */
 async function setRights(tx: TransactionSql, schema: string, runtime: string): Promise<void> {
   const statements = await tx<{ statement: string }[]>`
@@ -53,9 +55,8 @@ function isAuditLog(tx: TransactionSql) {
 }
 
 /**
- * Lets the runtime role insert into all columns of the audit log but `at`, which gets the time of the insert. If it
- * could choose the time, an attacker with this role could hide changes: an entry of the far future would be the newest
- * for ever.
+ * Lets the runtime role insert into all columns of the audit log except `at`, which gets the time of the insert. An
+ * attacker with this role who could choose the time could hide later changes behind an entry that stays the newest.
  */
 async function grantAuditColumns(
   tx: TransactionSql,
@@ -99,9 +100,9 @@ export async function grantRuntime(
 }
 
 /**
- * Takes the rights that the default privileges of the migration role grant on new tables, and that go too far, from the runtime
- * roles. It belongs into the transaction of each migration, so that a new audit log can never be changed. It does nothing
- * where the current role has no default privileges, because one role is used for everything.
+ * Revokes from the runtime roles those rights on new tables that the migration role's default privileges grant too
+ * generously. It is called in the transaction of each migration, so that a new audit log can never be changed. It does
+ * nothing if one role is used for everything, because that role has no default privileges.
  */
 export async function restrictRuntime(tx: TransactionSql): Promise<void> {
   const roles = await tx<{ schema: string; runtime: string }[]>`

@@ -3,7 +3,7 @@ import { SearchFloor } from "./search-floor.ts";
 
 const AT = new Date("2026-11-21T10:00:00Z");
 
-test("a repeated search starts at the floor that the previous search returned, and every 30 seconds at the beginning", () => {
+test("a repeated search for due rows starts at the floor (due time) that the previous search returned, and every 30 seconds at the beginning", () => {
   const floor = new SearchFloor();
   const starts = [0, 500, 29_999, 30_000, 30_500].map((nowMs) => {
     const from = floor.next(nowMs);
@@ -14,7 +14,7 @@ test("a repeated search starts at the floor that the previous search returned, a
   expect(starts).toEqual([null, AT, AT, null, AT]);
 });
 
-test("a repeated search starts at the beginning after its floor was reset", () => {
+test("a repeated search for due rows starts at the beginning after its floor (due time to start from) was reset", () => {
   const floor = new SearchFloor();
   floor.next(0);
   floor.moveTo(AT);

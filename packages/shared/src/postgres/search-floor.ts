@@ -1,4 +1,4 @@
-/** Interval in milliseconds at which a search covers all rows instead of only those from the floor on. */
+/** Interval in milliseconds at which a search for due rows reads all rows, not only those from its floor on. */
 const COMPLETE_MS = 30_000;
 
 /**
@@ -15,14 +15,14 @@ export class SearchFloor<T = Date> {
   #from: T | null = null;
   #completeAt = Number.NEGATIVE_INFINITY;
 
-  /** Returns the floor from which the next search starts; null when the search must be complete. */
+  /** Returns the floor of the next search for due rows; null if that search must read all rows. */
   next(nowMs: number): T | null {
     if (nowMs - this.#completeAt < COMPLETE_MS) return this.#from;
     this.#completeAt = nowMs;
     return null;
   }
 
-  /** Moves the floor to the one that the last search, which started at the previous floor, returned. */
+  /** Sets the floor of the next search: the floor that the last search returned. */
   moveTo(from: T): void {
     this.#from = from;
   }

@@ -11,7 +11,7 @@ interface Address {
 
 const ADDRESS = /^[a-z]+:\/\/(?:[^@/]*@)?([^/?]*)[^?]*(?:\?(.*))?$/;
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1|\[::1\])?(?::\d+)?$/;
-/** Values of `sslmode` with which the Postgres driver accepts every certificate, or a connection without encryption. */
+/** Values of `sslmode` with which the Postgres driver does not verify the name of the server or its certificate. */
 const UNVERIFIED = new Set(["require", "prefer", "allow", "verify-ca"]);
 
 function parseAddress(url: string): Address {
@@ -24,7 +24,7 @@ export function readDatabaseUrl(read: EnvReader): string {
   return readConnectionString(
     read,
     "DATABASE_URL",
-    "Connection string of Postgres, with the runtime role of the service that reads it. In production connections to other machines use `sslmode=verify-full`, with `sslrootcert=<file>` for a private certificate authority; inside a trusted network say `sslmode=disable`.",
+    "Connection string of Postgres, with the runtime role of the service that reads it. In production, a connection to another machine uses `sslmode=verify-full`; add `sslrootcert=<file>` for a private certificate authority. `sslmode=disable` turns encryption off inside a trusted network.",
   );
 }
 

@@ -72,7 +72,10 @@ export function watchDatabase(sql: Sql, size: number): AsyncDisposable {
   });
 }
 
-/** Measures another connection pool of the process until disposed: its size and how long statements wait for it. */
+/**
+ * Measures a further connection pool of the process until disposed of: its size and how long statements wait for a
+ * connection.
+ */
 export function watchPool(sql: Sql, pool: string, size: number): AsyncDisposable {
   poolSize.set({ pool }, size);
   return startLoop({
@@ -83,7 +86,7 @@ export function watchPool(sql: Sql, pool: string, size: number): AsyncDisposable
       waitSeconds.set({ pool }, (performance.now() - askedAt) / 1000);
       return EVERY_MS;
     },
-    // The measurement of the main connection pool already reports a database that does not answer.
+    // An error is ignored here: the measurement of the main connection pool reports a database that does not answer.
     onError: () => undefined,
   });
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Batcher } from "./batcher.ts";
 
-/** Time window of a batcher that does not end during a test. */
+/** Time for which a batcher waits for further items. It is so long that it does not end during a test. */
 const LONG_MS = 3_600_000;
 
 function createDoubler(windowMs: number, maxItems: number) {
@@ -17,14 +17,14 @@ function createDoubler(windowMs: number, maxItems: number) {
   return { batcher, batches };
 }
 
-test("items that are submitted within the window of a batcher are flushed together", async () => {
+test("a batcher handles the items together that are submitted within its time window", async () => {
   const { batcher, batches } = createDoubler(1, 100);
   const results = await Promise.all([1, 2, 3].map((item) => batcher.submit(item)));
   expect(results).toEqual([2, 4, 6]);
   expect(batches).toEqual([[1, 2, 3]]);
 });
 
-test("a full batch is flushed before its window ends", async () => {
+test("a batcher handles a full batch before its time window ends", async () => {
   const { batcher, batches } = createDoubler(LONG_MS, 2);
   const results = await Promise.all([1, 2, 3, 4].map((item) => batcher.submit(item)));
   expect(results).toEqual([2, 4, 6, 8]);
@@ -34,7 +34,7 @@ test("a full batch is flushed before its window ends", async () => {
   ]);
 });
 
-test("draining a batcher flushes the waiting items at once", async () => {
+test("draining a batcher handles the waiting items at once", async () => {
   const { batcher, batches } = createDoubler(LONG_MS, 100);
   const result = batcher.submit(1);
   await batcher.drain();
@@ -42,7 +42,7 @@ test("draining a batcher flushes the waiting items at once", async () => {
   expect(await result).toBe(2);
 });
 
-test("every item of a batch rejects with the error of its flush, and the next batch succeeds", async () => {
+test("when a batch of a batcher fails, every item of the batch rejects with the error, and the next batch succeeds", async () => {
   let isFirst = true;
   const batcher = new Batcher<number, number>({
     windowMs: LONG_MS,

@@ -40,7 +40,7 @@ export class Batcher<I, R> {
     return promise;
   }
 
-  /** Resolves when all items that were submitted so far are flushed. */
+  /** Resolves when all items that were submitted so far have been handled. */
   async drain(): Promise<void> {
     this.#start();
     await Promise.all(this.#running);

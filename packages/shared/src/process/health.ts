@@ -56,11 +56,14 @@ export function createDatabaseCheck(sql: Sql, migrationsFolder: string): Check {
   };
 }
 
-/** Time in milliseconds since a process last looked for work above which it is not ready. */
+/**
+ * Maximum time in milliseconds since a process last looked for work. When more time has passed, the process reports
+ * that it is not ready.
+ */
 const MAX_LOOK_AGE_MS = 10_000;
 
 /**
- * Creates a readiness check that fails when the process is running but has not looked for work for over 10 s.
+ * Creates a readiness check that fails when the process has not looked for work for over 10 s, although it is running.
  *
  * @param work What the process looks for, as a plural noun.
  * @param ageMs Returns the milliseconds since the process last looked for work.

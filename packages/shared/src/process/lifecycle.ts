@@ -1,12 +1,12 @@
 import type { Logger } from "#src/telemetry/logger.ts";
 
 /**
- * Maximum time from SIGTERM to the end of a process. The delivery service has a maximum of its own, because it waits
- * for platform calls in flight.
+ * Maximum time in milliseconds from SIGTERM to the end of a process; then the process exits with 1. The delivery
+ * service has a maximum of its own, because it waits for platform calls in flight.
  */
 export const GRACE_MS = 24_000;
 
-/** A running process. Disposing stops its parts in the right order. */
+/** A running process. Disposing of it stops it. */
 export interface App extends AsyncDisposable {
   readonly logger: Logger;
 }
@@ -38,10 +38,7 @@ export async function runProcess(
       await app[Symbol.asyncDispose]();
       process.exit(0);
     } catch (error) {
-      app.logger.error(
-        { err: error },
-        "a part of the process could not be stopped; the process exits with 1",
-      );
+      app.logger.error({ err: error }, "the process could not stop cleanly; it exits with code 1");
       process.exit(1);
     }
   };

@@ -34,7 +34,7 @@ export interface ProcessConfig {
   /** The identity with which this process authenticates itself to the services that it calls. */
   readonly identity: OwnIdentity;
   readonly logLevel: string;
-  /** Folder for tests that stop or kill the process; see `failpoints`. */
+  /** Folder in which tests put the files that stop or kill the process; see `failpoints`. Undefined in production. */
   readonly failpointsDir: string | undefined;
   /** Tracing settings; undefined when spans are not recorded. The OpenTelemetry SDK is not loaded then. */
   readonly tracing?: TracingConfig | undefined;
@@ -68,20 +68,24 @@ export function readProcessConfig(
       .about("Address that the process listens on; set `0.0.0.0` in a container.")
       .string("HOST", { default: "127.0.0.1" }),
     port: read
-      .about("Port of RPCs (in the gateway: of the REST API) and health probes; 0 = any free port.")
+      .about(
+        "Port on which a service answers RPCs and health probes, and the gateway the REST API and health probes; 0 = any free port.",
+      )
       .integer("PORT", { default: defaultPort, min: 0, max: 65_535 }),
     metricsPort: read
       .about(
-        "Port of `/metrics` and health probes; keep it inside your network. 0 = any free port.",
+        "Port on which the process answers `/metrics` and health probes; do not open it to the internet. 0 = any free port.",
       )
       .integer("METRICS_PORT", { default: defaultPort + 1000, min: 0, max: 65_535 }),
     identity,
     logLevel: read
-      .about("Lowest level of the log lines that a process writes.")
+      .about(
+        "Lowest level of the log lines that a process writes; lines of lower levels are left out.",
+      )
       .oneOf("LOG_LEVEL", ["trace", "debug", "info", "warn", "error", "silent"], "info"),
     failpointsDir: read
       .about(
-        "For tests: folder of files that make a process stop or crash at a named point in the code.",
+        "For tests: folder in which a test puts files that make a process stop or crash at a named point in the code.",
         {
           level: "tests",
         },
@@ -99,7 +103,7 @@ export function readDatabaseConfig(read: EnvReader): DatabaseConfig {
       .integer("DATABASE_POOL_SIZE", { default: 8, min: 1, max: 100 }),
     databasePrepare: read
       .about(
-        "Whether Postgres statements are prepared; use `false` behind a transaction pooler without support for prepared statements.",
+        "Whether SQL statements are prepared; use `false` if a connection pooler in transaction mode is in front of Postgres and does not support prepared statements.",
         { level: "advanced" },
       )
       .boolean("DATABASE_PREPARE", true),
@@ -116,7 +120,7 @@ export function readBusConfig(read: EnvReader): BusConfig {
     .about("Bootstrap brokers of Kafka, as `host:port`; required with `BUS=kafka`.")
     .list("KAFKA_BROKERS");
   const bus = read
-    .about("Message bus that carries events between services; the same for every service.", {
+    .about("Message bus that carries events between services; all services need the same value.", {
       default: "`kafka` when `KAFKA_BROKERS` is set, else `postgres`",
     })
     .oneOf("BUS", ["postgres", "kafka"], kafkaBrokers.length > 0 ? "kafka" : "postgres");
@@ -125,7 +129,7 @@ export function readBusConfig(read: EnvReader): BusConfig {
   return { bus, kafkaBrokers, kafkaSecurity: readKafkaSecurity(read) };
 }
 
-/** The logger, the health checks and the tracing of a process. They are disposed of last. */
+/** The logger, the health checks and the tracing of a process. When the process stops, they are disposed of last. */
 export interface ServiceProcess extends AsyncDisposable {
   readonly logger: Logger;
   readonly health: Health;

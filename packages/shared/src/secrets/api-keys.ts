@@ -22,8 +22,8 @@ function checksum(text: string): string {
 }
 
 /**
- * Returns the text of an API key: `pr_live_`, 32 random bytes as 43 base62 characters, and the CRC32 (IEEE) of both as
- * 6 base62 characters.
+ * Returns the text of an API key: `pr_live_`, then 32 random bytes as 43 base62 characters, then the CRC32 (IEEE) of
+ * these two parts as 6 base62 characters.
  *
  * @throws RangeError when `secret` does not have 32 bytes.
  */
@@ -35,7 +35,7 @@ export function formatApiKey(secret: Uint8Array): string {
   return body + checksum(body);
 }
 
-/** Whether a text has the form and the checksum of an API key. A text that does not was never issued. */
+/** Whether a text has the form and the checksum of an API key. Any other text was never issued as a key. */
 export function isApiKey(text: string): boolean {
   if (!KEY.test(text)) return false;
   const body = text.slice(0, -CHECKSUM_CHARACTERS);

@@ -41,7 +41,8 @@ test("any text can be encrypted and decrypted, and a change of any character of 
       const sealed = seal([newer], place, text, nonce());
       expect(unseal([newer], place, sealed)).toBe(text);
       const [version, id, ...parts] = sealed.split(".");
-      // Changes a whole byte, because the last base64 digit of a part contains unused bits.
+      // Changes a whole byte, not a base64 character: the last character of each part contains bits that decoding
+      // ignores.
       const bytes = parts.map((part) => Buffer.from(part, "base64url"));
       const part = bytes[at % bytes.length] ?? Buffer.alloc(0);
       if (part.length === 0) return;
@@ -74,7 +75,7 @@ test("a text that was encrypted with values to bind to can be decrypted only wit
     expect(() => unseal([newer], { ...bound, ...other }, sealed)).toThrow(SealError);
 });
 
-test("no two different lists of values to bind to are interchangeable, whatever characters the values contain", () => {
+test("a text that was encrypted with a list of values to bind to cannot be decrypted with any other list, whatever characters the values contain", () => {
   const values = fc.dictionary(fc.string({ maxLength: 3 }), fc.string({ maxLength: 3 }), {
     maxKeys: 3,
     noNullPrototype: true,

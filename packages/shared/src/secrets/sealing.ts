@@ -44,20 +44,18 @@ export class SealError extends Error {
 }
 
 /**
- * Follows the key id of a bound text. A key id cannot contain it, so a release that knows no bound texts takes it for the id of
- * a key that is not configured, and not for a damaged text.
+ * Marker after the key id of a sealed text that is bound to values. A key id cannot contain the marker. So a release
+ * that does not know bound texts takes both for the id of a key that is not configured, and reports a missing key
+ * instead of a damaged text.
  */
 const BOUND_MARK = "+bound";
 
-/**
- * Marker after the key id of a sealed text that is bound to values. A key id cannot contain the marker, so a release
- * that knows no bound texts takes both for the id of a key that is not configured, and not for a damaged text.
- */
+/** Returns the key part of a sealed text: the key id, and the marker of a text that is bound to values. */
 export function sealedKeyPart(keyId: string, isBound: boolean): string {
   return isBound ? keyId + BOUND_MARK : keyId;
 }
 
-/** Returns the id of the key, and whether the texts are bound, from the second part of sealed texts. */
+/** Returns the key id, and whether the text is bound to values, from the key part of a sealed text. */
 export function parseSealedKeyPart(part: string): { keyId: string; isBound: boolean } {
   const isBound = part.endsWith(BOUND_MARK);
   return { keyId: isBound ? part.slice(0, -BOUND_MARK.length) : part, isBound };
@@ -69,13 +67,13 @@ export function isBoundText(sealed: string): boolean {
 }
 
 /**
- * Encodes texts so that no other list of texts has the same encoding: each text follows its length in bytes, and the order of
- * `boundTo` is that of its names.
+ * Encodes a list of texts so that no other list has the same encoding: the length of each text in bytes stands before
+ * the text. The values of `boundTo` are encoded in the alphabetical order of their names.
  */
 function encodeTexts(texts: readonly unknown[]): Buffer {
   return Buffer.concat(
     texts.flatMap((text) => {
-      // A value that the database returns may have another type than the code declares, if it was changed there.
+      // If a value was changed in the database, it may have another type than the code declares.
       if (typeof text !== "string") throw new SealError("a value to bind to is not a text", true);
       const bytes = Buffer.from(text);
       const length = Buffer.alloc(4);

@@ -12,7 +12,7 @@ export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error" | "fat
 const LOGGABLE = new Set([
   "err",
   "requestId",
-  // The field has the name that OpenTelemetry's logs use, so that tools link a log line to its trace.
+  // `trace_id` is written as in OpenTelemetry's logs, so that tools link a log line to its trace.
   "trace_id",
   "workspaceId",
   "postId",

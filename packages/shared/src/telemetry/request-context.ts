@@ -45,7 +45,8 @@ export function runInContext<T>(context: RequestContext, work: () => T): T {
 }
 
 /**
- * Maximum total length of the request ids of an RPC that several requests share, so that they fit into an HTTP header.
+ * Maximum total length, in characters, of the request ids of an RPC that several requests share, so that they fit into
+ * an HTTP header. The ids that do not fit are left out.
  */
 const MAX_SHARED_LENGTH = 4_000;
 

@@ -4,14 +4,14 @@ import type { TestDatabase } from "#src/testing/database.ts";
 
 const KEY_ID = "01936a5e-7d2b-7000-8000-0000000000f1";
 
-/** The actor, the request id and the remote address that the audit log must contain after `asOperator`. */
+/** The actor, the request id and the remote address of an audit entry about work that ran inside of `asOperator`. */
 export const BY_OPERATOR = {
   actor: ["operator", "operator", "ana@laptop"],
   requestId: "req-operator",
   sourceAddress: "192.0.2.7",
 } as const;
 
-/** The actor, the request id and the remote address that the audit log must contain after `asClient`. */
+/** The actor, the request id and the remote address of an audit entry about work that ran inside of `asClient`. */
 export const BY_CLIENT = {
   actor: ["key", KEY_ID, null],
   requestId: "req-client",

@@ -100,7 +100,10 @@ function withDatabase(url: string, name: string): string {
   return changed.toString();
 }
 
-/** The files with the code that decides what `provisionDatabase` creates. */
+/**
+ * The files whose code decides what `provisionDatabase` creates. Their contents are part of the name of a template
+ * database.
+ */
 const PROVISIONING = [
   "../bus/topics.ts",
   "bus.sql",

@@ -23,16 +23,16 @@ const UNIQUE_VIOLATION = "23505";
 
 interface FilledTable {
   readonly table: Table;
-  /** The kinds of rows that Postgres accepted in this table when the test filled it. */
+  /** The kinds of rows with which the test filled this table: those that Postgres accepted. */
   readonly kinds: readonly RowKind[];
 }
 
 let rowCount = 0;
 
 /**
- * Applies the migrations of a service one by one, each to tables that contain rows of every kind, and returns the faults: a
- * migration that fails on data, that removes rows, or after which the rows of the previous version can no longer be inserted.
- * The last fault would break the processes of the previous version, which run until they are replaced.
+ * Applies the migrations of a service one by one, each to tables that contain rows of every kind. Returns the faults: a
+ * migration that fails on data, that removes rows, or after which the previous version can no longer insert its rows.
+ * The third fault would break the processes of the previous version, which run until they are replaced.
  */
 export async function findMigrationFaults(
   service: string,

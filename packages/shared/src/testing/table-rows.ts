@@ -16,7 +16,7 @@ export interface Table {
   readonly columns: readonly Column[];
 }
 
-/** One way to fill the columns of a table, for example with a certain status. */
+/** One way to fill the columns of a table with test data, for example with a certain status. */
 export interface RowKind {
   readonly isComplete: boolean;
   readonly jsonText: "{}" | "[]";

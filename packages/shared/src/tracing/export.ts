@@ -68,7 +68,7 @@ export function startExport(
   return {
     [Symbol.asyncDispose]: async () => {
       recordSpans(undefined);
-      // An unavailable OTLP receiver must not make a clean shutdown fail.
+      // A clean shutdown must not fail because the OTLP receiver is unavailable.
       await provider.shutdown().catch(complain);
     },
   };

@@ -19,9 +19,12 @@ function parseHeader(entry: string): [name: string, value: string] | undefined {
 function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
   const variable = "OTEL_EXPORTER_OTLP_HEADERS";
   const entries = read
-    .secret("Headers sent with spans, as `name=value,…` with percent-encoded values.", {
-      level: "advanced",
-    })
+    .secret(
+      "Headers of the requests that send trace spans to the collector, as `name=value,…` with percent-encoded values.",
+      {
+        level: "advanced",
+      },
+    )
     .list(variable)
     .flatMap((entry, index) => {
       const header = parseHeader(entry);
@@ -39,7 +42,7 @@ function readHeaders(read: EnvReader): Readonly<Record<string, string>> {
 export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const endpoint = read
     .about(
-      "Collector that receives spans by OTLP over HTTP, for example `http://collector:4318`.",
+      "Address of the OpenTelemetry collector to which trace spans are sent by OTLP over HTTP, for example `http://collector:4318`.",
       {
         default: "none",
       },
@@ -48,9 +51,12 @@ export function readTracingConfig(read: EnvReader): TracingConfig | undefined {
   const others = read.when(endpoint !== "");
   const headers = readHeaders(others);
   const ratio = others
-    .about("Share of traces that are recorded, from 0 to 1; headers of clients do not change it.", {
-      level: "advanced",
-    })
+    .about(
+      "Share of traces that are recorded, from 0 to 1. Trace headers that API clients send do not change it.",
+      {
+        level: "advanced",
+      },
+    )
     .number("OTEL_TRACES_SAMPLER_ARG", { default: 1, min: 0, max: 1 });
   return endpoint === "" ? undefined : { endpoint, headers, ratio };
 }

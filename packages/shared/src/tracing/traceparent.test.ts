@@ -15,7 +15,7 @@ test.each([
   ["without the sampled flag", `00-${TRACE}-${SPAN}-00`, `00-${TRACE}-${SPAN}-00`],
   ["with unknown flags", `00-${TRACE}-${SPAN}-ff`, `00-${TRACE}-${SPAN}-01`],
   ["of a later version", `01-${TRACE}-${SPAN}-01-more`, `00-${TRACE}-${SPAN}-01`],
-])("a traceparent header %s is continued with a header of version 00", (_, text, expected) => {
+])("a traceparent header %s is passed on in version 00", (_, text, expected) => {
   expect(parseTraceparent(text)).toBe(expected);
 });
 

@@ -41,7 +41,7 @@ export interface Span {
   /** The trace context for work that belongs to this span; undefined while spans are not recorded. */
   readonly traceparent: string | undefined;
   set(attributes: Attributes): void;
-  /** Marks the span as failed, with a class of failure. There must be few classes. */
+  /** Marks the span as failed, with a class of failure. There must be few different classes, for example error codes. */
   fail(errorType: string): void;
   end(): void;
 }
@@ -57,8 +57,8 @@ let tracer: Tracer | undefined;
 let ratio = 1;
 
 /**
- * Records spans with `recorder` from now on, or stops recording. `externalRatio` is the recorded part of traces that
- * external clients start.
+ * Records spans with `recorder` from now on; undefined stops recording. `externalRatio` is the ratio, from 0 to 1, of
+ * the recorded traces among those that external clients start.
  */
 export function recordSpans(recorder: Tracer | undefined, externalRatio = 1): void {
   tracer = recorder;

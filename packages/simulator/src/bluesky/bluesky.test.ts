@@ -66,7 +66,7 @@ const get = () =>
     `repo=${account.externalId}&collection=${COLLECTION}&rkey=${RKEY}`,
   );
 
-test("a simulated Bluesky login returns the account, its PDS, and an access token that expires after two hours", async () => {
+test("a simulated Bluesky login returns the account, its server (PDS), and an access token that expires after two hours", async () => {
   const { body } = await login();
   expect(body).toMatchObject({ did: account.externalId, handle: "ada.bsky.social", active: true });
   expect(body["didDoc"]?.["service"]?.[0]?.["serviceEndpoint"]).toBe(`${simulator.url}/bluesky`);

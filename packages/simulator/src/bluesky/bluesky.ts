@@ -116,7 +116,10 @@ function refusal(operation: string): Reply {
   }
 }
 
-/** The simulated Bluesky: two servers (PDS), the AppView whose reads they proxy, the video service and the directory of DIDs. */
+/**
+ * The simulated Bluesky: two servers (PDS), the AppView to which they forward calls that read posts, the video service
+ * and the directory of DIDs.
+ */
 export function createBluesky(world: World): Platform {
   const network = createNetwork(world);
   const methods = [

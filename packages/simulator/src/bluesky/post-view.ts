@@ -15,7 +15,7 @@ interface ViewedPost {
   readonly metrics: MetricValues;
 }
 
-/** A post as the AppView of Bluesky shows it. */
+/** A Bluesky post as the AppView, Bluesky's server for reading posts, shows it. */
 export function postView({ uri, cid, author, record, indexedAt, metrics }: ViewedPost): unknown {
   return {
     uri,

@@ -11,7 +11,7 @@ import type { Comment } from "#src/world/reactions.ts";
 
 const THREAD_VIEW = "app.bsky.feed.defs#threadViewPost";
 
-/** A member of a Bluesky thread and the time by which the thread is sorted. */
+/** A post or comment in a Bluesky thread, and the time by which the thread is sorted. */
 interface Member {
   readonly createdAt: number;
   readonly view: unknown;

@@ -12,7 +12,10 @@ import { pickFields } from "#src/graph/parameters.ts";
 import { readOperations, readSeveralNodes } from "#src/graph/several-nodes.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 
-/** A field that callers request only to read the metrics of posts. */
+/**
+ * Field of a Facebook post by which the simulator recognizes a call that reads metrics: callers request it only for
+ * that.
+ */
 const COUNTERS = "reactions";
 
 type View = Readonly<Record<string, unknown>>;

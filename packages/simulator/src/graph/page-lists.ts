@@ -11,7 +11,7 @@ import type { Account } from "#src/world/accounts.ts";
 /** The external ids of the accounts that each user selected for the app in Facebook Login, by user id. */
 export type Choices = Table<readonly string[]>;
 
-/** The part of Facebook Login that the lists of Pages need. */
+/** What the lists of Pages need to know about Facebook Login: its host, and the form in which it returns a Page. */
 interface PageOwner {
   readonly host: GraphHost;
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
@@ -31,7 +31,7 @@ function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pag
   return username.startsWith("client") ? "client_pages" : "accounts";
 }
 
-/** One list of the Pages that a user selected, each with a token that does not expire. */
+/** Returns one list of the Pages that a user selected, each Page with an access token that does not expire. */
 function pagesIn(
   { host, pageView }: PageOwner,
   choices: Choices,

@@ -5,8 +5,8 @@ import type { Call } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 
 /**
- * Parameters that every Graph API endpoint accepts, in the query or in the body. One is an object's id, which Meta's own SDK
- * sends with each call below that object.
+ * Parameters that every Graph API endpoint accepts, in the query or in the body. `id` is the id of an object: Meta's
+ * own SDK sends it with each call whose path begins with this object.
  */
 const COMMON = new Set(["access_token", "appsecret_proof", "locale", "fields", "format", "id"]);
 

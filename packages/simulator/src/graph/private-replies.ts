@@ -22,7 +22,7 @@ export class PrivateReplies {
     this.#rows = store.table<PrivateReply>(`${platform}.private_replies`);
   }
 
-  /** Whether the comment has a private reply at the given time. */
+  /** Whether a private reply to the comment had been sent at the given time. */
   hasAt(commentId: string, instant: number): boolean {
     const reply = this.#rows.get(commentId);
     return reply !== undefined && reply.sentAt <= instant;
@@ -42,8 +42,8 @@ export class PrivateReplies {
   }
 
   /**
-   * Sends a private reply. Refuses a second one with the code 10900, and a late one with the code for messages outside of
-   * the messaging window, because Meta documents no other code for it.
+   * Sends a private reply. Refuses a second private reply to a comment with the code 10900. Refuses a late private
+   * reply with the code for messages outside of the messaging window, because Meta documents no other code for it.
    */
   send(comment: Comment, text: string, now: number): void {
     if (this.hasAt(comment.id, now)) {

@@ -23,7 +23,7 @@ export interface GraphToken {
    */
   readonly user: string;
   readonly scopes: readonly string[];
-  /** Permissions that the user of a user token declined. */
+  /** Permissions that the user declined when the token was granted. */
   readonly declined?: readonly string[];
   readonly issuedAt: number;
   /**

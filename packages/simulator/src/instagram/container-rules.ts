@@ -56,7 +56,10 @@ export function altTextOf({ parameters }: GraphCall): string {
     : altText;
 }
 
-/** The time in a video of its cover image; empty when the caller gave none. */
+/**
+ * The position in the video, in milliseconds, of the frame that becomes the cover image; empty when the caller gave
+ * none.
+ */
 export function coverOf({ parameters }: GraphCall): Pick<Container, "coverMs"> {
   if (!parameters.has("thumb_offset")) {
     return {};

@@ -44,7 +44,7 @@ export interface Container {
    */
   readonly error: ContainerError | null;
   readonly publishedAt: number | null;
-  /** Time in milliseconds of the cover image in the video. */
+  /** Position in the video, in milliseconds, of the frame that becomes the cover image. */
   readonly coverMs?: number;
 }
 

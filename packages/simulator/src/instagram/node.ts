@@ -13,7 +13,10 @@ import { accountView, containerView, mediaView } from "#src/instagram/views.ts";
 import type { View } from "#src/instagram/views.ts";
 import { isVisibleAt } from "#src/world/posts.ts";
 
-/** A field that callers request only to read the metrics of posts, unlike `like_count`, which calls for comments also request. */
+/**
+ * Fields of an Instagram post by which the simulator recognizes a call that reads metrics. `like_count` alone does not
+ * suffice, because calls for comments request it, too.
+ */
 export const COUNTERS = "like_count,comments_count";
 
 /**
@@ -48,7 +51,7 @@ function findView(network: InstagramNetwork, graphCall: GraphCall): View | undef
   return isReadRefused(network, graphCall) ? undefined : findObjectView(network, graphCall);
 }
 
-/** A single Instagram container, post or comment. */
+/** The Instagram container, post or comment that a call reads by its id. */
 function findObjectView(network: InstagramNetwork, graphCall: GraphCall): View | undefined {
   const { id, account, asOf } = graphCall;
   const container = network.containers.find(account.externalId, id, asOf);

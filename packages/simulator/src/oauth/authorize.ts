@@ -35,7 +35,7 @@ function namesIn(text: string): readonly (string | undefined)[] {
 interface Decision {
   /** Usernames of the selected accounts, separated by commas. */
   readonly names: string;
-  /** Scopes that the user deselected. */
+  /** Scopes that the user deselected on the OAuth approval page. */
   readonly declined: readonly string[];
 }
 

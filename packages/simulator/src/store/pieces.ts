@@ -2,9 +2,9 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Stores the parts of incomplete uploads by name. When the simulator has a folder, the parts are
- * stored beside the journal, so that they survive a restart; otherwise they are in memory. The
- * platform that stored a part must drop it when it is no longer needed.
+ * Stores the parts of incomplete uploads by name. When the simulator has a folder, the parts are stored beside the
+ * journal, so that they survive a restart; otherwise they are in memory. The platform that stored a part must delete it
+ * when it is no longer needed.
  */
 export class Pieces {
   readonly #folder: string | undefined;

@@ -14,7 +14,7 @@ export interface PostInfo {
   readonly privacy: PrivacyLevel;
   /** The options that the caller set for the TikTok post, and its privacy level. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Time in milliseconds of the cover image in the video. */
+  /** Position in the video, in milliseconds, of the frame that becomes the cover image. */
   readonly coverMs?: number;
 }
 

@@ -38,7 +38,7 @@ export interface Publish {
   readonly privacy: PrivacyLevel;
   /** The options that the caller set for the TikTok post; absent in journals of earlier versions. */
   readonly options?: Readonly<Record<string, unknown>>;
-  /** Time in milliseconds of the cover image in the video. */
+  /** Position in the video, in milliseconds, of the frame that becomes the cover image. */
   readonly coverMs?: number;
   /**
    * When the call that started the TikTok publish arrived, in Unix milliseconds of the simulator's

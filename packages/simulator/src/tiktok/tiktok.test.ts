@@ -331,7 +331,7 @@ describe("TikTok creators", () => {
     ]);
   });
 
-  test("the simulated TikTok restricts posts of a creator whose username starts with private or short, and posts of an app that is not audited", async () => {
+  test("the simulated TikTok restricts posts of a creator whose username starts with `private` or `short`, and posts of an app that is not audited", async () => {
     const restricted = await simulator.account("tiktok", "private.one");
     const info = await call("post/publish/creator_info/query/", {}, restricted);
     expect(itemsOf(info.body["data"]?.["privacy_level_options"])).not.toContain(

@@ -11,7 +11,10 @@ export interface PostedMedia {
   readonly key?: string;
   /** Alternative text of the file; absent when the client sent none. */
   readonly altText?: string;
-  /** Time in milliseconds of the cover image in the video; absent when the client chose none. */
+  /**
+   * Position in the video, in milliseconds, of the frame that becomes the cover image; absent when the client chose
+   * none.
+   */
   readonly coverMs?: number;
 }
 

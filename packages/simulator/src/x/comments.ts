@@ -24,7 +24,7 @@ const PARAMETERS = [
 const QUERY = /^(conversation_id|in_reply_to_tweet_id):([0-9]{1,19})$/;
 const SEARCH_WINDOW_MS = 7 * 86_400_000;
 
-/** Finds the tweets that an X search returns by the only operator in its query. */
+/** Finds the tweets that an X search returns. The query of the search has exactly one operator. */
 function searched(network: XNetwork, { call, asOf }: XCall) {
   const text = call.query.get("query") ?? "";
   const [, operator, id = ""] = QUERY.exec(text) ?? [];

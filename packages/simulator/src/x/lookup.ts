@@ -76,7 +76,9 @@ function me({ call, account }: XCall): Reply {
   return { status: 200, body: { data } };
 }
 
-/** Whether a tweet lookup requests the tweets that its tweets reply to, as a client does to read a comment. */
+/**
+ * Whether a tweet lookup also requests the tweets to which the tweets reply. Clients request them to read a comment.
+ */
 function readsReplies(query: URLSearchParams): boolean {
   return (query.get("tweet.fields") ?? "").split(",").includes("referenced_tweets");
 }

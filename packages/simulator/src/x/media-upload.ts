@@ -180,7 +180,7 @@ function finalize(network: XNetwork, xCall: XCall): Reply {
     segments: {},
     completedAt: now,
     expiresAt: now + MEDIA_LIFETIME_SECONDS * 1000,
-    // X fails the processing of a GIF or a video without `received`.
+    // A GIF or video that is stored without `received` fails in X's processing.
     ...(isAsSaid && fault === undefined ? { received: found } : {}),
   });
   for (const name of names) {

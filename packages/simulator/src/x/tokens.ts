@@ -24,7 +24,7 @@ interface Token {
    * revokes all tokens of that authorization.
    */
   readonly grant: string;
-  /** Absent in stored tokens of earlier versions, which have all scopes. */
+  /** The scopes of the X token; absent in tokens that an earlier version stored, which have all scopes. */
   readonly scopes?: readonly string[];
   readonly expiresAt: number | null;
   /** False after the X token was exchanged for a new token or was revoked. */

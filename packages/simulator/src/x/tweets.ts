@@ -70,7 +70,7 @@ interface ViewOptions {
   readonly selection: PostSelection;
   /** The query parameter `expansions` of a call to the X API. */
   readonly expansions: string | null;
-  /** The time for which the tweets show their metrics. */
+  /** The time, in Unix milliseconds of the simulator's clock, whose metrics the returned tweets show. */
   readonly asOf: number;
 }
 

@@ -50,7 +50,7 @@ export function startResealCredentials(deps: ResealDependencies): Loop {
       const count = await measureStale(deps);
       logger.info(
         { count },
-        "a round of sealing credentials again has ended; the count is the number of credentials that are still to be sealed again",
+        "the job that seals credentials again has gone through all of them; the field `count` says how many are still not sealed with the newest key, or not bound to their account",
       );
       return false;
     },

@@ -81,7 +81,7 @@ export class CredentialRefresher implements AsyncDisposable {
     const { sql, deploymentId } = this.#deps;
     const claim = await claimRefresh(sql, current, { version, deploymentId });
     if (claim === undefined) return "busy";
-    // The claim names the platform to which its refresh token is bound.
+    // The platform comes from the claim, because the refresh token is bound to the platform that the claim names.
     const refresh = this.#findRefresh(claim.platform);
     if (refresh === undefined) return "failed";
     const refreshToken = await this.#unsealOrEnd(current, claim);
@@ -113,7 +113,7 @@ export class CredentialRefresher implements AsyncDisposable {
       }
       logger.error(
         log,
-        "a stored refresh token cannot be unsealed because it or its account was changed in the database; connect the account again",
+        "a stored refresh token cannot be unsealed because the token or data of its account was altered in the database; connect the account again",
       );
       await requireAccountReconnect(this.#deps, current, current.version);
       return { outcome: "settled" };
@@ -172,12 +172,12 @@ export class CredentialRefresher implements AsyncDisposable {
     if (claim.isTakenOver) {
       logger.warn(
         log,
-        "the platform refused a token refresh after another process began one and did not end it; the refresh is tried again in a minute",
+        "the platform refused a token refresh; another process, whose refresh did not end, may have new tokens, so the refresh is tried again in a minute",
       );
       await endRefreshLease(sql, current, claim, PROVISIONAL_REFUSAL_SECONDS);
       return "failed";
     }
-    logger.warn(log, "the platform refused a token refresh; the account needs a reconnect");
+    logger.warn(log, "the platform refused a token refresh; the account must be connected again");
     return (await giveUpAfterRefresh(this.#deps, current, claim)) ? "settled" : "busy";
   }
 

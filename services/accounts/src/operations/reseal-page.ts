@@ -71,7 +71,7 @@ export async function resealPage(deps: ResealDependencies, after: string): Promi
       if (!(result instanceof SealError)) return [result];
       deps.logger.error(
         { err: result, accountId: tokens.accountId },
-        "a credential cannot be unsealed and stays sealed as it was; if no key is missing, connect the account again",
+        "a credential cannot be unsealed, so it was not sealed again; add its key to CREDENTIAL_KEYS, or connect the account again if no key is missing",
       );
       return [];
     });

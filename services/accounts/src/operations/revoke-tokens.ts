@@ -45,6 +45,9 @@ export async function revokeTokens(
   if (revoke === undefined || tokens === undefined) return NOT_CONFIGURED;
   const result = await revoke(tokens, AbortSignal.timeout(REVOKE_TIMEOUT_MS));
   const answer = result.kind === "confirmed" ? "confirmed" : result.message;
-  logger.info({ accountId, platform, answer }, "the platform was asked to revoke tokens");
+  logger.info(
+    { accountId, platform, answer },
+    "the platform was asked to revoke the tokens of an account",
+  );
   return { outcome: "unconfirmed" };
 }

@@ -67,7 +67,7 @@ function unsealDeleted(
   } catch (error) {
     deps.logger.error(
       { err: error, accountId },
-      "tokens were not revoked at the platform because they cannot be decrypted; if a key is missing, add it to CREDENTIAL_KEYS, otherwise end the access on the platform's own page",
+      "the tokens of a disconnected account were not revoked at the platform because they cannot be unsealed; remove Postrider's access on the platform's own page, and add the key to CREDENTIAL_KEYS if it is missing",
     );
     return undefined;
   }

@@ -58,7 +58,7 @@ export async function toCredential(
     }
     deps.logger.error(
       log,
-      "a stored token cannot be unsealed because it or its account was changed in the database; connect the account again",
+      "a stored token cannot be unsealed because the token or data of its account was altered in the database; connect the account again",
     );
     await requireAccountReconnect(deps, row, version);
     return toMessage(deps, ref, { ...row, accountStatus: "reconnect_required" });

@@ -40,7 +40,7 @@ export async function renewToken(
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId },
-      "the access token could not be refreshed; the work is tried again later",
+      "the access token of an account could not be refreshed; the work for the account is tried again later",
     );
     return UNAVAILABLE;
   }
@@ -72,7 +72,7 @@ export async function requireReconnect(
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId },
-      "the accounts service could not be told that an account must be reconnected; the account's next call tries again",
+      "the accounts service could not be told that an account must be connected again; the next platform call for the account tries again",
     );
   }
 }

@@ -67,7 +67,7 @@ test("a due webhook delivery is sent once and signed, and is recorded with its a
   expect(await sql`select 1 from webhook_queue where delivery_id = ${delivery.id}`).toHaveLength(0);
 });
 
-test("a thousand webhook deliveries to several subscriptions are each sent exactly once, over a few connections", async () => {
+test("a thousand webhook deliveries to several subscriptions are each sent exactly once, and they share a few connections", async () => {
   const { sql } = database;
   await using receiver = await startReceiver();
   const subscriptions = await Promise.all(
@@ -176,7 +176,7 @@ test.each([
   ["410", 410, {}],
   ["Retry-After", 503, { "retry-after": "3600" }],
 ])(
-  "the answer %s of an address that a user has just replaced does not stop deliveries to the new one",
+  "the answer %s of a webhook address that a user has just replaced does not stop deliveries to the new address",
   async (_name, status, headers) => {
     const { sql } = database;
     let move = () => {};
@@ -230,7 +230,7 @@ test("a webhook delivery that a user retries is sent although Retry-After pauses
 });
 
 test.each(["paused", "disabled", "revoked"])(
-  "nothing is sent to a %s webhook subscription, and the dispatcher does not look at it again",
+  "nothing is sent to a %s webhook subscription, and no process leases it again while it has this status",
   async (status) => {
     const { sql } = database;
     await using receiver = await startReceiver();

@@ -34,8 +34,8 @@ test("webhook receivers that never answer do not delay receivers that do, even i
     where subscription_id = any(${healthy.map(({ id }) => id)}::uuid[])`;
   for (const each of silent) await insertDeliveries(sql, each, 20);
   for (const each of healthy) await insertDeliveries(sql, each, 60);
-  // No attempt to a silent webhook receiver ends while this test runs, so each slot that such a receiver gets is lost
-  // for the others.
+  // No attempt to a silent webhook receiver ends while this test runs. So each attempt to such a receiver reduces the
+  // number of attempts that may run at a time for the others.
   await using _dispatcher = startTestDispatcher(sql, { settings: { slots } });
   for (const { id } of healthy)
     await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 60 }));
@@ -43,7 +43,7 @@ test("webhook receivers that never answer do not delay receivers that do, even i
   expect(answering.received).toHaveLength(300);
 });
 
-test("one workspace uses at most its part of the webhook attempt slots, so that another workspace gets slots", async () => {
+test("one workspace gets at most its share of the webhook attempts that may run at a time, so that another workspace can send", async () => {
   const { sql } = database;
   const held: ServerResponse[] = [];
   await using busy = await startReceiver((response) => void held.push(response));
@@ -81,7 +81,7 @@ test("a webhook subscription gets 4 attempts at a time at first, and more while 
   });
 });
 
-test("a silent webhook receiver gets one probe at a time after 10 attempts, and all deliveries after it answers a probe", async () => {
+test("a webhook receiver that does not answer gets one probe at a time after 10 attempts, and all deliveries after it answers a probe", async () => {
   const { sql } = database;
   let isSilent = true;
   await using receiver = await startReceiver((response) => {
@@ -103,7 +103,7 @@ test("a silent webhook receiver gets one probe at a time after 10 attempts, and 
   const opened = (await readLane())?.unanswered ?? 0;
   const sentBefore = receiver.received.length;
   expect(opened).toBeGreaterThanOrEqual(10);
-  // The attempts that already ran when the tenth one failed were sent as well.
+  // Further attempts, which had already begun when the tenth one failed, were sent as well.
   expect(sentBefore).toBeLessThanOrEqual(14);
   // The test moves the end of the wait into the past instead of waiting for it.
   const wake = () => sql`
@@ -148,7 +148,7 @@ test("a webhook subscription with a maximum rate gets no more deliveries per sec
     expect(await countByStatus(sql, subscription.id)).toEqual({ succeeded: 30 }),
   );
   const lastMs = (times.at(-1) ?? 0) - (times[0] ?? 0);
-  // A new holder of a webhook subscription's lease starts with one token of the maximum rate, so 29 deliveries wait for
-  // tokens.
+  // A new holder of a webhook subscription's lease may send one delivery at once. The other 29 deliveries wait, because
+  // of the maximum rate.
   expect(lastMs).toBeGreaterThan((29 / 20) * 1_000 - 150);
 });

@@ -236,7 +236,7 @@ test("a process that takes over a webhook subscription with a maximum rate waits
   expect((starts[1] ?? 0) - (starts[0] ?? 0)).toBeGreaterThan(950);
 });
 
-test("a process that stops lets its webhook attempts end, records them, and leaves its subscriptions to other processes at once", async () => {
+test("a process that stops lets its webhook attempts end, records them, and releases its webhook subscriptions to other processes at once", async () => {
   const { sql } = database;
   await sleepLanes();
   const held: ServerResponse[] = [];

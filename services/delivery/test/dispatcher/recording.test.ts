@@ -136,7 +136,7 @@ test("the trace of the request that caused a webhook event includes the sending 
 });
 
 test.each([{ kind: "succeeded" }, { kind: "retry", delayMs: 60_000 }] as const)(
-  "an attempt that ends with %j is recorded once when recording is repeated, because the answer of the database was lost",
+  "a webhook attempt that ends with %j is recorded once when recording is repeated, because the answer of the database was lost",
   async (decision) => {
     const { sql } = database;
     const subscription = await insertSubscription(sql, { url: "https://example.com/" });

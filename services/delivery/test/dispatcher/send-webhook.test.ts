@@ -288,7 +288,7 @@ test.each([
   ["a certificate for another host", "other.example.com", { ca: certificate }, "tls_failed"],
   ["a valid certificate", "hooks.example.com", { ca: certificate }, null],
 ])(
-  "a webhook attempt to a receiver with %s ends with the expected TLS result",
+  "a webhook attempt over TLS to a receiver with %s succeeds only if the certificate is valid",
   async (_name, host, options, error) => {
     await using receiver = await startHostile(answer(`${OK}Content-Length: 0\r\n\r\n`), {
       tls: { key, cert: certificate },
@@ -368,12 +368,13 @@ test("webhook deliveries to one receiver share a connection, which is opened aga
   expect(connections.size).toBe(1);
 });
 
-test("a webhook delivery is sent once more on a new connection when the receiver closes the old one at this moment", async () => {
+test("a webhook delivery is sent once more on a new connection when the receiver closes a reused connection on which the request arrives", async () => {
   let requests = 0;
   await using receiver = await startHostile((socket) => {
     socket.write(`${OK}Content-Length: 0\r\n\r\n`);
     requests += 1;
-    // The receiver closes this connection when the next request uses it.
+    // The receiver answers the first request on this connection, and closes the connection when the second request
+    // arrives.
     socket.once("data", () => socket.resetAndDestroy());
   });
   const connections = openConnections();

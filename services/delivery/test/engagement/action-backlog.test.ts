@@ -33,7 +33,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => database[Symbol.asyncDispose]());
 
-/** Inserts actions that became due an hour ago, for new accounts or for one account. */
+/** Inserts comment actions that became due an hour ago, for new accounts or for one account. */
 async function insertActions(
   sql: Sql,
   rows: {
@@ -63,7 +63,7 @@ async function insertActions(
     from unnest(${accountIds}::uuid[]) as account_id`;
 }
 
-/** Returns the number of rows of the tables for actions that the transaction has read so far. */
+/** Returns the number of rows of the tables for comment actions that the transaction has read so far. */
 async function rowsRead(tx: TransactionSql): Promise<number> {
   const [row] = await tx<{ count: number }[]>`
     select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count
@@ -72,7 +72,7 @@ async function rowsRead(tx: TransactionSql): Promise<number> {
   return row?.count ?? 0;
 }
 
-test("claiming an action, finding lost calls and recording that a call begins read few rows, however many actions ended or wait", async () => {
+test("claiming a comment action, finding lost calls and recording that a call begins read few rows, however many actions have ended or wait", async () => {
   const { sql } = database;
   const other = await request(sql, world.addAccount());
 
@@ -81,7 +81,8 @@ test("claiming an action, finding lost calls and recording that a call begins re
     expect(await listLostCalls(tx, 100)).toEqual([]);
     await doubtActions(tx, 1_000, true);
     const { actions } = await claimActions(tx, LIMITS);
-    // The account with the backlog gets its maximum number of actions in work, and the other account is not delayed.
+    // The account with the backlog gets its maximum number of comment actions in work, and the other account is not
+    // delayed.
     expect(actions.filter(({ accountId }) => accountId === busy.id)).toHaveLength(4);
     expect(actions.map(({ id }) => id)).toContain(other);
     const [first] = actions;
@@ -92,7 +93,7 @@ test("claiming an action, finding lost calls and recording that a call begins re
   expect(read).toBeLessThan(200);
 });
 
-test("a claim does not read the backlog of an account that has its maximum number of actions in work", async () => {
+test("a claim does not read the backlog of an account that has its maximum number of comment actions in work", async () => {
   const { sql } = database;
   const read = await sql.begin(async (tx) => {
     await tx`update comment_action_queues set wake_at = now() where account_id = ${busy.id}`;
@@ -105,7 +106,7 @@ test("a claim does not read the backlog of an account that has its maximum numbe
   expect(read).toBeLessThan(60);
 });
 
-test("counting the open actions reads only open actions, however many actions have ended", async () => {
+test("counting the open comment actions reads only open actions, however many actions have ended", async () => {
   const { sql } = database;
   const read = await sql.begin(async (tx) => {
     const counts = await countActions(tx);

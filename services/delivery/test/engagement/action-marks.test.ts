@@ -33,7 +33,7 @@ async function claim(): Promise<ClaimedAction> {
   return action;
 }
 
-test("a worker cannot begin the call of an action that another worker has claimed after the lease ended", async () => {
+test("a worker cannot begin the platform call of a comment action that another worker has claimed after the lease ended", async () => {
   const { sql } = database;
   await request(sql, new CommentWorld().addAccount());
   const first = await claim();
@@ -47,7 +47,7 @@ test("a worker cannot begin the call of an action that another worker has claime
   expect(await markActionCall(sql, second, CALL_MS)).toBe(1);
 });
 
-test("a worker cannot begin the call of an action twice", async () => {
+test("a worker cannot begin the platform call of a comment action twice", async () => {
   const { sql } = database;
   await request(sql, new CommentWorld().addAccount());
   const action = await claim();

@@ -22,7 +22,7 @@ import {
 
 export type MatrixType = "reply" | "hide" | "private_reply";
 
-/** One kind of action on one platform. */
+/** One kind of comment action on one platform. */
 export interface ActionKind {
   readonly platform: PlatformId;
   readonly type: MatrixType;
@@ -45,7 +45,7 @@ export const ACTION_KINDS: readonly ActionKind[] = [
   { platform: "bluesky", type: "hide", operation: "hide" },
 ];
 
-/** An action on a comment of an account that only this action uses. */
+/** A comment action, on an account that only this action uses. */
 export interface ActionRound {
   readonly kind: ActionKind;
   readonly fault: string;
@@ -83,7 +83,7 @@ export class ActionStage implements AsyncDisposable {
     await this.#posts[Symbol.asyncDispose]();
   }
 
-  /** Publishes a post per given action, and lets a reader comment on each post. */
+  /** Publishes a post for each given comment action, and lets a reader comment on each post. */
   async addRounds(
     cells: readonly { readonly kind: ActionKind; readonly fault: string }[],
   ): Promise<readonly ActionRound[]> {
@@ -287,7 +287,9 @@ interface Waits {
   readonly isLimit?: boolean;
 }
 
-/** Shortens the waits before a repeated request that a platform names in its answers to one call of the connector. */
+/**
+ * Wraps a connector: when the platform's answer to one of its calls requests a wait, the wait becomes half a second.
+ */
 function shortened<T extends object>(connector: T, name: keyof T): T {
   const call = connector[name] as (...args: unknown[]) => Promise<Waits>;
   const short = async (...args: unknown[]): Promise<Waits> => {

@@ -90,7 +90,7 @@ test("an action that shows a comment waits for the open call that hides it, but 
   expect(events.map(({ event }) => event.actionId)).toEqual([hide, unhide]);
 });
 
-test("an action that shows a comment replaces a hiding that waits for a retry, and is sent when no earlier call can arrive", async () => {
+test("an action that shows a comment replaces a retry of the action that hides it, and is sent when no earlier call can arrive", async () => {
   const account = world.addAccount();
   world.reactions = [() => NO_ANSWER];
   const hide = await request(sql(), account, { type: "hide" });
@@ -250,7 +250,7 @@ test("an account whose renewed access token is refused too has to be reconnected
 });
 
 test.each(["disconnected", "reconnect_required"])(
-  "an action whose account is %s after the request fails without a platform call",
+  "a comment action whose account is %s after the request fails without a platform call",
   async (status) => {
     const account = world.addAccount({ status });
     await request(sql(), account);
@@ -291,7 +291,7 @@ test("hiding a comment that does not exist any more fails as content_rejected", 
   expect(action).toMatchObject({ status: "failed", errorCode: "content_rejected" });
 });
 
-test("a rate limit delays all actions of its account, does not count as a retry, and delays no other account", async () => {
+test("a rate limit delays all comment actions of its account, does not count as a retry, and delays no other account", async () => {
   const account = world.addAccount();
   const other = world.addAccount();
   const limit = {
@@ -349,7 +349,7 @@ test.each(["platform", "account", "workspace"] as const)(
   },
 );
 
-test("a worker sends nothing while its data belongs to another deployment", async () => {
+test("a worker carries out no comment action while its data belongs to another deployment", async () => {
   const account = world.addAccount();
   await request(sql(), account);
   await using _foreign = startActionWorker(database, world, { deploymentId: "copy" });
@@ -361,7 +361,7 @@ test("a worker sends nothing while its data belongs to another deployment", asyn
       return pool;
     },
   });
-  // The time of several polls of the workers.
+  // The workers look for due actions several times within 1.2 s, and every action stays queued.
   const isQueued = async () =>
     (await readActions(sql())).every(({ status }) => status === "queued");
   const until = Date.now() + 1_200;
@@ -389,7 +389,7 @@ test("of several private replies to one comment only one is stored, also when th
   expect(await readEvents()).toEqual([]);
 });
 
-test("a private reply that the platform refuses as a duplicate succeeded if an earlier call had no answer", async () => {
+test("a private reply that the platform refuses as a duplicate counts as succeeded if an earlier call had no answer", async () => {
   const account = world.addAccount();
   const duplicate = { kind: "refused", code: "duplicate_on_platform", message: "twice" } as const;
   world.reactions = [() => NO_ANSWER, () => duplicate];
@@ -406,7 +406,7 @@ test("a private reply that the platform refuses as a duplicate succeeded if an e
   expect(world.ended.map(({ result }) => result.kind)).toEqual(["sent", "failed"]);
 });
 
-test("a private reply ends without a platform call while sending is blocked", async () => {
+test("a private reply ends without a platform call while the sending of private replies is blocked", async () => {
   const account = world.addAccount();
   await requestPrivateReply(sql(), account);
   await using _worker = startActionWorker(database, world, {

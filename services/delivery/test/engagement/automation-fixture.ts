@@ -38,7 +38,10 @@ export class CommentedPlatform {
   readonly accounts = new Map<string, { workspaceId: string; platform: string; status: string }>();
   /** The calls that reached the platform, by their names and media. */
   readonly calls: string[] = [];
-  /** Private replies that the platform received. The fixture has no dispatcher, so there must be none. */
+  /**
+   * Private replies that the platform received. The fixture starts no worker that sends private replies, so there must
+   * be none.
+   */
   readonly sent: string[] = [];
   pageSize = 50;
   mediaPageSize = 50;
@@ -92,7 +95,7 @@ export class CommentedPlatform {
       if (failed !== undefined) return failed;
       const comments = this.media.get(mediaId);
       if (comments === undefined) return { kind: "missing" };
-      // Like those of real platforms, the cursor is a position between two comments, which newer comments do not move.
+      // The cursor is a position between two comments, as on real platforms, so that newer comments do not move it.
       const from = after === undefined ? 0 : comments.findIndex(({ id }) => id === after) + 1;
       const size = Math.min(limit, this.pageSize);
       const page = comments.slice(from, from + size);
@@ -169,7 +172,10 @@ export interface Automations extends AsyncDisposable {
   readonly platform: CommentedPlatform;
   readonly rpc: Client<typeof AutomationService>;
   readonly deps: AutomationDeps;
-  /** Polls every account with an active rule once, whether due or not, and returns how many were polled. */
+  /**
+   * Reads the comments of every account with an active automation rule once, whether a poll is due or not. Returns the
+   * number of polled accounts.
+   */
   poll(): Promise<number>;
 }
 
@@ -257,7 +263,7 @@ export function newRule(workspaceId: string, accountId: string) {
   };
 }
 
-/** Creates an active rule on a new account with one piece of media. */
+/** Creates an active automation rule on a new account with one piece of media. */
 export async function createActiveRule(
   { rpc, platform }: Pick<Automations, "rpc" | "platform">,
   given: Partial<ReturnType<typeof newRule>> & { readonly media?: { ids: string[] } } = {},

@@ -18,7 +18,7 @@ beforeEach(async () => {
 });
 afterEach(() => automations[Symbol.asyncDispose]());
 
-test("a poll of an account whose platform does not answer delays no other account", async () => {
+test("a poll for comments on an account whose platform does not answer delays the polls of no other account", async () => {
   const { platform, deps } = automations;
   const hung = await createActiveRule(automations);
   platform.comment(hung.mediaId, "link");
@@ -43,7 +43,7 @@ test("a poll of an account whose platform does not answer delays no other accoun
   });
 });
 
-test("two processes answer each comment once, and skip the waiting runs of a paused rule", async () => {
+test("two processes together answer each comment once, and skip the waiting runs of a paused automation rule", async () => {
   const { platform, deps, rpc, sql } = automations;
   const { workspaceId, ruleId, mediaId } = await createActiveRule(automations);
   await using _first = startPollComments(deps);
@@ -63,7 +63,7 @@ test("two processes answer each comment once, and skip the waiting runs of a pau
   expect(replies).toEqual({ count: 30 });
 });
 
-test("a process on a copy of the data polls no account and does not change the time at which sending was enabled", async () => {
+test("a process on a copy of the data polls no account for comments and does not change the time at which the sending of private replies was enabled", async () => {
   const { platform, deps, sql } = automations;
   await createActiveRule(automations);
   await sql`delete from automation_sending`;

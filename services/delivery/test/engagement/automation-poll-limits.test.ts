@@ -35,7 +35,7 @@ async function claim() {
   return claimed;
 }
 
-/** Returns the seconds until the account of a workspace is polled next. */
+/** Returns the seconds until the comments of a workspace's account are polled next. */
 async function readWaitSeconds(workspaceId: string): Promise<number> {
   const [row] = await automations.sql<{ seconds: number }[]>`
     select round(extract(epoch from poll_at - now()))::int as seconds
@@ -130,7 +130,7 @@ describe("the call budget of an account", () => {
   });
 });
 
-test("the activation of a rule does not end the wait for a limit of the platform", async () => {
+test("the activation of an automation rule does not end the wait for a rate limit of the platform", async () => {
   const { platform, rpc } = automations;
   const { workspaceId, ruleId } = await createActiveRule(automations);
   platform.beforeList = () => limitReached("rate_limited", "slow down", HOUR_MS);
@@ -140,7 +140,7 @@ test("the activation of a rule does not end the wait for a limit of the platform
   expect(await readWaitSeconds(workspaceId)).toBe(3600);
 });
 
-test("a platform's limit that an action meets stops the polls of its account, and a limit that a poll meets stops the actions", async () => {
+test("a rate limit that a platform returns to an action stops the polls for comments on the account, and one that it returns to a poll stops the actions", async () => {
   const { platform, sql } = automations;
   const { workspaceId, accountId } = await createActiveRule(automations);
   const account = { id: accountId, workspaceId, platform: "instagram" } as const;
@@ -209,7 +209,7 @@ test("an account is polled again at once when a rule was activated during a poll
   expect(await readWaitSeconds(workspaceId)).toBeLessThanOrEqual(0);
 });
 
-test("a poll keeps its lease while it lists media and reads the first page", async () => {
+test("a poll for comments keeps its lease while it lists media and reads the first page of comments", async () => {
   const { platform, sql, deps } = automations;
   const { mediaId } = await createActiveRule(automations);
   platform.comment(mediaId, "link");

@@ -25,7 +25,7 @@ function takeCalls(): readonly string[] {
   return automations.platform.calls.splice(0);
 }
 
-/** Returns the seconds until the account of a workspace is polled next. */
+/** Returns the seconds until the comments of a workspace's account are polled next. */
 async function readWaitSeconds(workspaceId: string): Promise<number> {
   const [row] = await automations.sql<{ seconds: number }[]>`
     select round(extract(epoch from poll_at - now()))::int as seconds
@@ -63,7 +63,7 @@ test("a poll reads again only the comments on media whose number of comments has
   expect(await listAnswered(workspaceId)).toHaveLength(2);
 });
 
-test("a read of comments ends at the known ones, and does not go back before the activation of the rule", async () => {
+test("a poll reads no further pages of comments after it has read a comment that is older than the activation of the rule", async () => {
   const { platform } = automations;
   platform.pageSize = 10;
   const { workspaceId, mediaId } = await createActiveRule(automations);
@@ -121,7 +121,7 @@ test("a new comment is answered later, but not lost, if a deleted comment keeps 
   expect(await listAnswered(workspaceId)).toEqual([comment.id]);
 });
 
-test("each poll compares the comment counts of the next part of the older media", async () => {
+test("each poll for comments compares the comment counts of another part of the older media, in turn", async () => {
   const { platform } = automations;
   platform.mediaPageSize = 2;
   const media = Array.from({ length: 7 }, () => platform.addMedia());

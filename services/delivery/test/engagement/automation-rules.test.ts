@@ -20,7 +20,7 @@ async function createRule(given: object = {}) {
   return { workspaceId, accountId, rule, ruleId: rule.id };
 }
 
-test("a new rule is a draft with the fields of the request", async () => {
+test("a new automation rule is a draft with the fields of the request", async () => {
   const { accountId, rule, workspaceId } = await createRule({ match: "", media: { ids: ["m1"] } });
 
   expect(rule).toMatchObject({
@@ -67,7 +67,7 @@ function reasonOf(error: unknown): string {
   return error instanceof Error && "reason" in error ? String(error.reason) : String(error);
 }
 
-test("the fields of a rule can be changed until the rule is revoked", async () => {
+test("the fields of an automation rule can be changed until the rule is revoked", async () => {
   const { workspaceId, ruleId } = await createRule({ media: { ids: ["m1"] } });
   const update = (change: object) =>
     automations.rpc.updateAutomationRule({ workspaceId, ruleId, ...change });
@@ -110,14 +110,14 @@ test.each([
   ["101 media", { media: { ids: Array.from({ length: 101 }, (_, i) => `m${i}`) } }, "/mediaIds"],
   ["a media id of 513 characters", { media: { ids: ["m".repeat(513)] } }, "/mediaIds"],
   ["media twice", { media: { ids: ["m", "m"] } }, "/mediaIds"],
-])("a request to create a rule with %s is refused", async (_, given, path) => {
+])("a request to create an automation rule with %s is refused", async (_, given, path) => {
   await expect(createRule(given)).rejects.toMatchObject({
     reason: "invalid_request",
     violations: [expect.objectContaining({ path })],
   });
 });
 
-test("a rule with a message of 1,000 bytes and 50 keywords is accepted", async () => {
+test("an automation rule with a message of 1,000 bytes and 50 keywords is accepted", async () => {
   const keywords = Array.from({ length: 50 }, (_, index) => `keyword ${index}`);
   const { rule } = await createRule({ message: "é".repeat(500), keywords });
   expect(rule.keywords).toEqual(keywords);
@@ -134,7 +134,7 @@ test("CreateAutomationRule accepts the longest texts that the REST API accepts, 
   expect(rule).toMatchObject(longest);
 });
 
-test("a rule can be created only for a connected account of the workspace on a platform with private replies", async () => {
+test("an automation rule can be created only for a connected account of the workspace on a platform with private replies", async () => {
   const { rpc, platform } = automations;
   const workspaceId = newId();
   const create = (accountId: string) =>
@@ -163,7 +163,7 @@ test("a rule can be created only for a connected account of the workspace on a p
   });
 });
 
-test("repeated requests with the same idempotency key create one rule", async () => {
+test("repeated requests with the same idempotency key create one automation rule", async () => {
   const { rpc, platform } = automations;
   const workspaceId = newId();
   const accountId = platform.connectAccount(workspaceId);
@@ -182,7 +182,7 @@ test("repeated requests with the same idempotency key create one rule", async ()
   });
 });
 
-test("a workspace has at most 100 rules that are not revoked", async () => {
+test("a workspace has at most 100 automation rules that are not revoked", async () => {
   const { rpc, platform, sql } = automations;
   const workspaceId = newId();
   const accountId = platform.connectAccount(workspaceId);
@@ -203,7 +203,7 @@ test("a workspace has at most 100 rules that are not revoked", async () => {
   await rpc.createAutomationRule(newRule(workspaceId, accountId));
 });
 
-test("rules and runs of other workspaces cannot be read or changed", async () => {
+test("automation rules of other workspaces and their runs cannot be read or changed", async () => {
   const { rpc } = automations;
   const { ruleId } = await createRule();
   const workspaceId = newId();
@@ -222,7 +222,7 @@ test("rules and runs of other workspaces cannot be read or changed", async () =>
   });
 });
 
-test("the pages of the list of rules contain every rule, and a cursor is valid in one workspace only", async () => {
+test("the pages of the list of automation rules contain every rule, and a cursor is valid in one workspace only", async () => {
   const { rpc } = automations;
   const { workspaceId, accountId, rule } = await createRule();
   const second = await rpc.createAutomationRule(newRule(workspaceId, accountId));
@@ -240,7 +240,7 @@ test("the pages of the list of rules contain every rule, and a cursor is valid i
   });
 });
 
-test("the audit log contains changes of rules without their keywords and messages", async () => {
+test("the audit log contains changes of automation rules without their keywords and messages", async () => {
   const { rpc, sql } = automations;
   const { workspaceId, ruleId } = await createRule();
   await rpc.updateAutomationRule({ workspaceId, ruleId, status: "active", message: "secret" });

@@ -38,8 +38,8 @@ async function countEvents({ sql }: Automations): Promise<number> {
   return row?.count ?? 0;
 }
 
-describe("with sending enabled,", () => {
-  test("each comment with a keyword gets one private reply, and comments without one are ignored", async () => {
+describe("with the sending of private replies enabled,", () => {
+  test("each comment with a keyword gets one private reply, and comments without a keyword are ignored", async () => {
     const { platform } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     platform.comment(mediaId, "link before", { createdAt: new Date(Date.now() - DAY_MS) });
@@ -65,7 +65,7 @@ describe("with sending enabled,", () => {
     expect(await countEvents(automations)).toBe(1);
   });
 
-  test("of two rules that match a comment the older one answers, and the other one skips it", async () => {
+  test("of two automation rules that match a comment the older rule answers, and the newer rule skips the comment", async () => {
     const { platform } = automations;
     const { workspaceId, accountId, mediaId, ruleId } = await createActiveRule(automations);
     const other = await createActiveRule(automations, { workspaceId, accountId });
@@ -116,7 +116,7 @@ describe("with sending enabled,", () => {
     expect(reply).toEqual({ commentId: young.id, sendBefore });
   });
 
-  test("comments from before sending was last enabled are prepared and not answered", async () => {
+  test("a comment that was written before sending was last enabled gets a prepared run and no private reply", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     await sql`update automation_rules set activated_at = now() - interval '1 hour'`;
@@ -186,7 +186,7 @@ describe("with sending enabled,", () => {
   });
 });
 
-test("with sending blocked, the runs of all matching rules end as prepared, and no private reply is stored", async () => {
+test("with the sending of private replies blocked, the runs of all matching rules end as prepared, and no private reply is stored", async () => {
   await using blocked = await startAutomations({ isSendingEnabled: false });
   const { platform } = blocked;
   const { workspaceId, accountId, mediaId } = await createActiveRule(blocked);
@@ -288,7 +288,8 @@ describe("when a rule is paused,", () => {
     const comment = platform.comment(mediaId, "link");
     await automations.poll();
     await rpc.updateAutomationRule({ workspaceId, ruleId, status: "revoked" });
-    // A prepared run without a private reply that can be ended stands for one with an unknown outcome.
+    // An old prepared run without a private reply acts like a run whose private reply has an unknown outcome: neither
+    // can be skipped.
     await sql`
       with stopped as (
         insert into automation_rules
@@ -306,7 +307,7 @@ describe("when a rule is paused,", () => {
   });
 });
 
-test("the end of a private reply ends the rule's run once, and a success that is reported later makes the run sent", async () => {
+test("the end of a private reply ends the rule's run once, and a success of the reply that is reported later gives the run the status sent", async () => {
   const { platform, sql } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const comment = platform.comment(mediaId, "link");
@@ -349,7 +350,7 @@ test("the run of a rule whose private reply the platform refuses as too late end
   expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} skipped too_old`]);
 });
 
-test("the list of runs can be filtered by rule and status, and its pages contain every run", async () => {
+test("the list of runs of automation rules can be filtered by rule and status, and its pages contain every run", async () => {
   const { platform, rpc } = automations;
   const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
   for (let count = 0; count < 5; count++) platform.comment(mediaId, "link");

@@ -55,7 +55,7 @@ async function expectNothingSent(): Promise<void> {
   expect(platform.sent).toEqual([]);
 }
 
-test("a preview shows what a rule would do with past comments, newest first, and stores nothing", async () => {
+test("a preview of an automation rule shows what the rule would do with past comments, newest first, and stores nothing", async () => {
   const { rpc, platform, sql } = automations;
   platform.pageSize = 3;
   platform.comment(mediaId, "link", { createdAt: new Date(Date.now() - 8 * DAY_MS) });
@@ -86,7 +86,7 @@ test("a preview shows what a rule would do with past comments, newest first, and
   await expectNothingSent();
 });
 
-test("a job prepares one page of past comments per request, with results in order and counts that equal their number", async () => {
+test("a job prepares one page of past comments per request; its results are in order, and each of its counts equals the number of these results", async () => {
   automations.platform.pageSize = 4;
   const ids = writePast(["link", "nice", "link spam", "link", "x", "link", "link", "y", "link"]);
   const created = await create();
@@ -274,7 +274,7 @@ describe("when a request prepares the next page of a job,", () => {
   });
 });
 
-test("repeated requests with the same idempotency key create one job and read one page", async () => {
+test("repeated requests with the same idempotency key create one job that prepares past comments, and read one page of comments", async () => {
   const { platform, rpc } = automations;
   writePast(["link"]);
   platform.calls.length = 0;

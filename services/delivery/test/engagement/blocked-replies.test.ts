@@ -26,13 +26,13 @@ beforeEach(async () => {
 
 const sql = () => database.sql;
 
-/** Blocks sending and enables it again, like two restarts with changed settings. */
+/** Blocks the sending of private replies and enables it again, like two restarts with changed settings. */
 async function interruptSending(): Promise<void> {
   await storeSending(sql(), false);
   await storeSending(sql(), true);
 }
 
-test("a private reply from before sending was blocked is not sent after sending is enabled again", async () => {
+test("a private reply that was requested before sending was blocked is not sent after sending is enabled again", async () => {
   await requestPrivateReply(sql(), world.addAccount());
   await interruptSending();
   const later = await requestPrivateReply(sql(), world.addAccount());
@@ -45,7 +45,7 @@ test("a private reply from before sending was blocked is not sent after sending 
   expect(world.calls).toHaveLength(1);
 });
 
-test("waiting private replies end while sending is blocked, and stay while sending is enabled", async () => {
+test("waiting private replies end while their sending is blocked, and stay while it is enabled", async () => {
   const guard = createPublishingGuard({ sql: sql(), logger, deploymentId: DEPLOYMENT });
   const deps = { sql: sql(), guard, onEvents: () => undefined };
   await requestPrivateReply(sql(), world.addAccount());

@@ -22,7 +22,7 @@ afterAll(async () => {
   await stage[Symbol.asyncDispose]();
 });
 
-/** Waits until all actions have ended, and checks that each succeeded and took effect exactly once. */
+/** Waits until all comment actions have ended, and checks that each succeeded and took effect exactly once. */
 async function expectOnce(sql: Sql, rounds: readonly ActionRound[]): Promise<void> {
   const actions = await untilAllEnded(sql, { timeoutMs: 120_000 });
   await stage.untilArrived();
@@ -42,7 +42,7 @@ const cellsOf = (faults: readonly string[], kinds: readonly ActionKind[] = ACTIO
   kinds.flatMap((kind) => faults.map((fault) => ({ kind, fault })));
 
 test(
-  "actions on comments take effect exactly once on every platform, whatever faults their calls and the platform's lists have",
+  "actions on comments take effect exactly once on every platform, whatever faults the calls of the platform and its lists of comments have",
   LONG,
   async () => {
     const faults = FAULTS.filter(({ by, isDelay }) => by === "simulator" && isDelay !== true);
@@ -83,7 +83,7 @@ async function untilTakenOver(sql: Sql, commentId: string): Promise<void> {
 }
 
 test.each(["before", "after"] as const)(
-  "an action takes effect exactly once if its worker is delayed %s its call until another worker has taken over",
+  "a comment action takes effect exactly once if its worker is delayed %s its call until another worker has taken over",
   async (moment) => {
     await using database = await openDatabase(3);
     const rounds = await stage.addRounds(cellsOf([`delayed ${moment} the call`]));
@@ -140,7 +140,7 @@ const POINTS = [
 test.each(
   POINTS.flatMap((point) => (["kill", "stop"] as const).map((order) => ({ point, order }))),
 )(
-  "actions take effect exactly once when their process gets the order $order at $point",
+  "actions on comments take effect exactly once when their process gets the signal $order at the point $point",
   async ({ point, order }) => {
     const kinds = ACTION_KINDS.filter(({ platform }) => platform !== "x");
     const cells = cellsOf([`${order} at ${point}`], kinds);

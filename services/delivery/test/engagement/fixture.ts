@@ -106,9 +106,9 @@ export class CommentWorld {
   readonly calls: SentCall[] = [];
   /** Replies and private replies that the scripted platform has published. */
   readonly visible: { readonly commentId: string; readonly id: string }[] = [];
-  /** Reactions to the next calls, in order. */
+  /** Reactions of the scripted platform to the next calls, in order. */
   reactions: Reaction[] = [];
-  /** Results of the next searches, in order. */
+  /** Results of the next searches of the scripted platform, in order. */
   verdicts: ((call: UnknownCall) => Verdict | Promise<Verdict>)[] = [];
   readonly looks: UnknownCall[] = [];
   readonly ended: EndedPrivateReply[] = [];
@@ -330,7 +330,7 @@ export function startActionWorker(
   };
 }
 
-/** Stores a manual action and returns its id. */
+/** Stores a comment action that a user requested, and returns its id. */
 export async function request(
   sql: Sql,
   account: Pick<TestAccount, "id" | "workspaceId" | "platform">,
@@ -353,7 +353,10 @@ export async function request(
   return action.id;
 }
 
-/** Stores an active rule of the account, enables sending if it is blocked, and returns the id of the rule. */
+/**
+ * Stores an active automation rule of the account, enables the sending of private replies if it is blocked, and returns
+ * the id of the rule.
+ */
 export async function addRule(
   sql: Sql,
   { id, workspaceId, platform }: Pick<TestAccount, "id" | "workspaceId" | "platform">,
@@ -375,7 +378,7 @@ export async function addRule(
   return ruleId;
 }
 
-/** Stores a private reply of an active rule; returns its id, or undefined if its comment has one already. */
+/** Stores a private reply of an active automation rule; returns its id, or undefined if its comment has one already. */
 export async function requestPrivateReply(
   sql: Sql,
   account: Pick<TestAccount, "id" | "workspaceId" | "platform">,
@@ -414,7 +417,7 @@ export async function readActions(sql: Sql): Promise<readonly StoredAction[]> {
     order by id`;
 }
 
-/** Waits until no action of the database is open, and returns all of them. */
+/** Waits until no comment action of the database is open, and returns all of them. */
 export async function untilAllEnded(
   sql: Sql,
   options: { readonly timeoutMs?: number } = {},
@@ -426,7 +429,7 @@ export async function untilAllEnded(
   return await readActions(sql);
 }
 
-/** Waits until an action has this status. */
+/** Waits until a comment action has this status. */
 export async function untilStatus(sql: Sql, id: string, status: string): Promise<void> {
   await eventually(async () =>
     (await readActions(sql)).some((action) => action.id === id && action.status === status),

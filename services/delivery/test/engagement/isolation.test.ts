@@ -17,7 +17,7 @@ beforeEach(async () => {
 });
 afterEach(() => automations[Symbol.asyncDispose]());
 
-/** Stores one object of every kind of engagement in one workspace. */
+/** Stores one automation rule, run, job and hidden comment in one workspace. */
 async function fill() {
   const { platform, rpc, sql } = automations;
   const own = await createActiveRule(automations);
@@ -35,7 +35,7 @@ async function fill() {
   return { ...own, commentId, backfillId: created.backfill?.id ?? "" };
 }
 
-test("engagement queries with the id of a wrong workspace find nothing and change nothing", async () => {
+test("the database queries of automation rules and comment actions find nothing and change nothing for the id of a wrong workspace", async () => {
   const { sql } = automations;
   const filled = await fill();
   const { accountId, mediaId, ruleId, commentId, backfillId } = filled;

@@ -31,7 +31,7 @@ import {
 
 type Answer = ReadonlyMap<string, MetricsReading> | MetricsFailure;
 
-/** One call of the scripted platform. */
+/** One call to the scripted platform. */
 export interface MetricsCall {
   readonly platform: string;
   readonly token: string;
@@ -54,7 +54,7 @@ export function viewsOnly(views: number): PostMetrics {
 /** A platform that returns for each post as many views as the number of requests so far, unless a test scripts other answers. */
 export class ScriptedPlatform {
   readonly calls: MetricsCall[] = [];
-  /** Reactions to the next calls, in order. */
+  /** Reactions of the scripted platform to the next calls, in order. */
   readonly reactions: ((
     call: MetricsCall,
     signal: AbortSignal,
@@ -83,12 +83,12 @@ export class ScriptedPlatform {
     return new Map(externalIds.map((id) => [id, { kind: "metrics", metrics }]));
   }
 
-  /** Answers the next call with this failure. */
+  /** Makes the scripted platform answer the next call with this failure. */
   fail(failure: MetricsFailure): void {
     this.reactions.push(() => failure);
   }
 
-  /** Answers the next call with this result for each post. */
+  /** Makes the scripted platform answer the next call with this result for each post. */
   read(reading: MetricsReading): void {
     this.reactions.push(({ externalIds }) => new Map(externalIds.map((id) => [id, reading])));
   }
@@ -175,7 +175,10 @@ export class MetricsStage implements AsyncDisposable {
     return new MetricsRefresher(this.deps(options));
   }
 
-  /** Publishes one post, on one new account per platform. Engagement gets no event about it. */
+  /**
+   * Publishes one post, on one new account per platform. The metrics part of the delivery service gets no event about
+   * it.
+   */
   async publish(...platforms: PlatformId[]): Promise<readonly TestTarget[]> {
     const first = this.world.addTarget({ platform: platforms[0] ?? "x" });
     const { workspaceId, postId } = first;
@@ -207,7 +210,7 @@ export class MetricsStage implements AsyncDisposable {
     return targets;
   }
 
-  /** Passes published targets to engagement as the consumer of their events does. */
+  /** Passes published targets to the metrics part of the delivery service as the consumer of their events does. */
   async schedule(targets: readonly TestTarget[]): Promise<void> {
     const targetIds = targets.map(({ targetId }) => targetId);
     const platforms = this.platforms.map(({ connector }) => connector.platform);

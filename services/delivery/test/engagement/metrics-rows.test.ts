@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => stage[Symbol.asyncDispose]());
 
-/** Passes events to the consumer of engagement, as the bus does. */
+/** Passes events about targets to the metrics part of the delivery service, as the bus does. */
 async function consume(...records: BusRecord[]): Promise<void> {
   const topic = "delivery.events.v1";
   const handlers = createEngagementHandlers(["x", "bluesky"])[topic] ?? [];
@@ -177,7 +177,7 @@ test("the metrics history of a target keeps fewer rows with age, stays bounded, 
   expect(kept?.year).toBeGreaterThanOrEqual(10);
   expect(kept?.year).toBeLessThanOrEqual(12);
   expect(kept?.older).toBe(0);
-  // The next pass is a day later, because a target is thinned at most once a day.
+  // The next pass is a day later, because the metrics history of a target is thinned at most once a day.
   expect(await thinHistories(stage.sql, 100)).toBe(0);
 });
 

@@ -64,7 +64,7 @@ test("of two replies to one comment that a search of the platform cannot tell ap
   expect(world.visible).toHaveLength(2);
 });
 
-test("an action that failed with an unknown outcome succeeds when the platform's success is reported later", async () => {
+test("a comment action that failed with an unknown outcome succeeds when the platform's success is reported later", async () => {
   const account = world.addAccount();
   const { promise: ended, resolve: answer } = Promise.withResolvers<void>();
   world.reactions = [
@@ -120,7 +120,7 @@ test("the outcome of a platform call is recorded once the database is available 
   expect(world.calls).toHaveLength(1);
 });
 
-test("an action ends even if the database refuses the platform's message", async () => {
+test("a comment action ends even if the database refuses the platform's message", async () => {
   const account = world.addAccount();
   world.reactions = [
     () => ({ kind: "refused", code: "content_rejected", message: "bad \0 character" }),
@@ -169,7 +169,7 @@ test("after a restore from a backup, an earlier request to hide a comment is not
   expect(events.map(({ action }) => action).toSorted()).toEqual([hide, unhide]);
 });
 
-test("the id of a second reply for an action that has succeeded is stored, without a second event", async () => {
+test("the id of a second reply for a comment action that has succeeded is stored, without a second event", async () => {
   const account = world.addAccount();
   const { promise: ended, resolve: answer } = Promise.withResolvers<void>();
   world.reactions = [
@@ -212,7 +212,7 @@ test("a private reply whose rule was paused before its call is not sent", async 
   expect(world.calls).toEqual([]);
 });
 
-test("an action whose process crashed five times in a row fails", async () => {
+test("a comment action whose process crashed five times in a row fails", async () => {
   const account = world.addAccount();
   const id = await request(sql(), account);
   await sql()`update comment_actions set crash_count = 5 where id = ${id}`;
@@ -223,7 +223,7 @@ test("an action whose process crashed five times in a row fails", async () => {
   ]);
 });
 
-test("actions wait while the accounts service does not answer", async () => {
+test("comment actions wait while the accounts service does not answer", async () => {
   const account = world.addAccount();
   world.isAccountsUp = false;
   const id = await request(sql(), account);

@@ -64,7 +64,7 @@ test.each<[string, MetricsFailure | MetricsReading, object]>([
   ["a missing permission", noPermission, { error: 1 }],
   ["a server error", { kind: "failed", message: "500" }, { failed: 1 }],
 ])(
-  "a refresh of metrics by hand counts %s of the platform, and stores nothing",
+  "a refresh of metrics by hand that ends with %s of the platform is counted, and stores nothing",
   async (_name, failure, counts) => {
     const targets = await stage.publish("x");
     x.fail(failure as MetricsFailure);
@@ -103,7 +103,7 @@ test("metrics without the post, metrics with impossible numbers, and errors of t
   expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
 });
 
-test("an access token that the platform refuses is renewed once, and refused twice requires a reconnect", async () => {
+test("an access token that the platform refuses in a call for metrics is renewed once, and the account must be reconnected when the new token is refused too", async () => {
   const serving = stage.serve();
   const once = await stage.publish("x");
   x.fail(tokenRefused);
@@ -139,7 +139,7 @@ test("a refresh of metrics by hand counts targets as failed while the accounts s
   expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 2, ready: 2 });
 });
 
-test("a second refresh of metrics by hand within five minutes is deferred, and returns the stored metrics", async () => {
+test("a second refresh of metrics by hand within five minutes calls no platform, is counted as deferred, and returns the stored metrics", async () => {
   const targets = await stage.publish("x");
   const serving = stage.serve();
   await serving.refresh(targets);
@@ -203,7 +203,7 @@ test("simultaneous refreshes by hand of the metrics of one post in two processes
   expect([x.calls.length, bluesky.calls.length]).toEqual([1, 1]);
 });
 
-test("a refresh of metrics by hand that takes too long is counted as deferred, and the platform's answer is stored later", async () => {
+test("a refresh of metrics by hand that takes too long is counted as deferred in the response, and the platform's answer is stored later", async () => {
   const [slow, fast] = await stage.publish("x", "bluesky");
   if (slow === undefined || fast === undefined) throw new Error("no targets");
   const { promise, resolve } = Promise.withResolvers<void>();

@@ -17,13 +17,16 @@ async function open(options: ConstructorParameters<typeof ScriptedPlatform>[1] =
   return x;
 }
 
-/** Makes one pass of the refresher, waits for its calls, and records their results. */
+/** Runs one pass of the job that refreshes metrics, waits for its calls, and records their results. */
 async function run(refresher: MetricsRefresher): Promise<void> {
   await refresher.pass();
   await refresher.end();
 }
 
-/** Makes all accounts and targets due now, as if their waits had ended. Budgets and rate limits stay. */
+/**
+ * Makes the metrics of all accounts and targets due now, as if their waits had ended. Call budgets and rate limits
+ * stay.
+ */
 async function makeDue(): Promise<void> {
   await stage.sql`update target_metrics set due_at = now() where due_at < 'infinity'`;
   await stage.sql`update metrics_accounts set due_at = now(), not_before = now()`;
@@ -156,7 +159,7 @@ test("all processes together do not exceed an app's budget of calls for metrics,
   for (let account = 0; account < 30; account += 1) await stage.publishDue(1);
   const processes = [stage.refresher(), stage.refresher(), stage.refresher()];
   for (let pass = 0; pass < 5; pass += 1) await Promise.all(processes.map(run));
-  // A tenth of the budget may be used at once; the rest follows evenly over the hour.
+  // A tenth of the call budget may be used at once; the rest becomes usable evenly over the hour.
   expect(x.calls.length).toBe(1);
   await stage.sql`update metrics_apps set budget_until = budget_until - interval '30 minutes'`;
   for (let pass = 0; pass < 5; pass += 1) await Promise.all(processes.map(run));
@@ -171,8 +174,8 @@ test("a call budget that counts posts allows more calls when each has few posts,
   const processes = [stage.refresher(), stage.refresher()];
   const sizes = () => x.calls.map(({ externalIds }) => externalIds.length);
   for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));
-  // The metrics of 10 posts may be requested at once. A call is made only while 5 of them are left, because it may need as
-  // many.
+  // The call budget allows requests for the metrics of 10 posts at once. A call is made only while the budget allows 5
+  // posts, because one call may contain 5.
   expect(sizes()).toEqual([1, 1, 1, 1, 1, 5]);
   await stage.sql`update metrics_apps set budget_until = budget_until - interval '40 minutes'`;
   for (let pass = 0; pass < 8; pass += 1) await Promise.all(processes.map(run));

@@ -7,10 +7,13 @@ export interface Step {
   readonly name: string;
   /** Name of the platform call in the rules of the simulator. */
   readonly operation: string;
-  /** Number of calls with the same name in the simulator that publishing this kind of post makes before this step. */
+  /** How many earlier platform calls of the same post have the same name in the rules of the simulator. */
   readonly after?: number;
   readonly isVisible?: true;
-  /** Media files with which the publishing of this kind of post includes this step. Absent if the usual files of the kind do. */
+  /**
+   * Media files that make the publishing of this kind of post include this step. Absent if the usual files of the kind
+   * include it.
+   */
   readonly media?: readonly TestMedia[];
 }
 

@@ -188,7 +188,8 @@ export class DeliveryProcess implements AsyncDisposable {
 
   get isStopped(): boolean {
     const { pid } = this.#child ?? {};
-    // The third field of the file, after the process name in brackets, is T if a signal has suspended the process.
+    // The third field of `/proc/<pid>/stat`, after the process name in brackets, is T if a signal has suspended the
+    // process.
     return pid !== undefined && /\) T /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
   }
 

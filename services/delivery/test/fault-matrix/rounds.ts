@@ -10,7 +10,7 @@ export interface Round {
   readonly fault: Fault;
   readonly target: TestTarget;
   readonly media: readonly TestMedia[];
-  /** The id that the platform gave the account. */
+  /** The id that the platform gave the account of the round. */
   readonly account: string;
 }
 

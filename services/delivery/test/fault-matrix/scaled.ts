@@ -12,7 +12,7 @@ import type { Stage } from "./stage.ts";
 /** How long a rate limit holds if the platform does not say how long to wait. */
 const NO_WAIT_NAMED_MS = 60_000;
 
-/** Scales the waits that a platform requests. */
+/** Multiplies the waits that a platform requests by the square of `SCALE`, the factor for all times of the fault matrix. */
 function shorten<T extends object>(outcome: T): T {
   const { retryAfterMs, limitedForMs, isLimit } = outcome as Partial<
     Extract<Failure, { kind: "retryable" }> & { limitedForMs: number }

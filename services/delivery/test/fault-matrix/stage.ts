@@ -200,7 +200,7 @@ export class Stage implements AsyncDisposable {
     );
   }
 
-  /** Determines how rounds ended. */
+  /** Determines how the rounds of the fault matrix ended. */
   async judgeAll(sql: Sql, rounds: readonly Round[]): Promise<readonly Judged[]> {
     await this.untilArrived(rounds);
     const [visible, ends] = [await this.listVisible(), await readEnds(sql)];

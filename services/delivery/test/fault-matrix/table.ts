@@ -6,7 +6,7 @@ const BEGIN = "<!-- fault matrix: written by `npm run fault-matrix` -->";
 const END = "<!-- end of the fault matrix -->";
 const NOTHING = "–";
 
-/** Suffix of the number of targets with a result, in a cell of the fault matrix. */
+/** What a cell of the fault matrix shows after the number of targets with this result. */
 const SIGNS: Readonly<Record<Result, string>> = {
   published: "",
   failed: " failed",

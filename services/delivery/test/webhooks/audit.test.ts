@@ -46,7 +46,7 @@ test("creating, changing and revoking a webhook subscription and rotating its se
   ]);
 });
 
-test("refused and ineffective changes of a webhook subscription, and revoking it again, leave no audit entry", async () => {
+test("changes of a webhook subscription that are refused or change nothing, and revoking it again, leave no audit entry", async () => {
   const { rpc, sql } = webhooks;
   const request = newWebhook();
   const { workspaceId } = request;

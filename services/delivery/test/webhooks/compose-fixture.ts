@@ -80,7 +80,7 @@ export interface QueuedEvent {
 /**
  * The part of webhooks that turns domain events into queued deliveries, on a database of its own.
  *
- * @param reader Reads the objects of engagement. Default: those in `owners`.
+ * @param reader Reads comment actions and automation runs. Default: those in `owners`.
  */
 export async function startEvents(reader?: EngagementReader) {
   const database = await createTestDatabase({

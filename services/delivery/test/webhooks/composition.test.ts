@@ -221,7 +221,8 @@ test("the payloads of webhook events about accounts and media are the account an
   });
 });
 
-// During an update, the outbox relay of the previous release sends the events of engagement to the topic of delivery.
+// During an update, the outbox relay of the previous release still sends the events about comment actions and
+// automation runs to the topic `delivery.events.v1`.
 test.each(["engagement.events.v1", "delivery.events.v1"])(
   "the payloads of webhook events about comment actions and automation runs on the topic %s are the action and the run",
   async (topic) => {

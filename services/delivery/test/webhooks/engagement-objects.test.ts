@@ -67,7 +67,7 @@ test("the payload of a webhook event about a comment action is read from the sto
   expect(data).toContainEqual({ id: privateReply.id });
 });
 
-test("the event that engagement appends when a run of an automation rule ends becomes a webhook event with the stored run", async () => {
+test("the event about the end of a run of an automation rule becomes a webhook event with the stored run", async () => {
   const { workspaceId } = await events.subscribe();
   const ruleId = newId();
   const run = {

@@ -85,7 +85,7 @@ test("a repeated bus event makes no second webhook delivery, even within one bat
   expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([id]);
 });
 
-test("a publish request that the sweep repeats with a newer version makes the same webhook event", async () => {
+test("a publish request that the sweep of the posts service repeats with a newer version makes no second webhook event", async () => {
   const { workspaceId } = await events.subscribe();
   const dueAt = timestampFromDate(new Date());
   const request = { workspaceId, postId: newId(), dueAt, publishBefore: dueAt };

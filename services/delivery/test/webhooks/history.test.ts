@@ -133,7 +133,7 @@ interface Plan {
   readonly "Shared Read Blocks": number;
 }
 
-/** Returns the number of database pages that the query for the first deliveries of the history reads. */
+/** Returns the number of database pages that the query for the first page of the webhook history reads. */
 async function countPages(
   webhookId: string,
   filter: Partial<Parameters<typeof storedDeliveries>[2]>,
@@ -148,7 +148,7 @@ async function countPages(
   return plan["Shared Hit Blocks"] + plan["Shared Read Blocks"];
 }
 
-test("a page of a long history reads few database pages, also with a filter that no delivery matches", async () => {
+test("a page of a long webhook history reads few database pages, also with a filter that no delivery matches", async () => {
   const { workspaceId, webhookId } = await createHistory([]);
   await webhooks.sql`
     insert into webhook_deliveries (id, subscription_id, workspace_id, event_id, event_type, status)
@@ -222,7 +222,7 @@ async function walkPages(history: Walked, limit: number, afterPage = () => Promi
   return seen;
 }
 
-test("the pages of a history of many days return every delivery once, also across days without one", async () => {
+test("the pages of a webhook history of many days return every delivery once, also across days without one", async () => {
   const { workspaceId, webhookId } = await createHistory([]);
   const ids = await addFailedDays({ workspaceId, webhookId }, [1, 1, 1, 3, 3, 7]);
 
@@ -270,7 +270,10 @@ test("pages of the webhook history can be read while partitions of old days are 
   expect(await walkPages(history, 3)).toEqual(kept);
 });
 
-/** Returns the number of partitions per table of the history that the transaction has locked to read them or plan a read. */
+/**
+ * Returns how many partitions of each table of the webhook history the transaction has locked, to read them or to plan
+ * a read.
+ */
 async function countPartitions(tx: TransactionSql) {
   const rows = await tx<{ table: string; count: number }[]>`
     select split_part(relname, '_', 2) as table, count(distinct relname)::int as count
@@ -296,7 +299,7 @@ test.each([
     await addFailedDays({ workspaceId, webhookId }, [1, 6]);
 
     const counts = await webhooks.sql.begin(async (tx) => {
-      // Postgres may choose a plan for any ids, which reads all days, from the sixth execution on.
+      // From the sixth execution on, Postgres may choose a plan that fits any ids, and such a plan reads all days.
       for (let count = 0; count < 8; count += 1)
         await listDeliveries(tx, webhookId, { ...FIRST_PAGE, ...filter });
       return await countPartitions(tx);
@@ -419,7 +422,7 @@ test("a delivery that a user retried often shows its newest 50 attempts, so that
   );
 });
 
-test("the history shows that a delivery is being sent which a user retried while thousands wait", async () => {
+test("while thousands of webhook deliveries wait, the history shows that a delivery which a user retried is being sent", async () => {
   const { sql } = webhooks;
   const { workspaceId, webhookId, ids } = await createHistory([
     { type: "post.failed", status: "pending", isSending: true },
@@ -448,7 +451,7 @@ test.each([
     "listing the deliveries that are being sent",
     (tx: TransactionSql, id: string) => listDeliveries(tx, id, SENDING_PAGE),
   ],
-])("%s reads only what the subscription has in the queue", async (_name, read) => {
+])("%s reads only the queued webhook deliveries of the subscription", async (_name, read) => {
   const { sql, database } = webhooks;
   await sql`
     insert into webhook_queue (delivery_id, subscription_id, event_id)
@@ -466,7 +469,7 @@ test.each([
   expect(rowsRead).toBeLessThan(10);
 });
 
-test("a page of the history reads the response bodies only of the deliveries that it shows", async () => {
+test("a page of the webhook history reads the response bodies only of the deliveries that it shows", async () => {
   const { sql } = webhooks;
   const { webhookId, ids } = await createHistory(
     Array.from({ length: 40 }, () => ({ type: "post.failed", status: "failed", attempts: 11 })),

@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => database[Symbol.asyncDispose]());
 
-/** Measures, and returns the value of a metric without labels. */
+/** Refreshes the metrics of webhooks, and returns the value of a metric without labels. */
 async function measure(name: string): Promise<number> {
   await measureWebhooks({ sql: database.sql, historyDays: 30 });
   const { body } = await renderMetrics();

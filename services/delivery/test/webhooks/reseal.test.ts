@@ -90,7 +90,7 @@ test("ResealWebhookSecrets leaves signing secrets that it cannot decrypt unchang
   expect(await secretsOf(id, SEALING_KEYS)).toEqual(before);
 });
 
-test("encrypting the signing secrets again skips a secret that a rotation has locked; the next pass encrypts it", async () => {
+test("encrypting the signing secrets of webhooks again skips a secret that a rotation has locked; the next pass encrypts it", async () => {
   await createSecrets(3);
   const keys = [NEWER, ...SEALING_KEYS];
 

@@ -9,7 +9,10 @@ import type {
  * How long the gateway collects API requests before it asks the accounts service, in one call, whether to admit them.
  */
 const BATCH_WINDOW_MS = 2;
-/** Maximum number of API key and workspace pairs about which one call asks the accounts service. */
+/**
+ * Maximum number of pairs of API key and workspace that one call to the accounts service checks. Further pairs are
+ * checked by another call.
+ */
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
 /**

@@ -76,12 +76,12 @@ export interface MediaBytesOptions {
   /** Base URL of the media service. */
   readonly baseUrl: string;
   readonly identity: OwnIdentity;
-  /** Maximum number of uploads at the same time, and of downloads at the same time. Default: 256. */
+  /** Maximum number of uploads at the same time, and of downloads at the same time. One more is refused. Default: 256. */
   readonly maxInFlight?: number;
 }
 
 const OPEN_TIMEOUT_MS = 10_000;
-/** Maximum time between two chunks of a file that is read from the media service. */
+/** Maximum time between two chunks of a file that the media service sends; then the download is aborted. */
 const STALL_TIMEOUT_MS = 30_000;
 const FORWARDED = ["content-type", "content-length", "content-digest"];
 const EXPECTED_STATUSES = new Set([200, 206, 416]);
@@ -128,8 +128,8 @@ export function createMediaBytes(options: MediaBytesOptions): MediaBytes {
 
 async function upload({ permits, baseUrl, identity, ca }: UploadPeer, one: Upload): Promise<void> {
   const { source, address } = one;
-  // An upload grant allows one transfer at a time. The key under which it is counted contains the grant's secret, so
-  // that a client without the secret cannot use up this one transfer.
+  // An upload grant allows one transfer at a time. Transfers are counted under a key that contains the grant's secret.
+  // So a client without the secret cannot keep the owner of the grant from uploading.
   const shares = transferShares({ address, grant: `${one.uploadPath} ${one.token}` });
   using _permit = await permits.acquire({ shares });
   try {
@@ -185,7 +185,7 @@ async function describe(
       dispatcher: peer.dispatcher,
     });
     const { etag, "content-type": contentType, "content-length": length } = headers;
-    // The answer to a HEAD request has no body with details of the error.
+    // An answer to a HEAD request has no body. So the error is derived from the HTTP status alone.
     if (statusCode === 404) throw notFound();
     if (statusCode !== 200) throw unavailable();
     if (typeof etag !== "string" || typeof contentType !== "string" || typeof length !== "string")

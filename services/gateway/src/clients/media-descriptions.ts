@@ -11,7 +11,10 @@ interface DescribedPost {
   readonly descriptionsHash: string | undefined;
 }
 
-/** How long a request for a post waits for the media service, in milliseconds. */
+/**
+ * Maximum time in milliseconds that a read of a post waits for the media service. Then the post is shown with the
+ * descriptions that it was accepted with.
+ */
 const TIMEOUT_MS = 1_000;
 /** Length of the hash in bytes: enough that two descriptions of a post never share one by chance. */
 const HASH_BYTES = 8;

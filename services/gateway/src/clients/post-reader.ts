@@ -33,8 +33,8 @@ const MAX_REFS = 100;
  */
 const MAX_BYTES = 2 * 1024 * 1024;
 /**
- * Maximum number of concurrent calls to the posts service. Together with `MAX_BYTES`, it bounds the memory that their
- * answers occupy.
+ * Maximum number of concurrent calls to the posts service; further reads wait. Together with `MAX_BYTES`, this bounds
+ * the memory that the answers occupy.
  */
 const MAX_CALLS = 8;
 

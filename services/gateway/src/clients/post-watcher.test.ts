@@ -10,7 +10,7 @@ import { createPostWatcher } from "./post-watcher.ts";
 
 const NEVER = new AbortController().signal;
 
-/** A posts service that knows one status per post; a post without one does not exist. */
+/** Simulates a posts service with one status for each post in `statuses`; any other post does not exist. */
 function startPosts(statuses: Map<string, string>) {
   const calls: number[] = [];
   let failures = 0;

@@ -4,7 +4,7 @@ import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 
-/** Waits until the publishing of posts ends. */
+/** Lets requests wait until the publishing of a post has ended. */
 export interface PostWatcher {
   /**
    * Resolves when the post is final, does not exist any more, or `signal` is aborted. The caller then reads the post.
@@ -21,13 +21,13 @@ type PostsClient = Pick<Client<typeof PostService>, "batchGetPostStatuses">;
 interface Post {
   readonly workspaceId: string;
   readonly id: string;
-  /** One function for each request that waits for the post. */
+  /** For each request that waits for the post: the function that ends its wait. */
   readonly waiting: Set<() => void>;
 }
 
 /** The statuses that a post keeps unless a client changes the post. */
 const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "cancelled"]);
-/** Maximum number of requests that wait in this process. */
+/** Maximum number of requests that wait for posts in this process; one more is refused. */
 const MAX_WAITING = 10_000;
 const MAX_REFS = 1_000;
 const MIN_INTERVAL_MS = 100;
@@ -82,7 +82,7 @@ class PollingPostWatcher implements PostWatcher {
 
   #schedule(delayMs: number): void {
     if (this.#timer !== undefined || this.#isStopped) return;
-    // The calls get a request id of their own, because they serve the requests of many clients.
+    // A call serves the requests of many clients, so it has a request id of its own.
     this.#timer = setTimeout(
       () => void runInContext({ requestId: newId() }, () => this.#round()),
       delayMs,
@@ -112,7 +112,7 @@ class PollingPostWatcher implements PostWatcher {
   }
 }
 
-/** @param maxWaiting Maximum number of requests that wait; only tests lower it. */
+/** @param maxWaiting Maximum number of requests that wait for posts; one more is refused. Only tests lower it. */
 export function createPostWatcher(client: PostsClient, maxWaiting = MAX_WAITING): PostWatcher {
   return new PollingPostWatcher(client, maxWaiting);
 }

@@ -6,8 +6,8 @@ import { notePassingBytes } from "@postrider/shared/process/passing-bytes";
 
 const CONNECT_TIMEOUT_MS = 2_000;
 /**
- * Maximum time without traffic on an upload to the media service. After the last byte, the media service makes the file
- * durable, which takes long for a gigabyte.
+ * Maximum time without traffic on an upload to the media service; then the upload fails. After the last byte, the media
+ * service makes the file durable, which takes long for a gigabyte.
  */
 const STORE_TIMEOUT_MS = 120_000;
 

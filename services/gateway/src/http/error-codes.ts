@@ -3,7 +3,10 @@ import { POST_DETAILS } from "#src/http/catalogue/post-details.ts";
 import { REQUEST_DETAILS } from "#src/http/catalogue/request-details.ts";
 import { STATE_DETAILS } from "#src/http/catalogue/state-details.ts";
 
-/** Every error detail of the API. Names of scopes, and error codes that are also used as detail codes, are not listed. */
+/**
+ * The texts of all error details of the API. Some details have no text of their own here: those whose code is the name
+ * of a scope or an error code.
+ */
 export const DETAILS = { ...POST_DETAILS, ...STATE_DETAILS, ...REQUEST_DETAILS };
 
 /** One of the codes that the API returns in `error.code`. */

@@ -30,7 +30,7 @@ function toChoice(allowed: readonly string[], locale: Locale): string | undefine
   return locale === "en" ? `one of ${values}` : `${values} 중 하나`;
 }
 
-/** Returns the values that messages about a violation may contain. */
+/** Returns the parameters of the message about a violation, such as the limit. */
 export function paramsOf(violation: RequestViolation, locale: Locale) {
   const { expected, found = "", status, reason, postId, allowed = [] } = violation;
   return {

@@ -14,24 +14,30 @@ export interface ErrorDetail {
   readonly message: string;
   /** JSON Pointer of the faulty field of the body, or `/` and the name of a query parameter or header. */
   readonly path?: string;
-  /** The part of the request that has `path`, if it is not the body. */
+  /** The part of the request that `path` belongs to; absent if it is the body. */
   readonly in?: "query" | "header";
   readonly accountId?: string;
   readonly platform?: string;
   readonly limit?: number;
   readonly actual?: number;
-  /** Unit of `limit` and `actual`. */
+  /** Unit of the fields `limit` and `actual` of this error detail. */
   readonly unit?: string;
-  /** Which value would be valid, as a phrase. */
+  /** Describes a valid value as a phrase. */
   readonly expected?: string;
-  /** What was sent: as JSON, a header or method as it was sent, or the type of a longer value. */
+  /**
+   * The faulty value that was sent: as JSON; a header or method as it was sent; or only the JSON type of a longer
+   * value.
+   */
   readonly found?: string;
-  /** The allowed values: the smallest and largest number, or texts. */
+  /** The allowed values: `minimum` and `maximum` for a number, `allowed` for texts. */
   readonly minimum?: number;
   readonly maximum?: number;
   readonly allowed?: readonly string[];
   readonly postId?: string;
-  /** The status of the resource, or the HTTP status that another server answered. */
+  /**
+   * The status because of which the operation failed: that of the resource, or the HTTP status with which another
+   * server answered.
+   */
   readonly status?: string;
   readonly reason?: string;
   readonly used?: number;
@@ -51,8 +57,8 @@ export interface ErrorBody {
 
 const MAX_DETAILS = 100;
 /**
- * Maximum length of `path` in an error detail. A path contains keys of the client's body, and 100 details must not each
- * repeat a key of half a megabyte.
+ * Maximum length of `path` in an error detail; a longer path is left out. A path contains keys of the client's body,
+ * and 100 details must not each repeat a key of half a megabyte.
  */
 const MAX_PATH_LENGTH = 1_000;
 
@@ -110,7 +116,10 @@ const GENERAL: ReadonlySet<ErrorCode> = new Set([
   "nothing_to_retry",
   "delivery_not_failed",
 ]);
-/** Maximum length, in characters, of a second problem that the message names. */
+/**
+ * Maximum length, in characters, of the second problem in an error message. A longer second problem is named in the
+ * error details only.
+ */
 const MAX_SECOND_LENGTH = 400;
 const MORE: Readonly<Record<Locale, (count: number) => string>> = {
   en: (count) => ` The details name ${count} more.`,
@@ -147,7 +156,8 @@ function toMessage(
   const problem = withPlace(detail, locale);
   if (second === undefined) return problem;
   const other = withPlace(second, locale);
-  // A message names two problems. More, or a long second one, are left to the details.
+  // The message names the second problem only if there are exactly two problems and the second one is short. Otherwise
+  // it says how many further problems the error details name.
   const isShort = details.length === 2 && other.length <= MAX_SECOND_LENGTH;
   return isShort ? `${problem} ${other}` : `${problem}${MORE[locale](details.length - 1)}`;
 }
@@ -159,7 +169,10 @@ function withPlace(detail: ErrorDetail, locale: Locale): string {
   return `${where === "" ? "" : `${where}: `}${detail.message}`;
 }
 
-/** Returns the text of the catalogue that explains a violation more precisely than the text of its code. */
+/**
+ * Returns the name of the special text that explains a violation more precisely than the text of its code; undefined if
+ * there is none.
+ */
 function specialOf({ code, variant, status }: RequestViolation, error: string): string | undefined {
   return [`${code}.${variant}`, `${error}.${status}`].find(hasMessage);
 }

@@ -20,7 +20,7 @@ const FORMATS: ReadonlyMap<string, string> = new Map([
   ["uuid", "a UUID in lower case, such as 01936a5e-7d2b-7000-8000-000000000001"],
   ["uri", "a URL, such as https://example.com/picture.jpg"],
 ]);
-/** Descriptions of the text formats, without examples. */
+/** The description of each text format, without an example. */
 const FORMAT_NAMES: ReadonlyMap<string, string> = new Map(
   [...FORMATS].map(([format, text]) => [format, text.replace(/, such as .*/, "")]),
 );
@@ -38,7 +38,7 @@ const TYPES: ReadonlyMap<string, string> = new Map([
  * wrong place. Error answers end up in logs of clients.
  */
 const MAX_FOUND_LENGTH = 40;
-/** Maximum number of allowed values that an error detail lists. */
+/** Maximum number of allowed values that an error detail lists; it leaves out the rest. */
 const MAX_ALLOWED = 60;
 
 /** Says in English what a text of a format looks like; undefined for an unknown format. */

@@ -19,24 +19,30 @@ export interface SchemaError {
   readonly schemaPath: string;
   readonly params: Readonly<Record<string, unknown>>;
   readonly propertyName?: string;
-  /** The schema whose keyword failed. */
+  /** The part of the schema that the value does not fit. */
   readonly parentSchema?: object;
   /** The value that does not fit the schema. */
   readonly data?: unknown;
 }
 
-/** What an error detail says about valid values and about the value that was sent. */
+/** What an error detail says about valid values, and about the faulty value that was sent. */
 interface Advice {
   readonly expected?: string;
   readonly found?: string;
   readonly allowed?: string[];
-  /** Variant of the text of the code in the error catalogue, if a variant explains the fault more precisely. */
+  /**
+   * Name of a special text of the error catalogue, if one explains the fault more precisely than the text of the
+   * fault's code.
+   */
   readonly variant?: string;
-  /** The known fields that the client probably means by an unknown one. */
+  /** For an unknown field: the known fields that the client probably means. */
   readonly instead?: readonly string[];
 }
 
-/** Maximum number of allowed values with which an error detail also says what the field is for. */
+/**
+ * If a field has more allowed values than this, an error detail lists the values and does not say what the field is
+ * for.
+ */
 const MAX_EXPLAINED = 4;
 
 type Advise = (
@@ -53,7 +59,10 @@ function describeDay(data: unknown, schema: ExpectedSchema): string | undefined 
   return isDate && typeof data === "string" ? describeMissingDay(data) : undefined;
 }
 
-/** Says what a field with a few allowed values is for. */
+/**
+ * Returns what a field is for, as a phrase. Returns undefined if the field has many allowed values, which an error
+ * detail lists instead.
+ */
 function describeChoice({ description, enum: values = [] }: ExpectedSchema): string | undefined {
   return description === undefined || values.length > MAX_EXPLAINED
     ? undefined

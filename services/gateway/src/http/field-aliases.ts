@@ -42,7 +42,10 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
   type: ["action"],
 };
 
-/** Maximum length, in characters, of an unknown field name that is compared with the known fields. */
+/**
+ * Maximum length, in characters, of an unknown field name that is compared with the known fields. For a longer name, no
+ * field is proposed.
+ */
 const MAX_LENGTH = 40;
 /** Minimum length, in characters, of a name in which a typing error is recognised. */
 const MIN_TYPED_LENGTH = 5;
@@ -56,10 +59,10 @@ function normalize(name: string): string {
     .replace(/s$/, "");
 }
 
-/** Names of switches that are true while something is paused. */
+/** Names of Boolean fields that mean "paused" when they are true. */
 const OFF_SWITCHES: ReadonlySet<string> = new Set(["paused", "disabled", "ispaused", "isdisabled"]);
 
-/** The other names of each field, as `normalize` returns them. */
+/** For each field, the names that other APIs use for it, as `normalize` returns them. */
 const ALIASES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   Object.entries(NAMES).map(([field, names]) => [field, new Set(names.map(normalize))]),
 );

@@ -18,7 +18,7 @@ function resolve(schema: NestedSchema, find: FindSchema): NestedSchema | undefin
 function childOf(schema: NestedSchema, name: string): NestedSchema | undefined {
   const { properties = {}, items, additionalProperties: others, description } = schema;
   if (Object.hasOwn(properties, name)) return properties[name];
-  // An item without a description gets the description of its list.
+  // A schema of a list item without a description gets the description of the list.
   if (items !== undefined) return description === undefined ? items : { description, ...items };
   return typeof others === "object" ? others : undefined;
 }

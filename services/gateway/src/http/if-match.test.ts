@@ -18,9 +18,12 @@ test.each<[string, bigint[]]>([
   ['"3", "abc", "a,b"', [3n]],
   ['"3.abcdefgh_-1"', [3n]],
   ['"999999999999999999"', [999_999_999_999_999_999n]],
-])("If-Match %j lists exactly the versions of its strong tags", (header, versions) => {
-  expect(parseIfMatch(header)).toEqual(versions);
-});
+])(
+  "If-Match %j accepts exactly the post versions of its strong ETags, and ignores its other ETags",
+  (header, versions) => {
+    expect(parseIfMatch(header)).toEqual(versions);
+  },
+);
 
 test.each([
   "",

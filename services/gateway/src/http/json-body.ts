@@ -7,9 +7,12 @@ export type ParsedBody =
 
 const MAX_LEVELS = 64;
 const MAX_FAULTS = 100;
-/** Maximum number of members of one list or object in a request body. Every field of the API needs fewer. */
+/**
+ * Maximum number of members of one list or object in a request body; a request with more is refused. Every field of the
+ * API needs fewer.
+ */
 const MAX_MEMBERS = 1_000;
-/** Maximum number of members of all lists and objects of a request body together. */
+/** Maximum number of members of all lists and objects of a request body together; a request with more is refused. */
 const MAX_MEMBERS_IN_ALL = 12_000;
 
 // A byte order mark is kept as a character. The JSON parser then refuses it, because JSON does not allow it.
@@ -47,7 +50,8 @@ function parse(text: string): { readonly value: unknown } | { readonly reason?: 
     const value: unknown = JSON.parse(text);
     return { value };
   } catch (error) {
-    // Only the numbers are taken from the parser's message, because it repeats parts of the body.
+    // From the parser's message, only the numbers are used (the position of the error), because the message repeats
+    // parts of the body.
     const message = error instanceof SyntaxError ? error.message : "";
     const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
     return line === undefined ? {} : { reason: `line ${line}, column ${column}` };
@@ -90,7 +94,7 @@ function tooManyMembers(value: object, path: string, actual: number): Violation 
 
 function inspectMembers(value: object, path: string, level: number, walk: Walk): void {
   for (const [key, member] of Object.entries(value)) {
-    // If the texts of the request body need no check, only its lists and objects are visited.
+    // If the texts of the body need no check for NUL characters and surrogates, only its lists and objects are visited.
     if (!walk.checksTexts && (typeof member !== "object" || member === null)) continue;
     const memberPath = `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
     if (walk.checksTexts) inspectText(key, path, walk);

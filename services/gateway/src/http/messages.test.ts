@@ -16,7 +16,7 @@ const ENTRIES: readonly (readonly [string, DetailEntry])[] = [
 const placeholders = (texts: readonly string[]) =>
   [...texts.join(" ").matchAll(/\{(\w+)/g)].map(([, name = ""]) => name).toSorted();
 
-test("every error code is listed once", () => {
+test("the error catalogue contains every error code once", () => {
   expect(new Set(CODES).size).toBe(CODES.length);
 });
 

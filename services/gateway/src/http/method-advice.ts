@@ -6,7 +6,10 @@ export interface KnownPath {
   readonly methods: ReadonlySet<string>;
 }
 
-/** The methods that do something similar, the best first. DELETE is proposed only to clients that sent DELETE. */
+/**
+ * For a method that the path does not support: the methods to propose instead, the most similar first. DELETE is never
+ * proposed for another method.
+ */
 const SIMILAR: Readonly<Partial<Record<string, readonly string[]>>> = {
   GET: ["POST"],
   HEAD: ["GET"],
@@ -15,7 +18,7 @@ const SIMILAR: Readonly<Partial<Record<string, readonly string[]>>> = {
   POST: ["PATCH", "PUT", "GET"],
   DELETE: ["GET"],
 };
-/** Methods of requests to a list for which an operation on one of its resources is proposed. */
+/** Methods that a client sends to the path of a list although it probably means one resource of the list. */
 const OF_RESOURCES: ReadonlySet<string> = new Set(["PUT", "PATCH", "DELETE"]);
 
 /** Returns the parent paths of a path, the nearest first. */
@@ -24,7 +27,10 @@ function parentsOf(path: string): string[] {
   return parts.map((_, index) => parts.slice(0, -index).join("/")).slice(1, -1);
 }
 
-/** Returns the methods of a path below the path, which names a resource of the list. */
+/**
+ * Returns the methods of the resources of a list, from the path of the list; undefined if the path is not that of a
+ * list.
+ */
 function methodsOfResource(
   path: string,
   known: readonly KnownPath[],
@@ -34,8 +40,8 @@ function methodsOfResource(
 }
 
 /**
- * Returns the operation that a client probably means that sent a method to a path that does not support it, for example
- * `PATCH /api/v1/posts/17`; undefined if none is similar.
+ * For a method that a path does not support: returns the operation that the client probably means, or undefined if none
+ * is similar. For example, `PATCH` on a list means `PATCH` on one resource of the list.
  */
 export function findSimilarOperation(
   method: string,

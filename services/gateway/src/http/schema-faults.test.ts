@@ -144,7 +144,7 @@ test.each([
     { allowed: ["true"], found: "false" },
   ],
   [{ ...valid, options: { x: { title: "a" } } }, { allowed: ["privacy"] }],
-])("the fault of the request body %j describes the valid value", async (body, advice) => {
+])("the fault of the request body %j says which value would be valid", async (body, advice) => {
   expect((await faultsOfBody(post, body))[0]).toMatchObject(advice);
 });
 

@@ -8,19 +8,22 @@ import { adviseOn, type SchemaError } from "#src/http/fault-advice.ts";
 export type RequestViolation = Violation & {
   /** The part of the request to which `path` belongs. Default: the body, or the query of a request without a body. */
   readonly in?: RequestPart;
-  /** Which value would be valid, as a phrase in English. */
+  /** Describes a valid value as a phrase in English. */
   readonly expected?: string;
-  /** What was sent: a short value as JSON, or the type of a value of the wrong type. */
+  /** The faulty value that was sent: a short value as JSON, otherwise only its JSON type. */
   readonly found?: string;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Variant of the text of the code in the error catalogue, if a variant explains the fault more precisely. */
+  /**
+   * Name of a special text of the error catalogue, if one explains the fault more precisely than the text of the
+   * fault's code.
+   */
   readonly variant?: string;
-  /** The known fields that the client probably means by an unknown one. */
+  /** For an unknown field: the known fields that the client probably means. */
   readonly instead?: readonly string[];
 };
 
-/** The part of a query's JSON schema that error details report: the allowed values of each parameter. */
+/** The part of a query's JSON schema that error details use: the allowed values of each query parameter. */
 export interface QuerySchema {
   readonly properties?: Readonly<
     Record<
@@ -102,7 +105,10 @@ export function toSchemaViolations(
   return dropRenamed([...faults.values()]);
 }
 
-/** Drops the faults about missing fields that were sent under another name, because the wrong name already explains them. */
+/**
+ * Drops the fault about a missing field if the client sent this field under another name. The fault about the wrong
+ * name already explains it.
+ */
 function dropRenamed(faults: readonly RequestViolation[]): RequestViolation[] {
   const renamed = new Set(
     faults.flatMap(({ path = "", instead = [] }) =>

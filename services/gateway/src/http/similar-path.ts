@@ -1,6 +1,9 @@
-/** Maximum length, in characters, of a path for which a similar one is looked for. */
+/**
+ * Maximum length, in characters, of an unknown path that is compared with the known paths. For a longer path, no
+ * similar one is proposed.
+ */
 const MAX_LENGTH = 80;
-/** Maximum number of characters that differ between a path and a similar one. */
+/** Maximum number of characters in which an unknown path may differ from a known path that is proposed instead. */
 const MAX_DISTANCE = 4;
 
 /** Returns how many characters must be added, removed or replaced to turn one text into another. */

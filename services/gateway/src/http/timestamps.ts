@@ -9,8 +9,8 @@ const DATE = /^\d{4}-\d{2}-\d{2}$/;
 type TimeParts = { date: string; time: string; fraction?: string; offset: string };
 
 /**
- * First and last instant that Postgres, its driver, protobuf and RFC 3339 can all represent. The driver reads the years
- * 1 to 99 as years of the 20th or 21st century.
+ * First and last instant that Postgres, its driver, protobuf and RFC 3339 can all represent. The first year is 100,
+ * because the driver reads the years 1 to 99 as years of the 20th or 21st century.
  */
 const EARLIEST_MS = Date.parse("0100-01-01T00:00:00.000Z");
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");

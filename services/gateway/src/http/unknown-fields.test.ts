@@ -30,7 +30,7 @@ test("for the unknown field `enabled`, the advice contains the status that its v
   );
 });
 
-test("for fields wrapped in an unknown object, the advice is to send them one level higher, without a long object", () => {
+test("for fields that a client wrapped in an unknown object, the advice is to send them one level higher; a long object is not repeated", () => {
   expect(adviseOnName("post", { post: { content: "a" } }, FIELDS)).toEqual({
     expected: '{"content":"a"}',
     variant: "wrapper",

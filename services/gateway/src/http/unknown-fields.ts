@@ -8,11 +8,11 @@ import { findIntendedField, toStatus } from "#src/http/field-aliases.ts";
 
 type Fields = Readonly<Record<string, ExpectedSchema>>;
 
-/** What to send instead of a field that does not exist, and which text of the catalogue says so. */
+/** For a field that does not exist: what to send instead, and which text of the error catalogue says so. */
 interface NameAdvice {
   readonly expected: string;
   readonly variant: "wrapper" | "each" | "renamed";
-  /** The fields that are meant. */
+  /** The known fields that the client probably means by the unknown one. */
   readonly instead: readonly string[];
 }
 
@@ -25,8 +25,8 @@ function unwrap(value: unknown, fields: Fields): readonly string[] | undefined {
 }
 
 /**
- * Converts the value of a field that was sent under another name to the type of the known field. Returns undefined if only the
- * name is wrong, and "unclear" if no value of the known field means the same.
+ * Converts the value of an unknown field to the type of the known field that is probably meant. Returns undefined if
+ * the value fits as it is, and "unclear" if no value of the known field means the same.
  */
 function translate(
   name: string,
@@ -37,7 +37,7 @@ function translate(
   const status = toStatus(name, value, schema?.enum);
   if (status !== undefined) return JSON.stringify(status);
   if (schema?.type !== "boolean" || typeof value !== "string") return undefined;
-  // The status "draft" means `isDraft: true`; another status does not mean `false`.
+  // `status: "draft"` means `isDraft: true`. Another status does not mean `isDraft: false`.
   return findIntendedField(value, [field]) === field ? "true" : "unclear";
 }
 
@@ -63,8 +63,8 @@ function adviseOnField(
 }
 
 /**
- * Says which field is meant by one that does not exist, or that the fields within it belong one level higher; undefined if that is
- * not clear.
+ * For a field that does not exist: says which known field is meant, or that the fields inside of it belong one level
+ * higher; undefined if that is not clear.
  *
  * @param sent The object with the field.
  * @param fields The fields that exist.

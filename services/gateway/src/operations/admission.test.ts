@@ -44,7 +44,7 @@ class TestAccounts {
   readonly calls: Query[][] = [];
   readonly contexts: unknown[] = [];
   readonly buckets = new Map<string, Bucket>();
-  /** Number of granted requests in answers that reached the gateway. */
+  /** Number of requests that the accounts service granted in answers that reached the gateway. */
   granted = 0;
   givenBack = 0;
   latencyMs = 0;
@@ -130,8 +130,8 @@ function randomId(): string {
 }
 
 /**
- * Returns the kind of the admission result of a request. If the request makes the gateway ask the accounts service, the
- * test's clock is advanced by 2 ms, so that the answer arrives.
+ * Returns the kind of the admission result of a request. If the request needs a call to the accounts service, the
+ * test's clock is advanced by 2 ms, so that the call is made and answered.
  */
 async function refusalOf(result: ReturnType<typeof admit>): Promise<string> {
   if (result instanceof Promise) await pass(2);
@@ -188,7 +188,7 @@ async function kindsOf(count: number, key: string): Promise<Record<string, numbe
   return counts;
 }
 
-/** Uses the requests that the accounts service granted in advance. */
+/** Uses up the requests that the accounts service granted in advance. Returns their number. */
 function spendPrepaid(key: string): number {
   let count = 0;
   while (!(admit(key) instanceof Promise)) count += 1;
@@ -248,7 +248,7 @@ test("requests that were granted in advance are admitted without a call to the a
 });
 
 test("a call to the accounts service that admits several requests carries neither the id nor the deadline of one of them", async () => {
-  // Uses real timers, because fake ones do not pass on the async context.
+  // Uses real timers, because fake timers lose the request context.
   vi.useRealTimers();
   start();
   const result = runInContext({ requestId: "first" }, () => admit(accounts.addKey()));
@@ -266,7 +266,8 @@ test("after a workspace has used up its rate limit, its requests are refused wit
     retryAfterSeconds: 1,
     limit: { policy: "workspace", quota: 600, windowSeconds: 60, remaining: 0, resetSeconds: 60 },
   });
-  // The token bucket of the workspace has been refilled for the 2 ms of the batch window.
+  // The rate limit allows the next request after 100 ms. 2 ms have passed already, in which the gateway collected
+  // requests for the call.
   await pass(97);
   expect(admit(key)).toMatchObject({ kind: "rate_limited" });
   expect(accounts.calls).toHaveLength(1);
@@ -592,7 +593,7 @@ test("requests admitted during an outage of the accounts service are deducted fr
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
-test("after an outage of the accounts service, every request that waits for the first call to this service is admitted, even if other requests used up cached permits during the call", async () => {
+test("after an outage of the accounts service, every request that waits for the first call to this service is admitted, even if many other requests are admitted without a call while it runs", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -688,7 +689,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
   accounts.state = "up";
   await pass(5000);
   await Promise.all(results);
-  // Sends requests until the debt of the outage is repaid.
+  // Sends requests until all requests that were admitted during the outage have been deducted.
   for (let round = 0; round < 8; round += 1) {
     for (let index = 0; index < 20; index += 1)
       results.push(Promise.resolve(admit(keys[0])).then(note));
@@ -718,7 +719,7 @@ test(
 );
 
 test(
-  "outages and lost answers of the accounts service never raise the rate limit in the long run",
+  "outages and lost answers of the accounts service never let a workspace make more requests in the long run than its rate limit allows",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calm, stormy), long), async (steps) => {

@@ -193,7 +193,7 @@ class BatchedAdmission implements Admission {
     return this.#records.find(key, workspaceId);
   }
 
-  /** `answer` is undefined when the accounts service did not answer. */
+  /** @param answer Undefined if the accounts service did not answer. */
   #endLookUps(
     { source, waiters }: PendingQuery<Waiter>,
     answer: { readonly record: KeyRecord | undefined } | undefined,

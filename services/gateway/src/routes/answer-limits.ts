@@ -1,10 +1,16 @@
-/** Limits on the bytes of large answers that the gateway holds. */
+/** Limits on the memory that large answers may use in the gateway until clients have read them. */
 export interface UnsentLimits {
   /** Maximum number of bytes of large answers to all workspaces that are being produced or are not sent yet. */
   readonly totalBytes: number;
-  /** Maximum number of unsent bytes of large answers to requests without a workspace. They have a limit of their own. */
+  /**
+   * Maximum number of unsent bytes of large answers to all requests without a workspace. These requests do not use the
+   * bytes of workspaces.
+   */
   readonly bytesWithoutWorkspace: number;
-  /** Maximum number of unsent bytes of large answers to one workspace or, without a workspace, one remote network. */
+  /**
+   * Maximum number of unsent bytes of large answers to one workspace or, for requests without a workspace, to one
+   * remote network. A further answer waits or is refused.
+   */
   readonly bytesPerCaller: number;
   /**
    * How long a request waits until bytes are reserved for its large answer. After that time, the request is refused.
@@ -12,10 +18,10 @@ export interface UnsentLimits {
   readonly maxWaitMs: number;
 }
 
-/** What is known of the answer to a request before the handler runs. */
+/** What the gateway knows about the answer to a request before it makes the answer. */
 export interface ExpectedAnswer {
-  /** Maximum size in bytes, if the answer can be large; otherwise 0. */
+  /** Maximum size in bytes of an answer that can be large; 0 for an answer that is always small. */
   readonly bytes: number;
-  /** Whether the request changes nothing, so that its answer can be refused. */
+  /** Whether the request changes nothing. Only the answer to such a request may be replaced by a refusal. */
   readonly isRead: boolean;
 }

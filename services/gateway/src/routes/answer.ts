@@ -1,6 +1,9 @@
 import { ServiceError } from "@postrider/shared/errors";
 
-/** Milliseconds after which an RPC that calls a platform is given up. The called service itself waits at most 10 s. */
+/**
+ * Timeout in milliseconds of an RPC whose service calls a platform. That service itself waits for the platform for at
+ * most 10 s, so it answers before the timeout.
+ */
 export const PLATFORM_CALL_TIMEOUT_MS = 12_000;
 
 /**

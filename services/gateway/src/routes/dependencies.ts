@@ -63,15 +63,15 @@ export interface ServerDeps {
    * production values.
    */
   readonly unsentLimits?: UnsentLimits;
-  /** Mean delay of the event loop above which requests are refused. Default: 250 ms. */
+  /** Mean delay of the event loop, in milliseconds, above which the gateway refuses new requests. Default: 250 ms. */
   readonly maxLoopDelayMs?: number;
 }
 
 /** Limits on slow clients of the gateway. */
 export interface Patience {
-  /** Maximum time until all headers of a request have arrived. */
+  /** Maximum time until all headers of a request have arrived; then the connection is closed. */
   readonly headersMs: number;
-  /** Maximum time until a request has arrived with its body. Uploads are exempt. */
+  /** Maximum time until a request has arrived with its body; then the connection is closed. Uploads are exempt. */
   readonly requestMs: number;
   /** Minimum rate of uploads and downloads. A slower transfer is aborted, unless the media service is the slow side. */
   readonly transferRate: MinimumRate;
@@ -112,14 +112,14 @@ declare module "fastify" {
     readonly scope?: Scope;
     /** Whether a route without a scope needs an API key. */
     readonly needsKey?: boolean;
-    /** Maximum duration of a request to this route, if it differs from the default of the gateway. */
+    /** Maximum duration of a request to this route, if it is not the gateway's usual one. */
     readonly timeoutMs?: number;
     /**
      * Maximum size, in bytes, of an answer of the route, if it can be large. A request waits until this number of bytes
      * is reserved for its answer.
      */
     readonly answerBytes?: number;
-    /** Returns the size of the answer for a route where it depends on the body of the request. */
+    /** Returns the maximum size of the answer from the body of the request, for a route whose answers depend on it. */
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
     /** Whether the route needs no API key and is rate-limited per remote address. */
     readonly isOpen?: boolean;

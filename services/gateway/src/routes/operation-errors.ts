@@ -2,7 +2,7 @@ import type { TProperties, TSchema } from "typebox";
 import type { ErrorCode } from "#src/http/error-codes.ts";
 import type { Scope } from "#src/routes/dependencies.ts";
 
-/** The properties of an operation from which most of its errors follow. */
+/** The properties of an operation that determine most of the errors with which it can answer. */
 interface Facts {
   readonly scope: Scope;
   readonly params?: TSchema;

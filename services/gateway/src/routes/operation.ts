@@ -21,7 +21,7 @@ interface Operation {
   readonly scope: Scope;
   /** Whether the operation is an addition to the contract of the REST interface. */
   readonly isExtension?: boolean;
-  /** Maximum duration of a request to the operation, if it differs from the default of the gateway. */
+  /** Maximum duration of a request to the operation, if it is not the gateway's usual one. */
   readonly timeoutMs?: number;
   /** Maximum size, in bytes, of an answer of the operation, if it can be large. */
   readonly answerBytes?: number;
@@ -30,11 +30,17 @@ interface Operation {
   readonly headers?: TProperties;
   readonly body?: TSchema;
   readonly response: Readonly<Record<number, Answer>>;
-  /** The errors that only this operation, or few others, answer with. Those of all operations are added. */
+  /**
+   * The errors that only this operation, or few others, have. Those that follow from its scope, path, query, headers
+   * and body are added to them.
+   */
   readonly errors?: readonly ErrorCode[];
 }
 
-/** Without the format `uuid`: openapi-python-client would then send an object, which its HTTP library refuses in a header. */
+/**
+ * The schema has no format `uuid`. With it, openapi-python-client would send an object, which its HTTP library refuses
+ * in a header.
+ */
 const WORKSPACE_HEADER = {
   "X-Workspace-Id": Type.Optional(
     Type.String({
@@ -67,12 +73,15 @@ function describeAnswer({ description, body, headers = {} }: Answer) {
   return { description, headers: { ...ANSWER_HEADERS, ...headers }, ...content };
 }
 
-/** Where the schema of a route keeps its errors, until the API description lists them as answers. */
+/** The key under which the schema of a route lists its errors, until the API description lists them as answers. */
 export const ERRORS_KEY = "x-errors";
-/** Where the API description says which scope an operation needs. */
+/** The key under which the API description says which scope an operation needs. */
 const SCOPE_KEY = "x-postrider-scope";
 
-/** Error answers of every operation that the framework knows; the API description adds the others. */
+/**
+ * Error answers that the schema of every operation contains. The API description adds the other errors of each
+ * operation.
+ */
 const ERRORS = {
   429: describeAnswer({
     description:

@@ -16,8 +16,8 @@ import type { Caller } from "#src/routes/dependencies.ts";
 const IDEMPOTENCY_KEY = /^[\x21-\x7e]{1,255}$/;
 
 /**
- * Maximum length, in characters, of a platform's id of media or of a comment. The longest ids are record keys of
- * Bluesky. Source: https://atproto.com/specs/record-key, 2026-11-20.
+ * Maximum length, in characters, of a platform's id of media or of a comment; a longer id is answered with `not_found`.
+ * The longest ids are record keys of Bluesky. Source: https://atproto.com/specs/record-key, 2026-11-20.
  */
 export const MAX_PLATFORM_ID_LENGTH = 512;
 

@@ -12,7 +12,7 @@ export const Time = Type.String({
 /** An existing calendar date without a time. */
 export const LocalDate = Type.String({ format: "date" });
 
-/** Schema of operations without query parameters: every parameter is refused. */
+/** Schema of the query of operations without query parameters. It refuses every query parameter. */
 export const NoQuery = Type.Object({}, { additionalProperties: false });
 
 /**

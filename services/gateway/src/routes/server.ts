@@ -5,6 +5,7 @@ import { addProbes } from "@postrider/shared/process/health";
 import fastify, { type FastifyInstance, type FastifyServerOptions } from "fastify";
 import { answerClientError } from "#src/http/client-error.ts";
 import { normalizeTarget, requestIdOf } from "#src/http/incoming-request.ts";
+import { buildSerializers } from "#src/http/response-serializers.ts";
 import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
 import { registerAccounts } from "#src/routes/accounts/routes.ts";
 import { registerAccountSettings } from "#src/routes/accounts/settings-routes.ts";
@@ -46,7 +47,8 @@ const PATIENCE: Patience = {
   requestMs: 30_000,
   transferRate: TRANSFER_RATE,
   readingRate: { bytesPerSecond: 1_000, stallMs: 60_000 },
-  // Maximum time without any byte on a connection; longer than any operation of the API takes.
+  // Maximum time without any byte on a connection, after which the connection is closed. No operation of the API takes
+  // that long.
   silenceMs: 240_000,
 };
 /** Interval at which Node looks for clients that send a request too slowly. The default of Node is 30 s. */
@@ -62,7 +64,8 @@ function addFormats(ajv: Ajv): void {
   ajv.addFormat("uuid", true);
   ajv.addFormat("date-time", (text: string) => parseTimestamp(text) !== undefined);
   ajv.addFormat("date", isDate);
-  // Marks what the API description calls an extension of the interface; it checks nothing.
+  // This keyword marks an extension of the interface in the API description. The schema validator must know it, but
+  // checks nothing for it.
   ajv.addKeyword("x-postrider-extension");
 }
 
@@ -91,7 +94,7 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
     genReqId: (raw) => requestIdOf(raw.headers["x-request-id"]),
     keepAliveTimeout: 65_000,
     connectionTimeout: patience.silenceMs,
-    // Node limits the duration of a whole request by the longer of `requestTimeout` and `headersTimeout`.
+    // Node ends a request that takes longer than both `requestTimeout` and `headersTimeout` to arrive.
     requestTimeout: patience.requestMs,
     http: {
       headersTimeout: patience.headersMs,
@@ -108,11 +111,12 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
     clientErrorHandler: exemptLongUploads((error, socket) =>
       answerClientError(error, socket, deps.defaultLocale),
     ),
+    schemaController: { compilersFactory: { buildSerializer: buildSerializers } },
     ajv: {
       onCreate: addFormats,
       customOptions: {
         allErrors: true,
-        // Errors contain the schema and the value, from which error details describe valid values.
+        // Schema faults contain the schema and the value, so that error details can describe valid values.
         verbose: true,
         coerceTypes: false,
         removeAdditional: false,

@@ -18,9 +18,7 @@ export interface NewUsage {
   readonly claimId: string;
 }
 
-/**
- * Identifies the record that a post uses media, which is to be deleted. The fields are those of `ReleaseMediaRequest`.
- */
+/** Identifies a record to delete: the record that a post uses media. The fields are those of `ReleaseMediaRequest`. */
 export interface Release extends MediaRef {
   readonly postId: string;
   readonly postVersion: number | undefined;
@@ -87,8 +85,8 @@ export async function deleteReleased(sql: ISql, releases: readonly Release[]): P
 }
 
 /**
- * Returns up to `limit` posts that are recorded as users of the media, ordered by id, beginning after the post `after`.
- * A record is young for 10 minutes by the database's clock. The posts service never commits a post version whose record
+ * Returns up to `limit` posts that are recorded as users of the media, ordered by id, beginning after the post `after`. A record
+ * that is less than 10 minutes old by the database's clock is young. The posts service never commits a post version whose record
  * is older than 5 minutes.
  */
 export async function listUsages(

@@ -4,7 +4,10 @@ import type { MediaLease } from "#src/db/media-leases.ts";
 import type { InspectedMedia, Patch } from "#src/domain/inspected-media.ts";
 import type { Rejection, StoredMedia } from "#src/domain/stored-media.ts";
 
-/** Additional time for an upload beyond the minimum rate, because the media service is slow or makes the bytes durable. */
+/**
+ * Time that an upload may take in addition to the time at the minimum rate: the media service may be slow, or need time to make
+ * the bytes durable.
+ */
 const UPLOAD_GRACE_MS = 60 * 60_000;
 
 export const COLUMNS = [

@@ -15,7 +15,7 @@ const COLUMNS = [
   "refusal",
 ] as const;
 
-/** Returns the rows of renditions of media by the texts of their plans. */
+/** Returns those rows of the renditions of media whose plan is one of the given texts. */
 export async function listRenditions(
   sql: ISql,
   {
@@ -56,10 +56,10 @@ export interface RenditionLease {
 }
 
 /**
- * Gives a process the lease on those of the given renditions of ready media that no other process makes. The lease
- * expires by the database's clock.
+ * Gives a process the lease on those of the given renditions of ready media that no other process makes. The lease expires by the
+ * database's clock.
  *
- * @returns The texts of the plans to make.
+ * @returns The plans, as texts, of the renditions on which the process now holds the lease.
  */
 export async function claimRenditions(
   sql: ISql,
@@ -67,7 +67,7 @@ export async function claimRenditions(
   wanted: readonly { readonly id: string; readonly plan: string }[],
   leaseMs: number,
 ): Promise<readonly string[]> {
-  // The order of the plans is the same for all callers, so that they never deadlock.
+  // All callers insert their rows in the order of the plans, so that two callers never deadlock.
   const sorted = wanted.toSorted((a, b) => (a.plan < b.plan ? -1 : 1));
   const rows = await sql<{ plan: string }[]>`
     insert into media_renditions (id, workspace_id, media_id, plan, status, lease_token, lease_until)

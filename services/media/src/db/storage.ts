@@ -1,6 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** The bytes of a workspace in the object store. */
+/** How much a workspace stores in the object store. */
 export interface StoredBytes {
   /** Bytes of stored files and of their renditions, also of media that are being deleted. */
   readonly usedBytes: number;
@@ -8,7 +8,7 @@ export interface StoredBytes {
   readonly reservedBytes: number;
   /** Number of uploads that are not complete, and of deleted ones whose file may still arrive. */
   readonly uploadCount: number;
-  /** The workspace's own limit; null for the default. */
+  /** The workspace's own storage limit; null for the default. */
   readonly limitBytes: number | null;
 }
 

@@ -2,7 +2,7 @@ import { longestTransferMs, TRANSFER_RATE } from "@postrider/shared/limits/minim
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 /**
- * SQL expression: the time at which an upload must have ended that began at the signed URL of the object store before the URL
+ * SQL expression for the time at which an upload to a signed URL of the object store must have ended if it began before the URL
  * expired. The query has the tables `media` and `upload_grants`.
  */
 export function lastArrival(sql: ISql) {

@@ -37,7 +37,7 @@ export type Delivery =
 /** A change of a media file: from `offset` on, `bytes` replace the same number of bytes. */
 export interface Patch {
   readonly offset: number;
-  /** The new bytes in base64. */
+  /** The bytes that the patch writes, in base64. */
   readonly bytes: string;
 }
 

@@ -22,7 +22,7 @@ export function isHeif(contentType: string): boolean {
   return contentType === "image/heic" || contentType === "image/heif";
 }
 
-/** Returns the media type of a HEIF by the brands in its first box; undefined for a file that is not one. */
+/** Returns the media type of a HEIC, HEIF or AVIF file by the brands in its first box; undefined for any other file. */
 function heifType(start: Uint8Array): string | undefined {
   const text = Buffer.from(start).toString("latin1");
   if (start.length < 16 || text.slice(4, 8) !== "ftyp") return undefined;

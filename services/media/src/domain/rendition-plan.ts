@@ -4,10 +4,11 @@ export type RenditionFit = "scale" | "pad" | "crop";
 /** Describes an image that is made from an image. Equal plans of the same media share one file. */
 export interface RenditionPlan {
   readonly contentType: "image/jpeg" | "image/png";
-  /** Width of the upright result in pixels. The result is smaller, in proportion, when `maxBytes` asks for it. */
+  /** Width of the upright result in pixels. Width and height are reduced in proportion when the file would exceed `maxBytes`. */
   readonly width: number;
   readonly height: number;
   /**
+   * How the picture is brought to the given width and height.
    * - `scale`: the whole picture in this size.
    * - `pad`: the whole picture, centred on a white background.
    * - `crop`: the centre of the picture fills the size.
@@ -16,7 +17,7 @@ export interface RenditionPlan {
   readonly maxBytes: number;
 }
 
-/** An image that was made for a plan. */
+/** The file of a rendition that was made as its plan describes. */
 export interface RenderedImage {
   readonly contentType: RenditionPlan["contentType"];
   readonly width: number;
@@ -34,21 +35,21 @@ export type Refusal =
   | "too_many_bytes"
   | "too_demanding";
 
-/** The result of one plan: the file that was made for it, or why there is none. */
+/** The result of a rendition's plan: the file that was made for it, or why there is none. */
 export type RenditionOutcome =
   | ({ readonly kind: "made" } & RenderedImage)
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 const TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png"]);
 const FITS: ReadonlySet<string> = new Set(["scale", "pad", "crop"]);
-/** Maximum width and height of a rendition: the maximum of a JPEG. */
+/** Maximum width and height of a rendition in pixels: the limit of the JPEG library. */
 const MAX_SIDE = 65_500;
 const MAX_PIXELS = 100_000_000;
-/** Smallest and largest value of `maxBytes`: no platform asks for less or more. */
+/** Smallest and largest `maxBytes` of a rendition's plan. No platform needs a smaller file or allows a larger one. */
 const MIN_BYTES = 10_000;
 const MAX_BYTES = 100_000_000;
 
-/** Checks the fields of a plan. @returns undefined when no rendition can have them. */
+/** Checks the fields of the plan of a rendition. @returns undefined when a field has a value that is not allowed. */
 export function parseRenditionPlan(fields: {
   readonly contentType: string;
   readonly width: number;
@@ -75,8 +76,8 @@ export function describePlan({ contentType, width, height, fit, maxBytes }: Rend
 }
 
 /**
- * Orders plans so that their renditions cost least: the picture is decoded for the largest size, and smaller ones are made
- * of it; plans of the same size follow each other.
+ * Sorts the plans of renditions so that they are made with the least work. The largest comes first, because smaller renditions
+ * are made of its pixels. Plans of the same size follow each other.
  */
 export function sortForRendering(plans: readonly RenditionPlan[]): readonly RenditionPlan[] {
   const area = ({ width, height }: RenditionPlan) => width * height;
@@ -100,7 +101,7 @@ export function toRefusalSentence(refusal: Refusal): string {
   return SENTENCES[refusal];
 }
 
-/** Whether a value is a known reason for a refusal. */
+/** Whether a value is one of the reasons for which a rendition can be refused. */
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === "string" && Object.hasOwn(SENTENCES, value);
 }
@@ -111,7 +112,7 @@ export interface RenderJob {
   readonly plans: readonly RenditionPlan[];
   /** Opens the bytes of the image. It is called at most once. */
   readonly open: () => AsyncIterable<Uint8Array>;
-  /** Receives the file of each rendition that was made, in the order of the plans; `index` is that of its plan. */
+  /** Receives the file of each rendition that was made, in the order of the plans; `index` is the index of its plan. */
   readonly receive: (
     index: number,
     rendered: RenderedImage,
@@ -129,7 +130,7 @@ export type RenderEnd =
       readonly kind: "rendered";
       /** Number of frames of the image, or of pages of a TIFF; 0 when it could not be read. */
       readonly frames: number;
-      /** One for each plan, in the same order. */
+      /** The results of the plans: one for each plan, in the order of the plans. */
       readonly outcomes: readonly RenditionOutcome[];
     }
   | { readonly kind: "exhausted" | "unavailable" };

@@ -15,7 +15,7 @@ export type StoredRendition =
     })
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-/** The columns of a row of the table `media_renditions`. */
+/** The columns of the table `media_renditions` that describe the state and the file of a rendition. */
 export interface RenditionRow {
   readonly id: string;
   readonly plan: string;
@@ -33,7 +33,7 @@ export interface RenditionRow {
 export function toStoredRendition(row: RenditionRow): StoredRendition | undefined {
   const { status, id, objectKey, contentType, bytes, sha256, width, height, refusal } = row;
   if (status === "making") return undefined;
-  // The reason of a newer release may be unknown here.
+  // A newer release may have stored a reason for the refusal that this release does not know.
   if (status === "refused")
     return { kind: "refused", refusal: isRefusal(refusal) ? refusal : "unreadable" };
   if (objectKey === null || contentType === null || sha256 === null) return undefined;
@@ -41,7 +41,7 @@ export function toStoredRendition(row: RenditionRow): StoredRendition | undefine
   return { kind: "made", id, objectKey, contentType, bytes, sha256, width, height };
 }
 
-/** Returns the results that rows contain, by the texts of their plans. */
+/** Returns the results that the rows of renditions contain, in a map from the text of a plan to its result. */
 export function toStoredRenditions(
   rows: readonly RenditionRow[],
 ): ReadonlyMap<string, StoredRendition> {

@@ -35,7 +35,7 @@ test.each([
     old: false,
   },
 ])(
-  "the record that a post uses media blocks their deletion $period if the post $post",
+  "the record that a post uses media blocks the deletion of the media $period if the post $post",
   ({ seen, postVersion, young, old }) => {
     expect(blocksDeletion({ postId: "p", postVersion, isYoung: true }, seen)).toBe(young);
     expect(blocksDeletion({ postId: "p", postVersion, isYoung: false }, seen)).toBe(old);

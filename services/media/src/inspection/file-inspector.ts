@@ -20,7 +20,9 @@ export interface FileInspectorOptions {
   readonly logger: Logger;
   /** Address of the inspector. Without it, child processes of this process inspect the files. */
   readonly inspectorUrl?: string | undefined;
-  /** Maximum number of files that wait for an inspection process; only tests lower it. */
+  /**
+   * Maximum number of files that wait for an inspection process. Further files get the result `unavailable`. Only tests lower it.
+   */
   readonly maxWaiting?: number;
 }
 
@@ -93,9 +95,7 @@ function reasonOf(end: InspectionEnd): string {
     : "the inspection process ended";
 }
 
-/**
- * Returns the result of an inspection with the path of the file that platforms receive, which this process has written.
- */
+/** Returns the result of an inspection, with the path at which this process has written the file that platforms receive. */
 function withPath(result: InspectionResult, path: string): InspectionResult {
   if (result.kind !== "accepted" || result.media.delivery.kind !== "rewritten") return result;
   return {

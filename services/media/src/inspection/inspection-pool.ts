@@ -8,7 +8,7 @@ const MAX_PROCESSES = 2;
 const MAX_IDLE_MS = 30_000;
 
 export interface InspectionPoolOptions extends InspectionProcessOptions {
-  /** Maximum number of files that wait for a process. */
+  /** Maximum number of files that wait for a process. Further files get the result `full`. */
   readonly maxWaiting: number;
 }
 
@@ -30,10 +30,10 @@ export class InspectionPool implements InspectionRunner {
     this.#options = options;
   }
 
-  /** Waits for a permit and inspects one file in a new process. The promise never rejects. */
+  /** Waits until another file may be inspected, and inspects this file in a new process. The promise never rejects. */
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
-    // `acquire` rejects only when too many files wait for a permit, or the pool is disposed.
+    // `acquire` rejects only when too many files wait for an inspection process, or the pool is disposed.
     using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     clearTimeout(this.#idleTimer);

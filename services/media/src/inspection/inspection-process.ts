@@ -182,7 +182,7 @@ function nodeOptions(): readonly string[] {
     "--permission",
     "--allow-addons",
     ...CODE.map((folder) => `--allow-fs-read=${folder}`),
-    // Node uses the cache only if it may also write it.
+    // Node uses the cache of compiled modules only if it may also write to it.
     ...(COMPILE_CACHE === undefined
       ? []
       : [
@@ -190,7 +190,8 @@ function nodeOptions(): readonly string[] {
           `--allow-fs-write=${dirname(COMPILE_CACHE)}`,
         ]),
   ];
-  // The process frees the memory of large images itself, because V8 counts it too late.
+  // The inspection process starts the garbage collector itself, because V8 notices too late how much memory images use outside of
+  // its heap.
   return ["--max-semi-space-size=1", "--max-old-space-size=96", "--expose-gc", ...permissions];
 }
 
@@ -204,8 +205,8 @@ function messageOf(error: unknown): string {
 }
 
 /**
- * Returns how an inspection ended whose process a signal ended. This class did not send the signal: SIGKILL or SIGTERM
- * come from the kernel or an operator, and any other signal is a crash.
+ * Returns how an inspection ended when a signal ended its process. This class did not send the signal: SIGKILL or SIGTERM come
+ * from the kernel or an operator, and any other signal is a crash.
  */
 function endOfSignal(signal: NodeJS.Signals | null): InspectionEnd {
   return signal === "SIGKILL" || signal === "SIGTERM"

@@ -1,9 +1,12 @@
 import type { DeclaredFile, InspectionResult } from "#src/domain/inspected-media.ts";
 import type { RenderEnd, RenditionOutcome, RenditionPlan } from "#src/domain/rendition-plan.ts";
 
-/** Descriptor of the file under inspection in the inspection process. The file has no name there. */
+/** Descriptor of the file under inspection in the inspection process, which cannot open the file by a path. */
 export const INPUT_FD = 4;
-/** Descriptor of the file to which the inspection process writes the file that platforms receive, if it differs. */
+/**
+ * Descriptor of the file to which the inspection process writes the file that platforms receive, if that is not the inspected
+ * file.
+ */
 export const OUTPUT_FD = 5;
 
 /** The limits of one inspection of a media file. */

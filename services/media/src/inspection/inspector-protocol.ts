@@ -11,7 +11,7 @@ import {
  */
 export const INSPECTIONS_PATH = "/inspections";
 export const REQUEST_HEADER = "x-inspection";
-/** Maximum length of the line of JSON, which contains at most 256 KiB of patches in base64. */
+/** Maximum length of the line of JSON in an answer of the inspector. The line contains at most 256 KiB of patches in base64. */
 const MAX_LINE_BYTES = 1_000_000;
 const LINE_FEED = 10;
 
@@ -24,14 +24,14 @@ export function decodeRequest(header: string): InspectionRequest {
   return JSON.parse(Buffer.from(header, "base64url").toString()) as InspectionRequest;
 }
 
-/** Returns the line for the end of an inspection, and the length of the whole answer. */
+/** Returns the line of JSON for the end of an inspection, and the length in bytes of the whole answer. */
 export function encodeEnd(end: InspectionEnd): { readonly line: string; readonly bytes: number } {
   const line = `${JSON.stringify(end)}\n`;
   return { line, bytes: Buffer.byteLength(line) + (deliveryBytesOf(end) ?? 0) };
 }
 
 /**
- * Splits an answer of the inspector into its line, as an unchecked value, and the bytes that follow.
+ * Splits an answer of the inspector into its line of JSON, as an unchecked value, and the bytes that follow.
  *
  * @throws Error when the line is too long, incomplete or not JSON.
  */

@@ -8,15 +8,18 @@ import type {
 import { isRefusal, type RenditionOutcome } from "#src/domain/rendition-plan.ts";
 import type { InspectionEnd } from "./inspection-protocol.ts";
 
-/** Longest message of a violation, which clients see. */
+/** Maximum number of characters of the message with which an inspection rejects a file. Clients see this message. */
 const MAX_MESSAGE_CHARACTERS = 500;
-/** Maximum length of the file that platforms receive when it is longer than the inspected file. */
+/**
+ * Maximum bytes of a rendition, and of a rewritten file for platforms that is longer than the uploaded file. An inspection that
+ * reports a longer file is not valid.
+ */
 const MAX_DELIVERY_BYTES = 256_000_000;
 const MAX_SIDE = 1_000_000;
 const MAX_PATCHES = 200;
-/** Maximum number of frames of an image; the largest whole number of its column in the database. */
+/** Maximum number of frames of an image: the largest whole number that the column of the database can store. */
 const MAX_FRAMES = 2_147_483_647;
-/** Maximum number of renditions of one request. */
+/** Maximum number of renditions in one result. A result with more is not valid. */
 const MAX_OUTCOMES = 500;
 const SHA256 = /^[0-9a-f]{64}$/;
 const CODES: ReadonlySet<unknown> = new Set<MediaViolation["code"]>([
@@ -102,7 +105,9 @@ function parseExtent({
   return durationMs === null || isCount(durationMs) ? { width, height, durationMs } : undefined;
 }
 
-/** Returns the number of frames, which the inspector of an older release does not report. */
+/**
+ * Returns the number of frames; 0 when the inspector of an older release does not report it, and undefined when it is not valid.
+ */
 function parseFrames(frames: unknown = 0): number | undefined {
   return isCount(frames) && frames <= MAX_FRAMES ? frames : undefined;
 }

@@ -16,7 +16,7 @@ import {
 } from "./inspector-protocol.ts";
 import { parseEnd } from "./parse-end.ts";
 
-/** Maximum number of files that this process has at the inspector, where some of them wait. */
+/** Maximum number of files that this process sends to the inspector at the same time. Some of them wait there for a process. */
 const MAX_AT_ONCE = 8;
 /** Maximum time of one file at the inspector: its transfer, its wait for a process and its inspection. */
 const MAX_TOTAL_MS = 300_000;
@@ -38,7 +38,7 @@ export class RemoteInspections implements InspectionRunner {
   /** Sends a file to the inspector and waits for the end of its inspection. The promise never rejects. */
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
-    // `acquire` rejects only when too many files wait for a permit, or the service stops.
+    // `acquire` rejects only when too many files of this process wait for the inspector, or the service stops.
     using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     try {

@@ -3,7 +3,7 @@ import type { RenderedImage, RenderEnd, RenderJob } from "#src/domain/rendition-
 import type { InspectionEnd, InspectionLimits, InspectionRunner } from "./inspection-protocol.ts";
 import { splitFiles } from "./split-files.ts";
 
-/** Makes renditions in a process that `runner` starts or asks. The promise never rejects. */
+/** Makes renditions of an image in a process of their own, in the inspector or on this machine. The promise never rejects. */
 export async function renderImages(
   runner: InspectionRunner,
   { contentType, plans, open, receive }: RenderJob,
@@ -27,13 +27,16 @@ export async function renderImages(
   if (end.kind === "exhausted") {
     logger.warn(
       { reason: end.what, step: "render" },
-      "renditions of an image exceeded a limit of time or memory, or crashed",
+      "the process that makes renditions of an image exceeded its limit of time or memory, or crashed",
     );
     return { kind: "exhausted" };
   }
   if (answers(end, plans.length)) return end;
   const reason = end.kind === "failed" ? end.message : "the process ended without an answer";
-  logger.warn({ reason, step: "render" }, "renditions could not be made; the caller tries again");
+  logger.warn(
+    { reason, step: "render" },
+    "renditions of an image could not be made; the caller tries again",
+  );
   return { kind: "unavailable" };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Splits a stream into files of these lengths that follow each other. Each call of `next` returns the next file, which
- * the caller reads to its end before the following call.
+ * Splits a stream of files that follow each other; `lengths` are the lengths of the files in bytes. Each call of `next` returns
+ * the next file, which the caller reads to its end before the following call.
  */
 export function splitFiles(
   content: AsyncIterable<Uint8Array>,

@@ -27,7 +27,7 @@ export class UnnamedFile implements Disposable {
     return fstatSync(this.fd).size;
   }
 
-  /** Writes the content of the file, which is empty before. */
+  /** Writes the content of the temporary file, which must be empty before. */
   async write(content: AsyncIterable<Uint8Array>): Promise<void> {
     let position = 0;
     for await (const chunk of content) {
@@ -39,7 +39,7 @@ export class UnnamedFile implements Disposable {
     }
   }
 
-  /** Yields the content of the file. */
+  /** Yields the content of the temporary file. */
   async *read(): AsyncGenerator<Buffer, void> {
     for (let position = 0; ;) {
       const buffer = Buffer.allocUnsafe(CHUNK_BYTES);

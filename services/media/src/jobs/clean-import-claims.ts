@@ -17,7 +17,7 @@ export function startCleaningImportClaims(sql: Sql, logger: Logger): AsyncDispos
     onError: (error) =>
       logger.warn(
         { err: error, job: "clean-import-claims" },
-        "expired import claims could not be deleted; the job clean-import-claims tries again",
+        "expired claims on media imports could not be deleted; the job clean-import-claims tries again",
       ),
   });
 }

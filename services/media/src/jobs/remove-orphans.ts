@@ -9,7 +9,7 @@ import type { JobDependencies } from "#src/operations/dependencies.ts";
  * store.
  */
 const INTERVAL_MS = 60 * 60_000;
-/** How many times per interval a replica checks whether a run of the job is due. */
+/** How many times within `INTERVAL_MS` each replica checks whether a run of the job remove-orphans is due. */
 const LOOKS = 6;
 const PAGE_SIZE = 500;
 

@@ -14,7 +14,10 @@ import {
 } from "#src/db/import-claims.ts";
 
 const LEASE_MS = 5000;
-/** How long an import request waits for another import request with the same idempotency key. */
+/**
+ * How long an import request waits while another import request holds the claim on the same idempotency key. Afterwards the
+ * request fails with `idempotency_conflict`.
+ */
 const WAIT_MS = 2000;
 const POLL_INTERVAL_MS = 100;
 
@@ -68,7 +71,7 @@ function holdClaim(sql: Sql, claim: ImportClaim): HeldImport {
     kind: "held",
     [Symbol.asyncDispose]: async () => {
       clearInterval(timer);
-      // The import has already succeeded or failed, and an import claim that is not released expires.
+      // A failed release is ignored: the import has already ended, and the import claim expires by itself.
       await releaseImportClaim(sql, claim).catch(() => undefined);
     },
   };

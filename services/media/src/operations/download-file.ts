@@ -15,7 +15,10 @@ import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/videos/video-sta
 import { atMinimumRate, TooSlowError } from "#src/storage/at-minimum-rate.ts";
 
 const MAX_REDIRECTS = 3;
-/** Maximum time without a byte of a download, which holds disk space that other downloads wait for. */
+/**
+ * Maximum time that a download may continue without receiving a byte. Then the download fails, because other downloads may wait
+ * for the disk space that it holds.
+ */
 const STALL_MS = 10_000;
 
 export interface Download {
@@ -102,7 +105,10 @@ function announcedBytes({ headers }: OutboundAnswer): number {
   return Number.isSafeInteger(length) ? length : 0;
 }
 
-/** Returns the rate at which a download of this length ends in time, and for an unknown length that of uploads. */
+/**
+ * Returns the minimum rate at which a download must arrive: one at which `announced` bytes arrive within `totalMs`, and never
+ * less than the minimum rate of uploads. `announced` is 0 when the length is unknown.
+ */
 function minimumRate(announced: number, totalMs: number): MinimumRate {
   const bytesPerSecond = Math.max(TRANSFER_RATE.bytesPerSecond, (announced * 1000) / totalMs);
   return { bytesPerSecond, stallMs: STALL_MS };

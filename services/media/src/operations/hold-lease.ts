@@ -1,7 +1,7 @@
 /** A lease that this process holds on rows of the database. */
 export interface HeldLease {
   readonly leaseMs: number;
-  /** Extends the lease; false when another process has taken it over. */
+  /** Extends the lease; returns false when another process has taken it over. */
   readonly renew: () => Promise<boolean>;
   readonly release: () => Promise<void>;
 }

@@ -13,7 +13,7 @@ import { downloadFile } from "./download-file.ts";
 
 /** Limits on the number of concurrent imports of one process. */
 const IMPORT_LIMITS = { total: 40, maxWaitMs: 10_000, maxWaiting: 200, maxWaitingPerShare: 25 };
-/** Maximum number of concurrent imports of one workspace in one process. */
+/** Maximum number of concurrent imports of one workspace in one process; further imports wait. */
 const MAX_PER_WORKSPACE = 4;
 
 export interface ImportOptions {
@@ -114,7 +114,7 @@ export class Imports implements AsyncDisposable {
     )
       this.#options.logger.warn(
         { err: known.cause, workspaceId, step: "import" },
-        "an import failed because of the temporary folder or the object store; check both, the client may repeat it",
+        "a media import failed because of an error of the temporary folder or the object store; check both. The client may repeat the import",
       );
     return known;
   }

@@ -7,8 +7,8 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 
 /**
- * Maximum number of attempts to move a direct upload that the client overwrites meanwhile. A client that follows the
- * API does not overwrite its upload.
+ * Maximum number of attempts to move a direct upload, after which the check of the upload fails. An attempt fails when the client
+ * overwrites the upload meanwhile. A client that follows the API does not overwrite its upload.
  */
 const MAX_MOVES = 3;
 

@@ -33,12 +33,12 @@ export interface MakingDependencies {
   readonly logger: Logger;
 }
 
-/** The renditions of one media that this process makes. */
+/** The renditions of one media item that this process makes. */
 export interface Making {
   readonly media: StoredMedia;
   readonly lease: RenditionLease;
   readonly plans: readonly RenditionPlan[];
-  /** Aborts when this process stops or has lost the lease. */
+  /** This signal aborts when the process stops or has lost the lease on the renditions. */
   readonly signal: AbortSignal;
 }
 
@@ -100,7 +100,7 @@ async function makeAtOnce(
     if (end.kind === "rendered") await record(deps, { ...making, plans }, end, files);
     return end;
   } finally {
-    // Only files that no row names are left: of an attempt that ended early, or of media that were deleted meanwhile.
+    // `files` now contains only files that no row names, because the work ended early or the media were deleted meanwhile.
     await Promise.allSettled([...files.values()].map((file) => store.delete(file.objectKey)));
   }
 }

@@ -19,7 +19,7 @@ import { makeRenditions, type MakingDependencies } from "./make-renditions.ts";
 
 /** Limits on the number of media of which this process makes renditions at the same time. */
 const RENDER_LIMITS = { total: 4, maxWaiting: 500, maxWaitingPerShare: 60 };
-/** How long to wait before the database is read again while another process makes the renditions. */
+/** How long to wait before the database is read again while another process makes the same renditions. */
 const POLL_INTERVAL_MS = 200;
 
 export interface RenditionOptions extends MakingDependencies {
@@ -28,7 +28,7 @@ export interface RenditionOptions extends MakingDependencies {
 }
 
 type Outcome = "settled" | "busy" | "unavailable";
-/** The renditions of one media by the text of their plan. */
+/** The renditions of one media item, in a map from the text of a plan to its rendition. */
 export type RenditionsByPlan = ReadonlyMap<string, StoredRendition>;
 
 /**
@@ -90,7 +90,7 @@ export class Renditions implements AsyncDisposable {
     const { workspaceId } = media;
     const { signal } = this.#stopping;
     const shares = transferShares({ workspaceId });
-    // The wait rejects only when too many renditions wait, or the process stops.
+    // `acquire` rejects only when too many renditions wait, or the process stops.
     using permit = await this.#permits.acquire({ shares, signal }).catch(() => undefined);
     if (permit === undefined) return "unavailable";
     try {
@@ -98,7 +98,7 @@ export class Renditions implements AsyncDisposable {
     } catch (error) {
       this.#options.logger.warn(
         { err: error, workspaceId, step: "render" },
-        "renditions could not be made; they are made when a platform's file is asked for again",
+        "the renditions of an image could not be made; the next request for these renditions tries again",
       );
       return "unavailable";
     }

@@ -3,7 +3,10 @@ import { Semaphore } from "@postrider/shared/limits/semaphore";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { lockStorage, readStorage } from "#src/db/storage.ts";
 
-/** Maximum number of uploads of a workspace that are not ready, so that its rows are added up quickly. */
+/**
+ * Maximum number of uploads of a workspace that are not ready; a further upload is refused. The limit keeps the query fast that
+ * adds up their bytes.
+ */
 const MAX_UPLOADS = 1_000;
 
 /** A file that a workspace wants to store. */

@@ -5,7 +5,7 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 
 const PROBE = Buffer.from("postrider doctor");
 
-/** The check that writes a small object to the object store, reads it and deletes it. */
+/** Creates the diagnostic check that writes a small object to the object store, reads it and deletes it. */
 export function createStoreCheck(store: ObjectStore, kind: "disk" | "s3"): DiagnosticCheck {
   return {
     name: "object store",
@@ -23,7 +23,7 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 async function checkStore(store: ObjectStore, kind: "disk" | "s3", signal: AbortSignal) {
-  // If the process ends before it deletes the object, the job that removes forgotten uploads deletes it.
+  // If the process ends before it deletes the object of the check, the job remove-orphans deletes it.
   const key = `uploads/${newId()}`;
   await store.put(key, once(PROBE), signal);
   try {

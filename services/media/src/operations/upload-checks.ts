@@ -89,10 +89,13 @@ export class UploadChecks implements AsyncDisposable {
     await Promise.all(this.#running.values());
   }
 
-  /** Waits for the space first, so that a check that waits for space holds no permit that another check could use. */
+  /**
+   * The check waits for temporary space first. Otherwise a check that waits for space would hold a permit that another check
+   * could use.
+   */
   async #waitAndCheck({ workspaceId, id, bytes }: CheckedUpload): Promise<CheckOutcome> {
     const { signal } = this.#stopping;
-    // Both waits reject only when too many checks wait, a wait takes too long, or the process stops.
+    // `reserve` and `acquire` reject only when too many checks wait, a wait takes too long, or the process stops.
     using space = await this.#options.space
       .reserve({ workspaceId, bytes, signal })
       .catch(() => undefined);

@@ -125,7 +125,7 @@ async function openRange(
   const object = await store.open(key, { start, length }, stopping).catch((error: unknown) => {
     logger.warn(
       { err: error, step: "open" },
-      "a stored object could not be read; check the object store",
+      "a media file could not be read from the object store; check the object store",
     );
     throw unavailable(error);
   });

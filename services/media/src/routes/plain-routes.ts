@@ -5,8 +5,8 @@ import { createObjectRoutes } from "#src/routes/objects.ts";
 import { createUploadRoutes } from "#src/routes/uploads.ts";
 
 /**
- * Maximum number of concurrent uploads. The same maximum applies separately to downloads and to reads by the delivery
- * service.
+ * Maximum number of concurrent uploads; a further one is refused. The same maximum applies separately to downloads and to reads
+ * by the delivery service.
  */
 const MAX_TRANSFERS = 256;
 

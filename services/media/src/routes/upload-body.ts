@@ -46,7 +46,7 @@ export class UploadBody {
     const { bytes, digests } = this.#declared;
     const check = new DigestCheck(digests);
     let received = 0;
-    // Reading may stop early, but the connection must stay open, because the client gets the error on it.
+    // When this code stops reading the request early, the connection must stay open, because the client gets the error on it.
     const chunks: AsyncIterable<Buffer> = this.#request.iterator({ destroyOnReturn: false });
     try {
       for await (const chunk of chunks) {
@@ -60,7 +60,7 @@ export class UploadBody {
       if (!check.matches())
         throw invalidRequest([{ code: "invalid_header", path: "/Content-Digest" }]);
     } catch (error) {
-      // Any other error is a broken connection, on which the client cannot receive an answer.
+      // Every other error means that the connection of the upload is broken, so the client cannot receive an answer.
       this.fault = error instanceof ServiceError ? error : invalidRequest();
       throw this.fault;
     }

@@ -55,8 +55,8 @@ export function createUploadRoutes(
       using _permit = await deps.permits.acquire({ shares });
       watchUpload(request.raw, reply.raw, RATE);
       if (await receive(deps, grant, body)) return await reply.status(204).send();
-      // The upload was not stored. If another upload was accepted first, reading the upload grant again throws that
-      // error; otherwise the media were deleted.
+      // The upload was not stored. If another upload was accepted first, reading the upload grant again throws
+      // `upload_already_received`; otherwise the media were deleted.
       await readGrant(deps.sql, request.params.uploadPath, request.raw);
       throw notFound();
     });
@@ -73,8 +73,8 @@ async function readGrant(sql: Sql, uploadPath: string, request: IncomingMessage)
   if (token === undefined || !isId(uploadPath)) throw notFound();
   const grant = await findGrant(sql, uploadPath, hashUploadToken(token));
   if (grant === undefined || grant.status === "deleting") throw notFound();
-  // An upload grant is also used when an upload check accepted an object that the client uploaded directly to the
-  // object store.
+  // An upload grant counts as used, too, when an upload check accepted an object that the client uploaded directly to the object
+  // store.
   if (grant.isUsed || grant.status !== "pending") throw conflict("upload_already_received");
   if (grant.isExpired) throw notFound();
   return grant;
@@ -121,7 +121,7 @@ async function receive(deps: RouteDependencies, grant: Grant, body: UploadBody):
     if (body.fault !== undefined) throw body.fault;
     logger.warn(
       { err: error, step: "put" },
-      "the bytes of an upload could not be stored; check the object store",
+      "the bytes of an upload could not be written to the object store; check the object store",
     );
     throw unavailable(error);
   }

@@ -24,8 +24,8 @@ import type { RpcDependencies } from "#src/operations/dependencies.ts";
 type Deps = Pick<RpcDependencies, "sql" | "posts" | "store">;
 
 /**
- * Maximum number of attempts to delete media. An attempt fails when the media change, or a post starts to use them,
- * between the call to the posts service and the lock.
+ * Maximum number of attempts to delete media, before DeleteMedia fails as unavailable. An attempt fails when the media change, or
+ * a post starts to use them, between the call to the posts service and the lock.
  */
 const MAX_ROUNDS = 5;
 
@@ -86,8 +86,8 @@ async function removeObjects({ store }: Deps, media: DeletedMedia): Promise<void
 async function deleteEndedUsages({ sql, posts }: Deps, ref: MediaRef): Promise<void> {
   let after: string | undefined;
   do {
-    // The records are read before the posts service is called. The posts service never commits a post version whose
-    // record is old by now.
+    // The records are read before the posts service is called: a post version whose record is already old is never committed
+    // after the answer of the posts service.
     const usages = await listUsages(sql, ref, { after, limit: MAX_POSTS });
     if (usages.length === 0) return;
     const postIds = usages.map(({ postId }) => postId);

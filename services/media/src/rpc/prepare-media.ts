@@ -22,7 +22,7 @@ import type { RenditionsByPlan } from "#src/operations/renditions.ts";
 import { toMedia } from "#src/rpc/to-media.ts";
 
 const MAX_ITEMS = 500;
-/** Maximum number of media of which one request makes renditions at the same time. */
+/** Maximum number of media of which one request makes renditions at the same time; its other media wait. */
 const MAX_AT_ONCE = 4;
 
 type Deps = Pick<RpcDependencies, "sql" | "renditions" | "prepareMs">;
@@ -109,7 +109,7 @@ function toFile(
   if (media.kind !== "image")
     return { media: toMedia(media), refusal: toRefusalSentence("not_an_image") };
   const rendition = made?.get(describePlan(plan));
-  // The media were deleted while the rendition was made.
+  // The rendition is missing because the media were deleted while it was made, so the answer contains no file.
   return rendition === undefined ? {} : toRendition(media, rendition);
 }
 

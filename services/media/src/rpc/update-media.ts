@@ -37,7 +37,7 @@ export async function updateMedia(
   return { media: toMedia(media) };
 }
 
-/** @throws `invalid_request` for a description that is too long, a cover time below -1, and a request without a change. */
+/** @throws `invalid_request` for a description that is too long, a cover time below -1, and a request that changes no field. */
 function parseChange({ altText, coverMs }: UpdateMediaRequest): DescriptionChange {
   if (altText === undefined && coverMs === undefined) throw invalidRequest();
   return { altText: parseAltText(altText), coverMs: parseCover(coverMs) };

@@ -1,7 +1,7 @@
 import { type MinimumRate, watchRate } from "@postrider/shared/limits/minimum-rate";
 import { abortable } from "#src/storage/abortable.ts";
 
-/** A source sent its bytes below the minimum rate. */
+/** Thrown when a source sends its bytes below the minimum rate. */
 export class TooSlowError extends Error {
   constructor() {
     super("the bytes arrive below the minimum rate");

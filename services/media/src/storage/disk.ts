@@ -59,7 +59,7 @@ class DiskStore implements ObjectStore {
       await this.#rename(unfinished, path);
       return stored;
     } finally {
-      // After a successful write the file has been renamed, and `rm` finds nothing to delete.
+      // After a successful write the unfinished file has been renamed, so this `rm` deletes nothing.
       await rm(unfinished, { force: true });
     }
   }
@@ -107,7 +107,7 @@ class DiskStore implements ObjectStore {
       if (await hasVersion(source, version)) await rm(source, { force: true });
       return true;
     } finally {
-      // If `to` was already the same file, renaming did nothing, and the hard link still has to be deleted.
+      // Renaming has no effect if `pinned` and `to` are hard links to the same file, so the hard link `pinned` is deleted here.
       await rm(pinned, { force: true });
     }
   }
@@ -123,8 +123,8 @@ class DiskStore implements ObjectStore {
     await this.check();
     for await (const key of this.#keys()) {
       if (!key.startsWith(prefix)) continue;
-      // The file system's change time (ctime) decides, because it is new for an object that was just moved, whatever
-      // the age of its bytes.
+      // An object is as old as the change time (ctime) of its file says: the move of an old object changes the ctime, but not the
+      // modification time.
       const file = await findFile(this.#pathOf(key));
       if (file !== undefined && file.ctimeMs < before.getTime()) yield key;
     }
@@ -134,7 +134,8 @@ class DiskStore implements ObjectStore {
     let count = 0;
     for (const name of await listNames(this.#unfinished)) {
       const path = join(this.#unfinished, name);
-      // The file system's change time (ctime) decides: a move may just have created this hard link to an old file.
+      // An unfinished write is as old as the change time (ctime) of its file says, because a move may just have created the file
+      // as a hard link to an old object.
       const file = await findFile(path);
       if (file === undefined || file.ctimeMs >= before.getTime()) continue;
       await rm(path, { force: true });

@@ -40,13 +40,16 @@ export async function openObjectStore(config: StorageConfig): Promise<ObjectStor
 
 function readS3Config(read: EnvReader): S3Config {
   const endpoint = readEndpoint(
-    read.about("Address of the S3 API; not needed for AWS.", { default: "AWS" }),
+    read.about(
+      "Address of the S3 API at which the media service reads and writes files; not needed for AWS.",
+      { default: "AWS" },
+    ),
     "S3_ENDPOINT",
   );
   return {
     endpoint,
     publicEndpoint: readEndpoint(
-      read.about("Address of the S3 API for clients that upload directly to the store.", {
+      read.about("Address of the S3 API to which API clients upload files directly.", {
         default: "`S3_ENDPOINT`",
       }),
       "S3_PUBLIC_ENDPOINT",
@@ -98,8 +101,12 @@ function readCredentials(read: EnvReader): S3Config["credentials"] {
     default: "the credentials that the AWS SDK finds, for example the role of the machine",
   };
   const credentials = {
-    accessKeyId: used.secret("ID of the access key for S3.", own).string(names[0]),
-    secretAccessKey: used.secret("Secret of the access key for S3.", own).string(names[1]),
+    accessKeyId: used
+      .secret("ID of the access key with which the media service uses S3.", own)
+      .string(names[0]),
+    secretAccessKey: used
+      .secret("Secret of the access key with which the media service uses S3.", own)
+      .string(names[1]),
   };
   return isGiven ? credentials : undefined;
 }

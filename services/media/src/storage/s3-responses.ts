@@ -31,9 +31,9 @@ export interface ObjectHeaders {
 }
 
 /**
- * Reads the length and the version of an object from the headers of an S3 response. The version is the ETag. The server
- * versitygw omits it for a copy whose source is replaced at that moment; the modification time then serves as the
- * version, which no move accepts.
+ * Reads the length and the version of an object from the headers of an S3 response. The version is the ETag. The server versitygw
+ * omits the ETag of a copy whose source is replaced at that moment. Then the modification time serves as the version, and a move
+ * that compares this version fails.
  */
 export function toStoredObject(
   headers: ObjectHeaders,

@@ -18,7 +18,7 @@ async function identify(pid: number): Promise<string | undefined> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // Any error other than `ESRCH` means that the process exists and belongs to another user.
+    // `ESRCH` means that no process has this id. After any other error the process exists and belongs to another user.
     if (error instanceof Error && "code" in error && error.code === "ESRCH") return undefined;
   }
   const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");

@@ -16,9 +16,15 @@ const NAME = /^media-check-(?:([0-9a-f]{8}-\d+-\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}
  */
 const MAX_WAIT_MS = 30_000;
 const MAX_WAITING = 500;
-/** Maximum number of checks and imports of one workspace that wait for space. */
+/**
+ * Maximum number of checks and imports of one workspace that wait for space. Further ones fail at once, and their clients try
+ * again.
+ */
 const MAX_WAITING_PER_WORKSPACE = 60;
-/** An inspection may write a second file, which platforms receive. */
+/**
+ * Number of files for which an inspection reserves space: the inspected file, and the second file that platforms may receive
+ * instead.
+ */
 const FILES_PER_INSPECTION = 2;
 /** Ratio of the budget of small files to the budget of large files. */
 const SMALL_BUDGET = 1 / 8;

@@ -42,7 +42,7 @@ export function hostileHeifs(): HostileFile[] {
   ];
 }
 
-/** Replaces four bytes at this distance from the name of a box. */
+/** Replaces the four bytes that begin `distance` bytes after the start of a box's name. */
 function patch(file: Buffer, name: string, distance: number, value: number): Buffer {
   const copy = Buffer.from(file);
   copy.writeUInt32BE(value, file.indexOf(name) + distance);

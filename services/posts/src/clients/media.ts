@@ -92,7 +92,7 @@ function toMap(media: readonly Media[]): ReadonlyMap<string, Media> {
 }
 
 /**
- * Describes a media item by the file that platforms receive unless it is converted for them, because the limits of platforms
+ * Describes a media item by the file that platforms receive when no rendition is made for them, because the limits of platforms
  * apply to that file.
  */
 export function toPostMedia(media: Media): PostMedia {

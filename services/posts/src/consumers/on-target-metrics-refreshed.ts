@@ -3,7 +3,7 @@ import { handleEvents } from "@postrider/shared/bus/consumer";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { applyTargetMetrics } from "#src/operations/apply-target-metrics.ts";
 
-/** Stores the counters of published posts that the delivery service read on platforms. */
+/** Stores the metrics of published posts that the delivery service read on platforms. */
 export const onTargetMetricsRefreshed = handleEvents(
   TargetMetricsRefreshedSchema,
   async (tx, events) => {

@@ -149,7 +149,7 @@ export async function extendTargets(
 export interface NextDue {
   /** Milliseconds until the next scheduled post is due, negative if it is late; null if no post is scheduled. */
   readonly dueMs: number | null;
-  /** A time before which the query found no scheduled post. It is at least a minute before the database's time. */
+  /** The query found no scheduled post that is due before this time. The time is at least a minute before the database's time. */
   readonly floor: Date;
 }
 

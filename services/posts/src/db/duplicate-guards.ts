@@ -50,10 +50,10 @@ function rowsOf(sql: ISql, guards: readonly Guard[]) {
 }
 
 /**
- * Returns the SQL that inserts duplicate guards and returns the ids of the targets that got a guard. A target gets no
- * guard if another target already guards the same content on its account. A unique index decides between concurrent
- * posts. With `force` every target gets a guard, whatever other targets guard. A guard that a concurrent transaction
- * forces is not seen: the forced post counts as the later one.
+ * Returns the SQL that inserts duplicate guards and returns the ids of the targets that got a guard. A target gets no guard if
+ * another target already guards the same content on its account. A unique index decides between concurrent posts. With `force`
+ * every target gets a guard, whatever other targets guard. A statement without `force` does not see a guard that a concurrent
+ * transaction inserts with `force`. Both posts are then stored, as if the forced post were the later one.
  */
 export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
   if (force) {

@@ -37,7 +37,9 @@ export interface Acceptance {
   /** Whether the post may be stored although another post has the same content. */
   readonly force: boolean;
   readonly events: readonly OutboxEvent[];
-  /** What the events say about each demanded quota if the post uses it up, as proto JSON without the amounts. */
+  /**
+   * What the events say about each quota counter of the post if the post uses the counter up, as proto JSON without the amounts.
+   */
   readonly exhaustions: readonly {
     readonly subject: string;
     readonly period: string;

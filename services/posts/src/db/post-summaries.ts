@@ -34,7 +34,9 @@ export interface ListFilter {
   readonly status: PostStatus | undefined;
   readonly platform: PlatformId | undefined;
   readonly createdVia: string | undefined;
-  /** Only posts whose effective time is not earlier are listed. */
+  /**
+   * Only posts whose effective time is not earlier are listed. It is the scheduled time, and without one the time of creation.
+   */
   readonly from: Date | undefined;
   /** Only posts whose effective time is earlier are listed. */
   readonly before: Date | undefined;

@@ -40,7 +40,7 @@ export interface TargetJson {
   readonly errorRetryable: boolean | null;
   readonly attemptCount: number;
   readonly nextAttemptAt: string | null;
-  /** Proto JSON of TargetMetrics; null until the delivery service reported counters. */
+  /** Proto JSON of TargetMetrics; null until the delivery service reported metrics. */
   readonly metrics: JsonValue | null;
 }
 
@@ -172,7 +172,6 @@ export interface PostRef {
   readonly postId: string;
 }
 
-/** A locked post, with its status. */
 export interface LockedPost extends PostRef {
   readonly status: PostStatus;
 }

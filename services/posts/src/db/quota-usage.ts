@@ -24,7 +24,7 @@ interface ReservedRow extends QuotaUsage, Pick<QuotaKey, "subject" | "period"> {
 export interface Reservation {
   readonly workspaceId: string;
   readonly demands: readonly QuotaDemand[];
-  /** The database time of the request. */
+  /** The time of the request by the database's clock. */
   readonly now: Date;
 }
 
@@ -165,9 +165,9 @@ export async function listQuotaUsage(
  * counter that is missing counts as zero.
  */
 export async function deletePastCounters(sql: ISql, limit: number): Promise<number> {
-  // As texts, the periods of months and days sort in the order of time. `skip locked` leaves counters that another
-  // transaction uses to the next run, so that this statement never waits for the transaction of a post. The statement
-  // reads the whole table, which is small once old counters are deleted. An index on the period would cost more,
+  // The periods of quota counters (months and days) are compared as texts, which sort in the order of time. `skip locked` leaves
+  // counters that another transaction uses to the next run, so that this statement never waits for the transaction of a post. The
+  // statement reads the whole table, which is small once old counters are deleted. An index on the period would cost more,
   // because every new counter would have to be added to it.
   const deleted = await sql`
     delete from quota_usage

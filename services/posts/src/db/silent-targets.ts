@@ -4,30 +4,34 @@ import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import { type TargetKey, toRecords } from "./targets.ts";
 
 /**
- * Which targets the sweep claims at a time. The sweep asks the delivery service about targets without a recent report.
+ * Selects the targets that the sweep claims with one statement. The sweep asks the delivery service about targets without a
+ * recent report.
  */
 export interface SilencePage {
   /** Milliseconds without a report of the delivery service after which a target counts as silent. */
   readonly silentMs: number;
   readonly limit: number;
-  /** Claims only targets whose silence began at this time or later. A Postgres timestamp as text. */
+  /**
+   * Only targets whose silence began at this time or later are claimed. Silence is the time without a report. The value is a
+   * Postgres timestamp as text.
+   */
   readonly since: string;
 }
 
-/** Value of `since` with which a sweep claims its first page of targets: the page includes the longest silence. */
+/** Value of `since` for the first targets that a sweep claims: it excludes no target, however long ago its last report was. */
 export const FIRST_SILENCE = "-infinity";
 
 interface Silent {
   /**
-   * Time at which the silence of the target began: a Postgres timestamp as text, with all digits. The next page of the
-   * sweep starts at the time of the last target.
+   * Time at which the target's time without a report began: a Postgres timestamp as text, with all digits. For its next targets
+   * the sweep sets `since` to the value of the last target.
    */
   readonly silentSince: string;
 }
 
 /**
- * Longest time between two questions to the delivery service about a target, as a multiple of the time without a report
- * after which the target counts as silent.
+ * Maximum time between two questions to the delivery service about a target, in multiples of `silentMs`. After `silentMs` without
+ * a report a target counts as silent.
  */
 const MAX_BACK_OFF = 8;
 

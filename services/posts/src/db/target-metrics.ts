@@ -2,17 +2,17 @@ import type { JsonValue } from "@bufbuild/protobuf";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { PostRef } from "#src/db/posts.ts";
 
-/** Counters of a published target that the delivery service read on the platform. */
+/** The metrics of a published target that the delivery service read on the platform. */
 export interface MetricsReport extends PostRef {
   readonly targetId: string;
-  /** Proto JSON of TargetMetrics. */
+  /** The metrics of the target as proto JSON of the message TargetMetrics. */
   readonly metrics: JsonValue;
   readonly refreshedAt: Date;
 }
 
 /**
- * Stores the counters of those targets whose stored counters are older, and returns the posts of these targets. A report
- * whose workspace, post and target do not belong together changes nothing. Each target may occur only once in a call.
+ * Stores the metrics of those targets whose stored metrics are older, and returns the posts of these targets. A report whose
+ * workspace, post and target do not belong together changes nothing. Each target may occur only once in a call.
  */
 export async function updateTargetMetrics(
   tx: TransactionSql,

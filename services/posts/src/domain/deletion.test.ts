@@ -21,7 +21,7 @@ const error = { code: "platform_unavailable", message: "", retryable: true };
 const once = { isConnected: true, again: false };
 const anew = { isConnected: true, again: true };
 
-test("requestDeletion changes published targets and, when the deletion is repeated, also targets whose deletion has failed", () => {
+test("requestDeletion starts the deletion of published targets and, when the deletion is repeated, also of targets whose deletion has failed", () => {
   for (const status of TARGET_STATUSES) {
     const target = { ...PUBLISHED, status };
     expect(requestDeletion(target, once) !== target).toBe(status === "published");

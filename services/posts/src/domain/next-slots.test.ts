@@ -153,7 +153,7 @@ test("the free queue slots are the instants of all active rules that are not tak
   );
 });
 
-test("a queue slot belongs to the oldest active rule with its instant", () => {
+test("a queue slot belongs to the oldest active rule that creates a slot at the same time", () => {
   fc.assert(
     fc.property(rules, (given) => {
       for (const { slotAt, ruleId } of freeSlots(given, range, NONE)) {

@@ -9,7 +9,6 @@ export const POST_STATUSES = [
   "cancelled",
 ] as const;
 
-/** The status of a post. */
 export type PostStatus = (typeof POST_STATUSES)[number];
 
 /**
@@ -27,7 +26,6 @@ export const TARGET_STATUSES = [
   "cancelled",
 ] as const;
 
-/** The status of a publishing target. */
 export type TargetStatus = (typeof TARGET_STATUSES)[number];
 
 /**
@@ -168,7 +166,7 @@ export function shownTargetStatus(post: PostStatus, target: TargetStatus): Targe
 
 const KNOWN_STATUSES: ReadonlySet<string> = new Set(POST_STATUSES);
 
-/** Whether a text is the status of a post. */
+/** Whether a text is one of the possible statuses of a post. */
 export function isPostStatus(text: string): text is PostStatus {
   return KNOWN_STATUSES.has(text);
 }

@@ -74,7 +74,7 @@ export interface TargetViolation {
   readonly limit?: number;
   readonly actual?: number;
   readonly index?: number;
-  /** What the platform would take instead, in symbols that need no translation, or the values that it would take. */
+  /** The values that the platform would accept, or a condition that it sets, in symbols that need no translation. */
   readonly fits?: string | readonly string[];
 }
 

@@ -29,7 +29,7 @@ export function* slotInstants(
   let last = range.after.getTime();
   for (const day of slotDays(timetable, range)) {
     for (const time of times) {
-      // The slots of a timetable are in order of time, so no later slot is in the range.
+      // The slots of a timetable are in order of time, so all later slots are after the range, too.
       const at = clock.instantOf(day, time);
       if (at > until) return;
       if (at <= last) continue;

@@ -76,7 +76,8 @@ function applies(target: TargetState, update: TargetUpdate): boolean {
   // A report that a target was published is applied at any time and from any generation (publish request) of the
   // target.
   if (update.status === "published" && target.status !== "published") return true;
-  // Any other report about a target is applied only from its current generation (its newest publish request).
+  // A report that does not say that the target was published is applied only if it is about the current generation of the target
+  // (its newest publish request).
   const counts = update.status === "published" || update.generation === target.generation;
   return counts && isNewer(target, update);
 }
@@ -224,7 +225,7 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
   const { workspaceId, accountId, platform, dueDay } = target;
   if (dueDay === null) return [];
   const at = new Date(dueDay);
-  // The limits are not used, because this function returns only the keys of the quota counters.
+  // The key of a quota counter does not depend on the limits of the workspace, so no limits are passed here.
   const limits = { monthly: 0, daily: null };
   const month = monthlyCounter(workspaceId, at, limits);
   const day = dailyCounter({ accountId, platform }, at, limits);

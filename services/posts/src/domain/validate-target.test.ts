@@ -34,7 +34,7 @@ const animation = (change: Partial<TargetMedia> = {}): TargetMedia =>
 
 const times = <T>(count: number, item: T): T[] => Array.from({ length: count }, () => item);
 
-/** A valid target for each platform. */
+/** For each platform, a target that breaks none of its rules. */
 const VALID = {
   instagram: { platform: "instagram", text: "hello", media: [image()] },
   x: { platform: "x", text: "hello", media: [] },
@@ -389,7 +389,7 @@ test.each<[PlatformId, TargetMedia]>([
   expect(check(platform, { media: [item] })).toEqual([]);
 });
 
-test("an image outside the ratios of the platform has no violation where the account pads or crops it", () => {
+test("an image outside the aspect ratios that a platform accepts has no violation if the settings of the account have it padded or cropped", () => {
   const tall = [image({ width: 700, height: 1000 })];
   expect(check("instagram", { media: tall, settings: {} })).toHaveLength(1);
   expect(check("instagram", { media: tall, settings: { imageFit: "pad" } })).toEqual([]);

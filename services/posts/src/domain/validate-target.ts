@@ -141,7 +141,9 @@ function forbiddenCharacters(
   return found ? [{ code: "forbidden_characters", field }] : [];
 }
 
-/** The values of privacy that a post can have. Settings of accounts choose the further values that platforms have. */
+/**
+ * Values of the privacy field of posts. Privacy values that only one platform has are set in the settings of the account instead.
+ */
 const PRIVACIES: ReadonlySet<string> = new Set(["public", "unlisted", "private"]);
 
 function validatePrivacy({ privacy }: TargetInput, rules: PlatformRules): TargetViolation[] {

@@ -1,7 +1,5 @@
-/** Number of milliseconds in a minute. */
 export const MINUTE_MS = 60_000;
 
-/** Number of milliseconds in a day of 24 hours. */
 export const DAY_MS = 24 * 60 * MINUTE_MS;
 
 const SECOND_MS = 1000;

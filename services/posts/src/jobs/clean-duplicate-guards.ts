@@ -18,7 +18,7 @@ export function startCleaningDuplicateGuards(sql: Sql, logger: Logger): AsyncDis
     onError: (error) =>
       logger.warn(
         { err: error, job: "clean-duplicate-guards" },
-        "expired records that prevent duplicate posts could not be deleted; the job clean-duplicate-guards tries again",
+        "expired duplicate guards could not be deleted; the job clean-duplicate-guards tries again",
       ),
   });
 }

@@ -21,8 +21,8 @@ const BATCH_POSTS = 2000;
  */
 const BATCH_MISSED = 100;
 /**
- * Maximum milliseconds between two queries for due posts. The scheduler cannot know of an earlier post if another
- * replica accepted it and then stopped.
+ * Maximum milliseconds between two queries for due posts. Another replica may accept a post that is due earlier and stop before
+ * it wakes this scheduler; only the next query finds such a post.
  */
 const POLL_MS = 500;
 /** Milliseconds until the next query for due posts when every due post is locked by another replica. */
@@ -49,8 +49,8 @@ export async function startDueBatch({
   since = null,
 }: SchedulerDeps): Promise<number> {
   const count = await sql.begin(async (tx) => {
-    // The outbox relay has to wait here. When thousands of posts are due at once, all of them are started before the
-    // first events are published.
+    // `holdRelays` makes the outbox relay wait: when thousands of posts are due at once, all of them are started before the first
+    // events are published.
     const [batch] = await Promise.all([
       startDuePosts(tx, { missedAfterMs, limit: BATCH_POSTS, since }),
       holdRelays(tx),
@@ -130,8 +130,8 @@ export interface Scheduler extends AsyncDisposable {
  */
 export function startScheduler(options: SchedulerDeps & { readonly logger: Logger }): Scheduler {
   const { sql, logger } = options;
-  // A post is scheduled for a time after its API request. A post below the floor is therefore rare: its request took longer
-  // than the minute between the floor and the database's time.
+  // The floor is a time at least a minute before the database's time; searches skip posts that are due before it. A post below
+  // the floor is rare: it is scheduled for a time after its API request, so its request must have taken longer than that minute.
   const floor = new SearchFloor();
   let wakesAt = 0;
   const loop = startLoop({

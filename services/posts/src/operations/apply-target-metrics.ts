@@ -7,8 +7,8 @@ import { lockPosts, raiseVersions } from "#src/db/posts.ts";
 import { updateTargetMetrics, type MetricsReport } from "#src/db/target-metrics.ts";
 
 /**
- * Stores the counters of published targets, in the caller's transaction. Reports may arrive late, twice or in any order:
- * the newest stays. Posts are locked first, in id order. Reports about deleted posts are ignored.
+ * Stores the metrics of published targets, in the caller's transaction. Reports may arrive late, twice or in any order: the
+ * newest stays. Posts are locked first, in id order. Reports about deleted posts are ignored.
  */
 export async function applyTargetMetrics(
   tx: TransactionSql,

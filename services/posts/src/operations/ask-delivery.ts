@@ -19,7 +19,7 @@ import { requestPublishing } from "./publish-requests.ts";
 
 export type AskDeps = Pick<PostsDeps, "sql" | "tasks" | "nudgeRelay"> & { readonly logger: Logger };
 
-/** A target or a deletion that the delivery service is asked about. */
+/** A target or a deletion that the posts service asks the delivery service about. */
 type Question =
   | { readonly kind: "target"; readonly target: SilentTarget }
   | { readonly kind: "deletion"; readonly deletion: DeletionKey };
@@ -103,8 +103,8 @@ async function askTogether(deps: AskDeps, questions: readonly Question[]): Promi
 }
 
 /**
- * Applies answers of one kind in one transaction. If the transaction fails, each half of the answers is tried
- * separately.
+ * Applies answers about targets, or answers about deletions, in one transaction. If the transaction fails, each half of the
+ * answers is tried separately.
  */
 async function apply<T extends { readonly workspaceId: string; readonly targetId: string }>(
   deps: AskDeps,

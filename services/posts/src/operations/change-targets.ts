@@ -31,10 +31,7 @@ export interface PostChanges {
    * has to rise.
    */
   readonly attempted?: ReadonlySet<string>;
-  /**
-   * The status that the posts get, if a request decides about it. By default the status is derived from the targets of
-   * a post.
-   */
+  /** The status that the posts get, if a request sets it. By default the status is derived from the targets of a post. */
   readonly command?: PostStatus;
   /** The API request that led to the change, by post; the default is the current request. */
   readonly causes?: ReadonlyMap<string, Cause>;

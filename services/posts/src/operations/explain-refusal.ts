@@ -41,7 +41,7 @@ export async function findDuplicateError(
   const clashes = guards.length === 0 ? [] : await listClashes(sql, guards);
   if (clashes.length === 0) return undefined;
   const byAccount = new Map(clashes.map((clash) => [clash.accountId, clash]));
-  // The error lists the other posts in the order of the accounts in the request.
+  // The error `duplicate_content` lists the other posts in the order of the accounts in the request.
   const found = guards.flatMap(({ accountId }) => byAccount.get(accountId) ?? []);
   return conflict(
     "duplicate_content",

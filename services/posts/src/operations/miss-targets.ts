@@ -32,8 +32,8 @@ export async function missTargets(
   try {
     ({ ended } = await tasks.cancelTargets({ postId: first.postId, targets: closed }));
   } catch (error) {
-    // An older publish request of a target may have published it, so no target is marked as failed yet. The next sweep
-    // asks the delivery service again.
+    // The delivery service does not close a target that an older publish request may have published. No target is then marked as
+    // failed, and the next sweep asks the delivery service again.
     if (error instanceof ServiceError && error.reason === "post_publishing") return;
     throw error;
   }
@@ -41,8 +41,8 @@ export async function missTargets(
 }
 
 /**
- * Applies the outcomes of targets that had ended before the delivery service closed them, and marks the other targets
- * as failed.
+ * Applies the outcomes of targets that had ended before the delivery service closed them (promised not to publish them), and
+ * marks the other targets as failed.
  */
 async function failMissedTargets(
   tx: TransactionSql,

@@ -111,7 +111,8 @@ async function writePost(
   });
   const isMoved = status !== post.status || scheduledAt?.getTime() !== post.scheduledAt?.getTime();
   const placed = { ...placement, workspaceId, postId, version: post.version + 1, occurredAt: now };
-  // An added account can use up a quota although the post keeps its time.
+  // The event of the post also reports used-up quotas. It is therefore also appended for an unchanged time, when an added account
+  // uses up a quota.
   if (isMoved || exhausted.length > 0)
     await appendEvents(tx, postPlaced({ ...placed, exhausted }, targets));
 }

@@ -79,8 +79,8 @@ interface Prepared {
 }
 
 /**
- * Maximum number of times that an update or publish request reads the post and the data from other services. It reads
- * them again only if a concurrent request has changed the post so much that the data does not suffice.
+ * Maximum number of times that an update or publish request reads the post and the data from other services, before it fails as
+ * unavailable. It reads them again only if a concurrent request has changed the post so much that the data does not suffice.
  */
 const MAX_ROUNDS = 20;
 

@@ -34,9 +34,9 @@ import {
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
 
-/** Maximum number of times that CreatePost checks a post; it checks again when its claim on the media has expired. */
+/** Maximum number of checks of a post, then CreatePost is unavailable. A check is repeated when the claim on media expired. */
 const MAX_CHECKS = 2;
-/** Maximum number of attempts to insert a post; it is tried again when the row that prevented the insert is gone. */
+/** Maximum number of inserts of a post, then CreatePost is unavailable. An insert is repeated when the row in its way is gone. */
 const MAX_INSERTS = 5;
 
 /** A CreatePost request whose post was checked, and the data from which the post is built. */

@@ -26,8 +26,8 @@ type Deps = Pick<PostsDeps, "sql" | "accounts" | "media" | "tasks" | "nudgeRelay
 type Response = MessageInitShape<typeof DeletePostResponseSchema>;
 
 /**
- * Maximum number of attempts to delete a post. An attempt fails when another request changes the post between the calls
- * to other services and the lock.
+ * Maximum number of attempts to delete a post, before the request fails as unavailable. An attempt fails when another request
+ * changes the post between the calls to other services and the lock.
  */
 const MAX_ROUNDS = 5;
 

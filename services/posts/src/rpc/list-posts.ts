@@ -15,7 +15,7 @@ import { toPostSummary } from "#src/rpc/to-post-summary.ts";
 
 type Deps = Pick<PostsDeps, "sql" | "cursorKeys">;
 
-/** Approximate maximum size of a page of posts. */
+/** Approximate maximum size in bytes of a page of posts. A longer page ends early, with a cursor for the next page. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
 /** Lists a page of posts. The page ends early when it would be too large; the cursor says whether another page follows. */

@@ -6,8 +6,9 @@ import type { UnknownCall } from "#src/publishing/verdict.ts";
 import type { LeastVisible } from "./least-visible.ts";
 
 /**
- * How one step of a live check ended: `ok` = our assumption held · `warning` = the platform gives no way to find out, or
- * the operator should know something · `failed` = our assumption did not hold · `skipped` = the step does not apply.
+ * How one step of a live check ended: `ok` = the platform behaved as Postrider assumes · `warning` = the platform gives
+ * no way to find out, or the operator should know something · `failed` = the platform behaved differently · `skipped` =
+ * the step does not apply.
  */
 export interface LiveCheckStep {
   readonly name: string;
@@ -16,7 +17,7 @@ export interface LiveCheckStep {
   readonly tookMs: number;
 }
 
-/** What a step found, before its name and duration are known. */
+/** What a step of a live check found, before the step's name and duration are known. */
 export type StepFinding = Pick<LiveCheckStep, "status" | "found">;
 
 /** The post of a live check on the platform. */
@@ -38,14 +39,17 @@ export type CallPermission =
     }
   | { readonly kind: "refused"; readonly message: string };
 
-/** Where a live check records what it does, so that after a crash an operator learns what is left on the platform. */
+/**
+ * The journal of a live check: what the check did is stored there, so that after a crash an operator learns which post is
+ * left on the platform.
+ */
 export interface LiveCheckJournal {
   addStep(step: LiveCheckStep): Promise<void>;
-  /** Records that the publishing call begins; granted at most once per live check. */
+  /** Records that the publishing call begins, and permits the call, at most once per live check. */
   beginCall(): Promise<CallPermission>;
-  /** Records the post that the platform has from now on. */
+  /** Records the post of the live check, which the platform has from now on. */
   keepPost(post: LivePost): Promise<void>;
-  /** Records that the platform no longer has the post. */
+  /** Records that the platform no longer has the post of the live check. */
   dropPost(): Promise<void>;
 }
 
@@ -63,9 +67,9 @@ export interface LiveCheckContext {
   readonly openPermalink?:
     | ((permalink: string, signal: AbortSignal) => Promise<number>)
     | undefined;
-  /** Maximum time in milliseconds for which a step waits for the platform. */
+  /** Maximum time in milliseconds for which a step of a live check waits for the platform. */
   readonly patienceMs: number;
-  /** Aborted when the process stops. What the check has left on the platform is still deleted. */
+  /** Is aborted when the process stops. A post of the live check that is on the platform is deleted all the same. */
   readonly stopping: AbortSignal;
 }
 

@@ -3,14 +3,14 @@ import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
 import { isNotThere, lookUntil } from "./look.ts";
 
-/** Name of the step that deletes the post. */
+/** Name of the step of a live check that deletes its post. */
 export const DELETE_STEP = "delete it";
-/** Maximum time in milliseconds for which the deletion is tried. */
+/** Maximum time in milliseconds for which a live check tries to delete its post. */
 const DELETE_MS = 30_000;
-/** Wait in milliseconds before a deletion that may still succeed is repeated. */
+/** Wait in milliseconds before a live check repeats a deletion that may still succeed. */
 const RETRY_MS = 2_000;
 
-/** Says what may be left on the platform when the id of the post is not known. */
+/** Says what a live check may leave on the platform when the id of its post is not known. */
 export function nameRest({ connector, publication, post }: LiveCheckContext): StepFinding {
   const { text } = publication;
   if (!connector.canDelete) {
@@ -23,7 +23,10 @@ export function nameRest({ connector, publication, post }: LiveCheckContext): St
   return { status: "warning", found };
 }
 
-/** Deletes the post; repeats a failed deletion while it may still succeed. A stopping process tries once. */
+/**
+ * Deletes the post of a live check; repeats a failed deletion while it may still succeed. A process that stops tries
+ * once.
+ */
 async function tryDelete(
   { connector, publication, patienceMs, stopping }: LiveCheckContext,
   externalId: string,

@@ -3,7 +3,7 @@ import type { FindPublication } from "#src/publishing/connector.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
 import type { LiveCall, LiveCheckContext } from "./check-context.ts";
 
-/** Maximum time in milliseconds of one search of a platform. */
+/** Maximum time in milliseconds that a live check gives one search of a platform. */
 const LOOK_MS = 60_000;
 /** Maximum wait in milliseconds between two searches; a live check searches more often than reconciliation does. */
 const MAX_WAIT_MS = 5_000;

@@ -91,7 +91,7 @@ function failed(found: string): StepFinding {
   return { status: "failed", found };
 }
 
-/** Converts the outcome of a call after which the platform has the post. */
+/** Converts the outcome of a live check's successful publishing call to the result of the step. */
 function toPublished(
   { externalId, permalink, caveat, askLater }: Extract<Outcome, { kind: "published" }>,
   call: LiveCall,
@@ -125,7 +125,7 @@ function toCalled(outcome: Outcome, call: LiveCall): Called {
   return { finding: failed(describeFailure(outcome)) };
 }
 
-/** Makes the publishing call once, if the journal of the live check grants it. */
+/** Makes the publishing call once, if the journal of the live check permits it. */
 export async function publish(context: LiveCheckContext, handles: Handles): Promise<Called> {
   const permission = await context.journal.beginCall();
   if (permission.kind === "refused")

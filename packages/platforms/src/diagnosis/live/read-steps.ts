@@ -4,7 +4,7 @@ import type { Verdict } from "#src/publishing/verdict.ts";
 import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-context.ts";
 import { isNotThere, lookUntil } from "./look.ts";
 
-/** What a search found; `post` is the post that it identified. */
+/** What a search of a live check found; `post` is the post that the search identified. */
 export interface Looked {
   readonly finding: StepFinding;
   readonly post?: LivePost;
@@ -36,7 +36,7 @@ function judgePresent(
 const NOT_FOUND =
   "the search did not find the post: after a lost answer, Postrider could not have found it either";
 
-/** Decides how a step ends whose search did not find the post. */
+/** Decides how a step of a live check ends if its search did not find the post. */
 function judgeMissing(verdict: Exclude<Verdict, { kind: "present" }>): StepFinding {
   if (isNotThere(verdict)) return { status: "failed", found: NOT_FOUND };
   if (verdict.kind === "cannot_tell") return { status: "warning", found: verdict.message };
@@ -56,7 +56,7 @@ function judge(verdict: Verdict, expected: LivePost | undefined): Looked {
     : { finding: judgeMissing(verdict) };
 }
 
-/** Whether the post was found, or a further search cannot find it. */
+/** Whether the search can end: the post was found, or a further search cannot find it. */
 function isEnd({ kind }: Verdict): boolean {
   return kind !== "look_again" && kind !== "absent";
 }

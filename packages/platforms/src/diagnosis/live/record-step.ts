@@ -2,7 +2,7 @@ import type { LiveCheckContext, LivePost, StepFinding } from "./check-context.ts
 
 type Journal = Pick<LiveCheckContext, "journal">;
 
-/** Runs one step, records how it ended, and returns its result. */
+/** Runs one step of a live check, records how the step ended, and returns its result. */
 export async function recordStep<T extends { readonly finding: StepFinding }>(
   { journal }: Journal,
   name: string,
@@ -15,7 +15,7 @@ export async function recordStep<T extends { readonly finding: StepFinding }>(
   return result;
 }
 
-/** Runs one step whose only result is its finding. */
+/** Runs one step of a live check whose only result is its finding. */
 export async function recordFinding(
   context: Journal,
   name: string,

@@ -71,14 +71,19 @@ async function checkUnpublished(
   return await removePost(context, call, post);
 }
 
-/** Says what may be left on the platform when the post's id is unknown. If this process stops, another one searches on. */
+/**
+ * Says what a live check may leave on the platform when the post's id is unknown. If this process stops, another one
+ * continues the search.
+ */
 async function leavePost(context: LiveCheckContext): Promise<LiveCheckEnd> {
   if (context.stopping.aborted) return "interrupted";
   await recordFinding(context, DELETE_STEP, () => nameRest(context));
   return "ended";
 }
 
-/** Ends a check whose preparation failed. It may have created a post that stays unpublished if its answer was lost. */
+/**
+ * Ends a live check whose preparation failed. The preparation may have created an unpublished post whose answer was lost.
+ */
 async function endUnprepared(
   context: LiveCheckContext,
   { isRefused }: Prepared,
@@ -89,7 +94,7 @@ async function endUnprepared(
 
 /**
  * Tests the platform with one post through the connector's own code: prepares and publishes it once, reads it back as
- * reconciliation would, deletes it and reads again. Each step says whether our assumption about the platform held.
+ * reconciliation would, deletes it and reads again. Each step says whether the platform behaved as Postrider assumes.
  */
 export async function runLiveCheck(context: LiveCheckContext): Promise<LiveCheckEnd> {
   const prepared = await recordStep(context, "prepare", () =>

@@ -39,7 +39,7 @@ const SOURCE: MetricsSource = {
   }),
 };
 
-/** Metrics of a video whose post cannot be found by the id of the video. */
+/** What is read about a video whose post cannot be found by the id of the video: its likes and comments only. */
 const VIDEO_SOURCE: MetricsSource = {
   counters: "likes.summary(total_count).limit(0),comments.summary(total_count).limit(0)",
   insights: [],

@@ -17,7 +17,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 const MAX_PAGES = 14;
 
 const MISSING: MetricsReading = { kind: "missing" };
-/** The code concerns only this post. A code that concerns the account would pause the metrics of all its posts. */
+/** This error code concerns only one post. A code that concerns the account would pause the metrics of all its posts. */
 const TOO_OLD: MetricsReading = {
   kind: "refused",
   code: "content_rejected",

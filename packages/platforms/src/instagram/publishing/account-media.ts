@@ -98,7 +98,10 @@ export async function findPermalink(
   return answer.status === 200 ? (text(answer.json, "permalink") ?? null) : null;
 }
 
-/** Reads the link of a new post from the list of the account's posts, which Instagram also shows to Page tokens whose reads it refuses. */
+/**
+ * Reads the link of a new post from the list of the account's posts, which Instagram also shows to Page tokens that may
+ * not read single posts.
+ */
 async function findListedPermalink(
   api: GraphApi,
   account: AccountAccess,

@@ -23,7 +23,7 @@ export function fileAt(
   return place === "carousel" ? undefined : media[place];
 }
 
-/** Returns the parameters with which the container is created. */
+/** Returns the parameters with which the Instagram container is created. */
 export function describeContainer({
   publication,
   place,

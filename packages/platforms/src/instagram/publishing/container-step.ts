@@ -46,8 +46,8 @@ export function createContainerSteps(api: GraphApi, files: number): readonly Pre
 }
 
 /**
- * Ends a preparation step when its own Instagram container has reached the step's goal. While another container makes
- * progress first, the step runs again.
+ * Ends a preparation step when its Instagram container is as far as this step has to bring it, for example created or
+ * ready. While another container of the post makes progress first, the step runs again.
  */
 function toProgress(
   made: StepResult,

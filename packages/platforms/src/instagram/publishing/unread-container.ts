@@ -22,7 +22,8 @@ export function isReadyUnread(
 ): boolean {
   const isVideo = place !== "carousel" && media[place]?.kind === "video";
   if (isVideo) return misses >= VIDEO_MISSES;
-  // One container has shown that reads are refused, so the others of the post need not show it again.
+  // If another container of the post already counts as ready without a readable status, one refused read is enough for
+  // this one.
   return misses >= IMAGE_MISSES || (misses > 0 && hasUnread(handles, media.length));
 }
 

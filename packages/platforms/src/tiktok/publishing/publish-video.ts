@@ -38,8 +38,7 @@ function toOutcome(status: number): Outcome {
     case 429:
       return { kind: "unknown", message, limitedForMs: LIMIT_WAIT_MS };
     default:
-      // It is unknown whether TikTok publishes the video. The later status check asks TikTok how many bytes of the
-      // video it has.
+      // TikTok may or may not publish the video. The status check later asks TikTok how many bytes of the video it has.
       return { kind: "unknown", message };
   }
 }

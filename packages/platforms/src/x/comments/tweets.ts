@@ -8,7 +8,7 @@ import { toRepeatableFailure } from "../publishing/failures.ts";
 
 const ID = /^\d{1,19}$/;
 
-/** The fields of a reply that a comment consists of. */
+/** The fields of a reply on X from which a comment is made. */
 export const COMMENT_FIELDS = {
   "tweet.fields": "author_id,created_at,entities,note_tweet,public_metrics,referenced_tweets",
   expansions: "author_id",

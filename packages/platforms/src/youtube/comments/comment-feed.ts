@@ -9,7 +9,10 @@ import { toThreadComment } from "./threads.ts";
 export const STATUSES = ["published", "heldForReview"] as const;
 export type Status = (typeof STATUSES)[number];
 
-/** Number of threads per page of YouTube; at least the maximum of a page of ours. */
+/**
+ * Number of comment threads per page of YouTube. It is at least the maximum number of comments on a page that Postrider
+ * returns.
+ */
 const PAGE_SIZE = 100;
 
 /** A position in one of YouTube's lists: the token of a page; null for the first page, undefined after the last page. */

@@ -9,7 +9,10 @@ import { readYoutube } from "./calls.ts";
 import { toCommentPermalink } from "./reply.ts";
 
 const PAGE_SIZE = "100";
-/** Maximum number of pages of replies that are read: 2,000 replies to one comment. */
+/**
+ * Maximum number of pages that one search for a reply reads: 2,000 replies to one comment. If there are more, the search
+ * is repeated later and decides nothing.
+ */
 const MAX_PAGES = 20;
 
 /**

@@ -19,8 +19,9 @@ export function toPlaylistHandles(videoId: string, playlistId: string): Handles 
 }
 
 /**
- * Maps a refused call to its consequence. After a definite refusal the video stays published without the playlist, and the
- * post says why. Any other failure may be temporary, for example because YouTube does not list a new video yet.
+ * Decides what follows when YouTube refuses to add a video to a playlist. After a definite refusal the video stays
+ * published without the playlist, and the post says why. Any other failure may be temporary, for example because YouTube
+ * does not list a new video yet.
  */
 function toConsequence(answer: Answer, { playlistId }: Place): Details {
   if (answer.kind === "no_answer") return { kind: "not_yet" };

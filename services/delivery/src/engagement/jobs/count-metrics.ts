@@ -29,7 +29,7 @@ const limited = createGauge(
 
 type CountDeps = Pick<EngagementDeps, "sql" | "connectors">;
 
-/** Counts the due targets once and sets the metrics. */
+/** Counts the targets whose metrics are due once, and sets the gauges. */
 export async function measureMetrics({ sql, connectors }: CountDeps): Promise<void> {
   const byPlatform = new Map(
     Object.values(connectors.metrics).map((connector) => [connector.platform as string, connector]),
@@ -57,7 +57,7 @@ export function startCountMetrics(deps: CountDeps & Pick<EngagementDeps, "logger
     onError: (error) =>
       deps.logger.debug(
         { err: error },
-        "the due refreshes of metrics could not be counted; the gauges keep their last values",
+        "the posts whose metrics are due for a refresh could not be counted; the gauges keep their last values",
       ),
   });
 }

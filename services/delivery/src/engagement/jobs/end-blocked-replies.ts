@@ -36,7 +36,7 @@ export function startEndBlockedReplies(deps: Deps): Loop {
     onError: (error) =>
       deps.logger.warn(
         { err: error, job: "end-blocked-replies" },
-        "the waiting private replies that the operator does not allow could not be ended; the job tries again",
+        "waiting private replies could not be ended although AUTOMATION_SENDING is `blocked`; none is sent, and the job end-blocked-replies tries again",
       ),
   });
 }

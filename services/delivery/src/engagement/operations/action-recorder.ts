@@ -30,7 +30,7 @@ interface Recorded {
 
 /** How long events about actions are collected before they are recorded in one transaction, in milliseconds. */
 const WINDOW_MS = 2;
-/** Maximum number of events about actions per transaction. */
+/** Maximum number of events about actions on comments that one transaction records. */
 const MAX_EVENTS = 100;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
@@ -114,7 +114,7 @@ export class ActionRecorder {
     const [first] = events;
     this.#deps.logger.error(
       { err: error, count: events.length, actionId: first?.id, event: first?.kind },
-      "the outcomes of comment actions could not be recorded, because of the database or a fault in our code; they are recorded in a simpler form",
+      "the database or Postrider's own code refused to record the outcomes of comment actions; each is recorded alone, without the platform's texts if it is refused again",
     );
   }
 
@@ -161,7 +161,7 @@ export class ActionRecorder {
     const decisions = new Map<ActionEvent, ActionDecision>();
     for (const event of events) {
       const action = actions.get(event.id);
-      // A restore from a backup may have removed the action.
+      // The action may be missing because a restore from a backup removed it.
       if (action === undefined) continue;
       const decision = decideAction({ action, now, random: random() }, event, policy);
       if (decision === undefined) continue;

@@ -10,7 +10,7 @@ import { withCredential } from "./account-access.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionCalls } from "./call-connector.ts";
 
-/** How one attempt to carry out an action ended. */
+/** How one attempt to carry out an action on a comment ended. */
 export type ActionEnd =
   /** The worker learned something about the action that the caller must record. */
   | { readonly kind: "learned"; readonly event: ActionEvent }
@@ -85,7 +85,7 @@ async function sendOnce(
   const callNumber = await mark(context, action, callMs);
   if (typeof callNumber !== "number") return callNumber;
   failpoint("delivery.after-action-mark");
-  // A process that is stopping or was delayed does not send the call.
+  // A process that is stopping or was delayed does not send the platform call.
   const isStale = stopping.aborted || !guard.mayStillSend();
   const outcome: ActionOutcome = isStale
     ? { kind: "not_sent" }
@@ -108,7 +108,7 @@ async function send(
   } catch (error) {
     deps.logger.error(
       { err: error, actionId: id },
-      "the call of a comment action threw an error; its outcome is unknown",
+      "the platform call of a comment action threw an error; whether the platform carried out the action is unknown",
     );
     return { kind: "unknown", message: "internal error" };
   }
@@ -128,7 +128,7 @@ async function mark(
     if (isUniqueViolation(error)) return onUnmarked(deps.random(), action, "busy");
     deps.logger.warn(
       { err: error, actionId: id },
-      "the database did not answer whether the call of a comment action may begin; the call is not sent, and the action is tried again",
+      "the database did not answer whether the platform call of a comment action may begin; the call is not sent, and the action is tried again",
     );
     return {
       kind: "learned",

@@ -105,7 +105,7 @@ export function toSignals(
 }
 
 /**
- * Returns the brake of a platform whose publishing calls are not held: none had an unknown outcome since the last
+ * Returns the brake of a platform whose publishing calls are not held, with no unknown outcome since the platform's last
  * answer.
  */
 export function releasedBrake(platform: string): PlatformBrake {
@@ -123,8 +123,8 @@ function afterProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): Platf
 }
 
 /**
- * Returns the brake after a probe that did not show whether the platform answers. The next probe does not wait until the
- * call of this one would have had to end.
+ * Returns the brake after a probe that did not show whether the platform answers. The next probe is due after the ordinary
+ * wait, or at the time that was planned before, if that is earlier.
  */
 function afterVoidProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): PlatformBrake {
   const probeAt = nextProbeAt(brake, now, policy);
@@ -171,7 +171,10 @@ function next(
     : counted;
 }
 
-/** Returns the new brake of a platform after publishing calls have ended, in the order of `signals`. */
+/**
+ * Returns the new brake of a platform, which decides whether its publishing calls are held, after publishing calls have ended,
+ * in the order of `signals`.
+ */
 export function nextBrake(
   brake: PlatformBrake,
   signals: readonly CallSignal[],
@@ -181,7 +184,7 @@ export function nextBrake(
   return signals.reduce((before, signal) => next(before, signal, now, policy), brake);
 }
 
-/** Whether two states of the brake of one platform are the same. */
+/** Whether two states of a platform's brake, which decides whether its publishing calls are held, are the same. */
 export function isSameBrake(a: PlatformBrake, b: PlatformBrake): boolean {
   return (
     a.unknownsInRow === b.unknownsInRow &&

@@ -191,8 +191,8 @@ class Claims {
   }
 
   /**
-   * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so one check per poll is enough.
-   * If no platform may be held, it releases those that a process with another setting holds or has held.
+   * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so one check per poll is
+   * enough. If the settings never hold platforms, it releases the platforms that a process with other settings has held.
    */
   async #lookForLosses(floors: TaskFloors): Promise<void> {
     this.#lookedAt = performance.now();

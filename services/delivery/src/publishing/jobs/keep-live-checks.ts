@@ -16,7 +16,7 @@ export function startKeepLiveChecks(
     onError: (error) =>
       logger.warn(
         { err: error, job: "keep-live-checks" },
-        "live checks could not be looked at; the job keep-live-checks tries again",
+        "the leases of live checks could not be renewed, or interrupted live checks could not be ended; the job keep-live-checks tries again",
       ),
   });
 }

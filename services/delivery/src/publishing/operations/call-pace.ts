@@ -6,7 +6,7 @@ import type { BrakePolicy } from "#src/publishing/domain/platform-brake.ts";
  * the platform until its call ends.
  */
 const EXTRA_CALL_MS = 5_000;
-/** How long after its answer to a publishing call a platform counts as one that answers, in milliseconds. */
+/** For this long after it has answered a publishing call, a platform counts as one that answers, in milliseconds. */
 const FRESH_MS = 10_000;
 /**
  * Maximum number of open publishing calls of a process to a platform that has not answered a publishing call recently.

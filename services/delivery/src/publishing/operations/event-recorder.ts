@@ -117,7 +117,7 @@ export class EventRecorder {
         targetId: first?.event.targetId,
         event: first?.event.kind,
       },
-      "the outcomes of targets could not be recorded, because of the database or a fault in our code; they are recorded in a simpler form",
+      "the database or Postrider's own code refused to record the outcomes of targets; each is recorded alone, without the platform's text if it is refused again",
     );
   }
 
@@ -155,7 +155,7 @@ export class EventRecorder {
       refusedEventsTotal.inc({ recorded: "nothing" });
       logger.error(
         { err: error, targetId, event: kind },
-        "the result of work on a target could not be recorded in any form; when its lease ends, another worker continues with the target as after a crash",
+        "the result of work on a target could not be recorded, not even without the platform's text; when the lease of its task ends, another worker continues as after a crash",
       );
     }
   }
@@ -176,7 +176,7 @@ export class EventRecorder {
     } catch (error) {
       this.#deps.logger.error(
         { err: error, targetId },
-        "the success of a publishing call could not be stored in its attempt",
+        "the success of a publishing call could not be stored with its attempt; unless it can be stored with its task, the platform is searched for the post",
       );
     }
   }

@@ -61,7 +61,7 @@ export class LiveChecks implements AsyncDisposable {
     return id;
   }
 
-  /** Records the check together with its entry in the audit log. */
+  /** Records the live check together with its entry in the audit log. */
   async #insert(
     { account: { workspaceId, id: accountId }, platform }: CheckedAccount,
     check: Pick<rows.NewLiveCheck, "id" | "text" | "mediaId">,
@@ -110,7 +110,7 @@ export class LiveChecks implements AsyncDisposable {
     } catch (error) {
       logger.warn(
         { err: error, liveCheckId: held.id },
-        "a live check was interrupted by an error; the job keep-live-checks deletes its post",
+        "a live check was interrupted by an error; the job keep-live-checks deletes its post and ends the check",
       );
       await leases.releaseLiveCheck(sql, held).catch(() => undefined);
     }

@@ -69,7 +69,7 @@ async function prepareGroup(
   } catch (error) {
     deps.logger.warn(
       { err: error, count: group.length },
-      "the files of targets could not be prepared; the targets are tried again later",
+      "the media service did not return the files of targets; the targets are tried again later",
     );
     return group.map(() => onFailure(error, deps.random()));
   }

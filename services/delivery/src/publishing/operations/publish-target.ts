@@ -70,7 +70,7 @@ async function tryOnce(
   const prepared = await prepare(context, inputs);
   if (prepared.kind !== "ready") return prepared;
   await using local = prepared.parts;
-  // Whether a server of the account's owner answers says nothing about the platform.
+  // Some accounts are on a server that their owner runs. Whether that server answers shows nothing about the platform.
   const isForeignHost = inputs.connector.isForeignHost?.(local.publication) ?? false;
   // A publishing call that sends media does not wait for other calls to the platform: such calls can take minutes, and
   // the platform can later say what became of an upload.

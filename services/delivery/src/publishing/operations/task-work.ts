@@ -15,7 +15,7 @@ export interface TaskInputs {
   /** The files of the post as the platform receives them, in order. */
   readonly media: readonly PublicationMedia[];
   readonly credential: Credential;
-  /** Aborted when another worker has claimed the task or the process stops. */
+  /** Signal that is aborted when another worker has claimed the task, or when the process stops. */
   readonly interrupted: AbortSignal;
 }
 

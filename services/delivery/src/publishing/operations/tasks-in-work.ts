@@ -7,8 +7,8 @@ import { isSuspect, nameTask, type ClaimedTask } from "#src/publishing/domain/ta
 /** Maximum number of publish tasks in work in this process at a time. */
 const MAX_IN_WORK = 300;
 /**
- * Number of publish tasks of one workspace in work in this process from which on no more are claimed. The tasks of one claim
- * can exceed it, but still leave capacity for other workspaces.
+ * Maximum number of publish tasks of one workspace in work in this process; at the maximum, no more of them are claimed. The
+ * tasks of one claim can exceed it, but still leave capacity for other workspaces.
  */
 const MAX_OF_WORKSPACE = 200;
 

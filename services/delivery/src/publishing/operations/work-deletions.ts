@@ -16,7 +16,7 @@ export interface DeletionContext {
     "sql" | "logger" | "connectors" | "accounts" | "settings" | "random"
   >;
   readonly recorder: DeletionRecorder;
-  /** Aborted when the process stops. */
+  /** Signal that is aborted when the process stops. */
   readonly stopping: AbortSignal;
 }
 

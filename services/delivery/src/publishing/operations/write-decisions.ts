@@ -49,7 +49,7 @@ export async function lockTargets(
   return { tasks, attempts, now };
 }
 
-/** Returns the last of the items with each key. */
+/** Returns one item for each key: the last one with this key. */
 function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   return [...new Map(items.map((item) => [name(item), item])).values()];
 }

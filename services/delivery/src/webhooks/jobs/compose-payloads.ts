@@ -9,8 +9,8 @@ import { composePage, PAGE_EVENTS } from "#src/webhooks/operations/compose.ts";
  */
 const POLL_MS = 1_000;
 /**
- * Shortest and longest pause in milliseconds before a service that did not answer is asked again for objects of webhook
- * events.
+ * Shortest and longest pause in milliseconds before a service that did not answer is asked again for the objects (posts,
+ * accounts, …) that webhook events show.
  */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
@@ -61,7 +61,7 @@ export function startComposer(
       if (page.unavailable.length > 0)
         logger.warn(
           { job: "compose-payloads", kinds: page.unavailable },
-          "a service did not answer, so webhook events about its objects wait; the job compose-payloads asks the service again after a pause",
+          "a service did not answer, so webhook events that need data of this service wait; the job compose-payloads asks the service again after a pause",
         );
       if (page.composed > 0) nudgeDispatcher();
       return page.claimed === PAGE_EVENTS;

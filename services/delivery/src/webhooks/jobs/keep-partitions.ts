@@ -35,8 +35,8 @@ export async function createMissingPartitions({ sql }: Pick<Options, "sql">): Pr
 }
 
 /**
- * Drops the partitions of the webhook history for days that are no longer kept, and deletes what still waits for their
- * deliveries.
+ * Drops the partitions of the webhook history for days that are no longer kept, and deletes their waiting deliveries from the
+ * queue.
  */
 export async function dropOldPartitions({
   sql,
@@ -68,14 +68,14 @@ export async function startKeepPartitions(options: Options): Promise<AsyncDispos
       if (count > 0)
         logger.info(
           { job: "keep-partitions", count },
-          "old partitions of the webhooks' history were dropped",
+          "old partitions of the database tables of the webhook history were dropped",
         );
       return false;
     },
     onError: (error) =>
       logger.warn(
         { err: error, job: "keep-partitions" },
-        "the partitions of the webhooks' history could not be changed; the job keep-partitions tries again in an hour",
+        "partitions of the database tables of the webhook history could not be created or dropped; the job keep-partitions tries again in an hour",
       ),
   });
 }
@@ -88,7 +88,7 @@ async function createAtStart(options: Options): Promise<void> {
     } catch (error) {
       options.logger.warn(
         { err: error, job: "keep-partitions" },
-        "the partitions of the webhooks' history could not be created; the job tries again, and no webhooks are sent until the partitions exist",
+        "partitions of the database tables of the webhook history could not be created; the job keep-partitions tries again, and no webhooks are sent until they exist",
       );
       await sleep(RETRY_MS);
     }

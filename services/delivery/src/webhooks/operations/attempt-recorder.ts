@@ -19,7 +19,7 @@ type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "onFanOut"
 export interface EndedDelivery {
   readonly delivery: QueuedDelivery;
   readonly lane: HeldLane;
-  /** The address to which it was sent. */
+  /** The address to which the attempt was sent. */
   readonly url: string;
   readonly attempt: Attempt;
   readonly decision: Decision;
@@ -165,7 +165,7 @@ export class AttemptRecorder {
   #logRefusal(error: unknown, batch: readonly EndedDelivery[]): void {
     this.#deps.logger.error(
       { err: error, count: batch.length, deliveryId: batch[0]?.delivery.deliveryId },
-      "the attempts of webhook deliveries could not be recorded, because of the database or a fault in our code; they are recorded in a simpler form",
+      "the database or Postrider's own code refused to record the attempts of webhook deliveries; each is recorded alone, without the receiver's texts if it is refused again",
     );
   }
 }

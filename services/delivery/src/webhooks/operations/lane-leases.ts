@@ -97,7 +97,7 @@ export class LaneLeases {
     if (found?.kind !== "unusable") return {};
     this.#deps.logger.error(
       { err: found.error, subscriptionId },
-      "the secret of a webhook subscription cannot be decrypted, so nothing is sent to it; add the key to HANDLE_KEYS again",
+      "the signing secret of a webhook subscription cannot be decrypted, so nothing is sent to its endpoint; add the missing key to HANDLE_KEYS again",
     );
     return { blockMs: UNUSABLE_MS };
   }
@@ -162,7 +162,7 @@ export class LaneLeases {
     if (lost.length > 0)
       logger.warn(
         { count: lost.length },
-        "another process took over webhook subscriptions, because their leases were not renewed in time",
+        "this process lost the leases of webhook subscriptions because it did not renew them in time; another process may send their deliveries",
       );
   }
 

@@ -37,7 +37,7 @@ export async function resealWebhookSecrets(
       if (!(error instanceof SealError)) throw error;
       logger.error(
         { err: error, subscriptionId: secret.subscriptionId },
-        "the secret of a webhook subscription cannot be decrypted; add its key to HANDLE_KEYS, or rotate the secret if no key is missing",
+        "the signing secret of a webhook subscription cannot be decrypted; add its key to HANDLE_KEYS, or rotate the secret if no key is missing",
       );
       return [];
     }

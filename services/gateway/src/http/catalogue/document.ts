@@ -5,7 +5,10 @@ import { POST_DETAILS } from "./post-details.ts";
 import { REQUEST_DETAILS } from "./request-details.ts";
 import { STATE_DETAILS } from "./state-details.ts";
 
-/** Returns a text of the error catalogue without the parameters that only a real error fills. */
+/**
+ * Returns a text of the error catalogue without its parameters, as for a list of errors: an actual value, such as a
+ * limit, exists only in an answer.
+ */
 function withoutValues(text: string): string {
   return text.replaceAll(/\[[^\]]*\]/g, "").replaceAll(/\{\w+\|([^}]*)\}/g, "$1");
 }

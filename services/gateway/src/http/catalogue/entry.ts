@@ -1,6 +1,6 @@
 import type { Locale } from "@postrider/rest/locale";
 
-/** The cause of an error, and its remedy. */
+/** The text about an error in one language: the cause of the error, and its remedy. */
 type Texts = readonly [cause: string, remedy: string];
 
 /**
@@ -9,13 +9,13 @@ type Texts = readonly [cause: string, remedy: string];
  */
 export interface DetailEntry {
   readonly texts: Readonly<Record<Locale, Texts>>;
-  /** Unit of `limit` and `actual`, if it is the same for all details with the code. */
+  /** Unit of `limit` and `actual`, if all details with this code have the same unit. */
   readonly unit?: string;
 }
 
 /** An error of the API. */
 export interface ErrorEntry extends DetailEntry {
-  /** The HTTP status. */
+  /** The HTTP status of an answer with this error. */
   readonly status: number;
 }
 

@@ -1,6 +1,6 @@
 import { detail } from "./entry.ts";
 
-/** The texts about a webhook delivery that is still being attempted. */
+/** The texts for a retry of a webhook delivery that is still being attempted. */
 const UNFINISHED = detail(
   [
     "This delivery has not failed: it is attempted by itself until it succeeds or fails.",
@@ -13,8 +13,9 @@ const UNFINISHED = detail(
 );
 
 /**
- * More precise texts for some cases of a code: `code.variant` for a variant of a detail, `error.status` for an error because of the
- * status of a resource. The codes stay the same.
+ * Texts that replace the text of an error code in special cases; the answer still contains the code itself. The name
+ * `code.variant` stands for a variant of an error detail, and `error.status` for an error that a resource in this
+ * status causes.
  */
 export const SPECIAL_TEXTS = {
   "additional_property.renamed": detail(

@@ -17,7 +17,7 @@ export interface AddressLimits {
   hasLeft(address: string, now: number): boolean;
   /** Counts a request that has been served already, beyond the limit of its remote address if necessary. */
   takeOnCredit(address: string, now: number): void;
-  /** Uncounts a request of a remote address. */
+  /** Takes a request of a remote address back out of the count, because it does not count after all. */
   giveBack(address: string, now: number): void;
   stateOf(address: string, now: number): RateLimitState;
   /** Seconds, at least 1, until the remote address may make another request. */

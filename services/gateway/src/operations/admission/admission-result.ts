@@ -19,14 +19,14 @@ export type AdmissionResult =
   | {
       readonly kind: "workspace_required";
       readonly limit: RateLimitState;
-      /** Ids of the workspaces of this API key. */
+      /** Ids of the workspaces that the API key may use. */
       readonly workspaceIds: readonly string[];
     }
   /** The API key does not belong to the workspace that the request names. */
   | {
       readonly kind: "workspace_forbidden";
       readonly limit: RateLimitState;
-      /** Ids of the workspaces of this API key. */
+      /** Ids of the workspaces that the API key may use. */
       readonly workspaceIds: readonly string[];
     }
   /**

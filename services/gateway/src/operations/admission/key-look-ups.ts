@@ -9,7 +9,10 @@ const MAX_RECOGNISED_KEYS = 50_000;
 /** How long a valid API key stays recognised after the accounts service last confirmed it. */
 const RECOGNISED_MS = 24 * 60 * 60 * 1000;
 
-/** Maximum number of requests of one remote address that wait for look-ups of API keys that are not recognised. */
+/**
+ * Maximum number of requests of one remote address that wait for look-ups of API keys that are not recognised. Further
+ * ones are refused.
+ */
 const MAX_WAITING_PER_ADDRESS = 1_000;
 
 type LookedUp = Pick<AdmissionSource, "keyHash" | "workspaceId">;

@@ -17,22 +17,20 @@ const MAX_UNKNOWN_KEYS = 10_000;
  */
 const MAX_TTL_MS = 3_000;
 /**
- * How much longer a stored answer is used while the accounts service does not answer. Even then, the revocation of an
- * API key takes effect within 5 s.
+ * How much longer than its maximum age a stored answer is used while the accounts service does not answer. Even then,
+ * the revocation of an API key takes effect within 5 s.
  */
 const OUTAGE_MS = 2_000;
 /** Time after which granted API requests that were not used are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
-/**
- * Time after the last query at which a workspace has its whole rate limit again, and requests during an outage are no longer deducted.
- */
+/** Time after the last query about a workspace. Then it has its whole rate limit again, and the gateway forgets it. */
 const BUDGET_IDLE_MS = 60_000;
 
 /** What the gateway knows about a valid API key and about the workspace that a request with this key names. */
 export interface KeyRecord {
   readonly keyId: string;
   readonly scopes: ReadonlySet<string>;
-  /** Without `workspace`: ids of the workspaces that the API key may use, as far as they are known. */
+  /** Ids of the workspaces that the API key may use, as far as they are known. Used if `workspace` is undefined. */
   readonly workspaceIds: readonly string[];
   /**
    * The workspace of the request; undefined when the request has to name a workspace, or when the API key does not
@@ -73,7 +71,7 @@ interface StoredWorkspace {
   readonly usableUntil: number;
 }
 
-/** A query about an API key that the accounts service has answered. */
+/** An answered query: the accounts service has said whether an API key is valid for a workspace. */
 export interface AnsweredQuery {
   readonly source: AdmissionSource;
   /**

@@ -2,7 +2,10 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 
 /** How long the gateway makes no call to the accounts service after a failed call. */
 const PAUSE_MS = 100;
-/** How long a call that probes the accounts service may take before the next probing call is sent. */
+/**
+ * Time after the start of a call that probes the accounts service. If that call has not ended by then, the next call
+ * may probe as well.
+ */
 const PROBE_MS = 1_000;
 
 export interface Outage {
@@ -28,7 +31,7 @@ export function createOutage(logger: Logger): Outage {
       if (pausedUntil === undefined)
         logger.warn(
           { err },
-          "the accounts service does not answer; requests are admitted by its last answers",
+          "the accounts service does not answer; its last answers about each API key decide which requests are accepted",
         );
       pausedUntil = now + PAUSE_MS;
     },

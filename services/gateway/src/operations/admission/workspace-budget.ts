@@ -5,7 +5,7 @@ import { type RateLimitState, toRateLimitState, WINDOW_MS } from "#src/http/rate
 /** The requests that one workspace may still make through this gateway process. */
 export interface WorkspaceBudget {
   readonly workspaceId: string;
-  /** Number of requests per minute that the workspace may make, which is also the burst. */
+  /** Number of requests per minute that the workspace may make. It may also make all of them at once. */
   quota: number;
   /**
    * Number of requests that the accounts service granted to the workspace and that are not used yet. While the accounts

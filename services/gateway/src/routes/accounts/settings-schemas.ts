@@ -4,7 +4,7 @@ import type { SettingValues } from "@postrider/platforms/settings/patch";
 import { Id, ref } from "@postrider/rest/schemas";
 import { Type } from "typebox";
 
-/** What TikTok offers an account now. */
+/** The options that TikTok allows an account at the moment, for example who may see its posts. */
 const TiktokAvailable = Type.Unsafe<Record<string, unknown>>({
   type: ["object", "null"],
   description:

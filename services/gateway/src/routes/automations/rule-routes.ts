@@ -33,7 +33,10 @@ export function registerRuleRoutes(api: FastifyInstance, deps: Deps): void {
   registerUpdate(api, deps);
 }
 
-/** Refuses a message that has at most 1,000 characters, as its schema says, but more than 1,000 bytes. */
+/**
+ * Refuses the text of a private reply with more than 1,000 bytes. The schema limits it to 1,000 characters, each of
+ * which can have several bytes.
+ */
 function checkMessage(message = ""): void {
   const actual = Buffer.byteLength(message);
   if (actual <= MAX_MESSAGE_BYTES) return;

@@ -28,7 +28,7 @@ const LIMITS = { timeoutMs: PLATFORM_CALL_TIMEOUT_MS };
 /** Approximate maximum size, in bytes, of a page of 50 comments with long texts. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
-/** Registers the operations on comments on owned media. */
+/** Registers the operations on the comments under media of connected accounts. */
 export function registerComments(api: FastifyInstance, deps: Deps): void {
   registerList(api, deps);
   registerRequestAction(api, deps);
@@ -63,7 +63,7 @@ function registerList(api: FastifyInstance, { comments }: Deps): void {
   });
 }
 
-/** Refuses a reply without a text, and a text for any other action. */
+/** Refuses the action `reply` without a text, and any other action on a comment with a text. */
 function checkText({ type, text }: Static<typeof RequestCommentAction>): void {
   const isReply = type === "reply";
   if (isReply === (text !== undefined)) return;

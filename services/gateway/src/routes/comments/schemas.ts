@@ -36,7 +36,10 @@ export const CommentList = Type.Object(
   { $id: "CommentList", examples: [{ comments: [COMMENT_EXAMPLE], nextCursor: null }] },
 );
 
-/** Maximum length of the text of a reply in characters: the platforms' own limits are lower, or are not documented. */
+/**
+ * Maximum length of the text of a reply in characters; a longer text is refused. The platforms' own limits are lower,
+ * or are not documented.
+ */
 const MAX_TEXT_LENGTH = 10_000;
 
 export const RequestCommentAction = Type.Object(

@@ -9,7 +9,10 @@ export interface PageContent {
   readonly locale: Locale;
   readonly platform?: string;
   readonly workspace?: string;
-  /** Names of the accounts that the authorization connected, or of the permissions that it lacks. */
+  /**
+   * The names that the page shows: those of the accounts that the authorization connected, or of the permissions that
+   * it lacks.
+   */
   readonly names?: readonly string[];
   /** The features that the connected accounts lack. */
   readonly missing?: readonly string[];
@@ -59,7 +62,10 @@ function escape(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? "");
 }
 
-/** The pages of outcomes that a setting of the platform's app or of the account can cause. */
+/**
+ * Connect pages of outcomes that a setting of the platform's app or of the account can cause. They name the platform's
+ * guide.
+ */
 const PAGES_WITH_GUIDE: ReadonlySet<ConnectPage> = new Set([
   "denied",
   "refused",

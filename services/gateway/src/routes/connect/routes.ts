@@ -33,7 +33,10 @@ const STATUSES: Readonly<Record<ConnectPage, number>> = {
 
 /** Pattern of the secret in a connect link. Any other text was never issued. */
 const TICKET = /^[A-Za-z0-9_-]{43}$/;
-/** Maximum length of a query parameter of the OAuth callback. The codes of platforms are far shorter. */
+/**
+ * Maximum length of a query parameter of the OAuth callback; a longer one counts as missing. The codes of platforms are
+ * far shorter.
+ */
 const MAX_VALUE_LENGTH = 4_096;
 /** Timeout of the OAuth callback. Exchanging the authorization code takes up to three calls to the platform. */
 const CALLBACK_TIMEOUT_MS = 35_000;

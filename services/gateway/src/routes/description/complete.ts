@@ -27,7 +27,10 @@ function sorted(members: Record<string, object>): Record<string, object> {
   return Object.fromEntries(byName);
 }
 
-/** Adds to the API description what holds for operations of one kind, and what the schemas of routes cannot say. */
+/**
+ * Completes the API description with what the schemas of routes cannot say, for example the headers of error answers
+ * and the fields that exclude each other.
+ */
 export const completeDescription: Complete = (found) => {
   if (!("openapiObject" in found)) return found.swaggerObject;
   const { components, ...document } = found.openapiObject;

@@ -8,7 +8,7 @@ interface Content {
   examples?: Record<string, object>;
 }
 
-/** An answer of an operation. */
+/** An answer of an operation in the API description. */
 export interface DescribedAnswer {
   description: string;
   headers?: Record<string, object>;
@@ -25,7 +25,7 @@ export interface DescribedOperation {
   [extension: `x-${string}`]: unknown;
 }
 
-/** The named parts of the API description. */
+/** The parts of the API description that have a name and are used in several places. */
 export interface Components {
   schemas: Record<string, object>;
   headers: Record<string, object>;

@@ -21,14 +21,17 @@ const WWW_AUTHENTICATE = {
   "WWW-Authenticate": { description: "`Bearer`.", required: true, schema: { type: "string" } },
 };
 
-/** Headers of the answers with some statuses, beyond those of every answer. */
+/** Headers of error answers by HTTP status, in addition to the headers of every answer. */
 const HEADERS: Readonly<Record<number, Record<string, object>>> = {
   401: WWW_AUTHENTICATE,
   429: RETRY_AFTER,
   503: RETRY_AFTER,
 };
 
-/** Returns the name of an error's example. For `invalid_request`, it is a fault of the operation's body, query or headers. */
+/**
+ * Returns the name of the example for an error code. The example for `invalid_request` shows a wrong body, or a wrong
+ * query or header if the operation has no body.
+ */
 function nameExample(code: ErrorCode, operation: DescribedOperation): string {
   if (code !== "invalid_request" || operation.requestBody !== undefined) return code;
   const hasLimit = operation.parameters?.some(({ name }) => name === "limit") === true;
@@ -61,8 +64,8 @@ function describe(
 }
 
 /**
- * Describes the answers of an operation with each of its errors, grouped by status. The schema of the route lists the
- * errors under a key that the API description does not keep.
+ * Adds an answer for each HTTP status of an operation's errors to the API description. The errors come from the schema
+ * of the route, which lists them under a key that the API description does not keep.
  */
 export function describeErrors(operation: DescribedOperation, components: Components): void {
   const codes = (operation[ERRORS_KEY] ?? []) as readonly ErrorCode[];

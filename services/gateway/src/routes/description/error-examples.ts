@@ -5,7 +5,7 @@ import { EXAMPLE_IDS } from "./examples/ids.ts";
 
 const TARGET = { accountId: EXAMPLE_IDS.account, platform: "bluesky" };
 
-/** The details in the example answer for each error code. */
+/** The error details in the example of each error code. */
 const DETAILS: Readonly<Partial<Record<ErrorCode, readonly RequestViolation[]>>> = {
   invalid_request: [{ code: "required", path: "/content" }],
   insufficient_scope: [{ code: "posts:write" }],
@@ -31,7 +31,7 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, readonly RequestViolation[]>>>
   address_not_allowed: [{ code: "address_not_allowed", path: "/url" }],
 };
 
-/** Faults of requests without a body, by the part that is wrong. */
+/** The error details in the examples of `invalid_request` for operations without a body. */
 export const INVALID_REQUESTS = {
   invalid_query: [
     { code: "too_large", path: "/limit", in: "query", limit: 100, actual: 500, maximum: 100 },

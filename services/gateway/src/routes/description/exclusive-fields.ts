@@ -1,6 +1,6 @@
 /**
- * Conditions between the fields of a request that its handler checks, because a JSON Schema could not say in an error
- * which field is wrong. Generators of clients ignore them.
+ * Conditions between several fields of a request. The handler checks them, because a fault of a JSON Schema could not
+ * say which field is wrong. Programs that generate clients ignore these conditions.
  */
 const CONDITIONS: Readonly<Record<string, object>> = {
   CreatePost: {

@@ -3,7 +3,7 @@ import { nameSchemas } from "./named-schemas.ts";
 
 const Color = { title: "Color", type: "string", enum: ["red", "blue"], description: "A color." };
 
-test("a schema with a title is listed by its name, and a reference stands in its place", () => {
+test("nameSchemas lists a schema with a title under this title, and puts a reference in its place", () => {
   const schemas = {};
   const part = { properties: { a: Color, b: { ...Color, description: "Of the sky." } } };
   expect(nameSchemas(part, schemas)).toEqual({
@@ -16,7 +16,7 @@ test("a schema with a title is listed by its name, and a reference stands in its
   expect(schemas).toEqual({ Color: schema });
 });
 
-test("a named schema that may be null is a choice of its reference and null", () => {
+test("nameSchemas turns a named schema that also allows null into a choice between a reference to it and null", () => {
   const schemas = {};
   const nullable = { ...Color, type: ["string", "null"], enum: [...Color.enum, null] };
   expect(nameSchemas(nullable, schemas)).toEqual({
@@ -35,7 +35,7 @@ test("a field that is called title, and a title in an example, are not names of 
   expect(schemas).toEqual({});
 });
 
-test("two different schemas with one name are an error", () => {
+test("nameSchemas refuses two different schemas with the same name", () => {
   const schemas = {};
   nameSchemas(Color, schemas);
   expect(() => nameSchemas({ ...Color, enum: ["red"] }, schemas)).toThrow(

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject } from "./document.ts";
 
-/** Members whose values are data, not schemas. */
+/** Members of a JSON schema whose values are data, not schemas. */
 const DATA = new Set(["example", "examples", "enum", "const", "default", "value"]);
 
 function isObject(value: unknown): value is JsonObject {
@@ -43,7 +43,10 @@ export function nameSchemas(part: unknown, schemas: Record<string, object>): unk
   return refer(name, schema, schemas);
 }
 
-/** Whether a member is a schema although its name usually stands for data, as for a property that is called `value`. */
+/**
+ * Whether a member is a schema although its name usually stands for data. For example, a property of an object can be
+ * called `value`.
+ */
 function isSchemaMap(member: unknown): boolean {
   return isObject(member) && ("type" in member || "$ref" in member) && "title" in member;
 }

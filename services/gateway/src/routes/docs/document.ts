@@ -22,14 +22,14 @@ interface Description {
 }
 
 const DAY_MS = 86_400_000;
-/** The day before the first instant in the examples of requests. */
+/** The day before the earliest date in the examples of requests. When the page is shown later, it shows later dates. */
 const DAY_OF_EXAMPLES = Date.UTC(2026, 10, 23);
 const DATE = /^\d{4}-\d{2}-\d{2}/;
 const ERROR_CODES = /^(.*Error codes? )(.*)$/;
 
 const { "comment_action.completed": action } = EXAMPLE_DATA;
 
-/** Ids for the examples, by the beginning of the path of their resources. */
+/** Ids that the examples use as path parameters, by the beginning of the path. */
 const IDS: Readonly<Record<string, string>> = {
   "/api/v1/accounts/": EXAMPLE_IDS.account,
   "/api/v1/posts/": EXAMPLE_IDS.post,
@@ -48,7 +48,7 @@ const VALUES: Readonly<Record<string, string>> = {
   ruleId: EXAMPLE_IDS.rule,
 };
 
-/** Returns the list of errors without the sentence that tells contributors where it is written. */
+/** Returns the list of errors without the sentence that tells contributors from which code the list is made. */
 function listErrors(): string {
   return documentErrors().replace(/This page is made from [^.]*\. /, "");
 }

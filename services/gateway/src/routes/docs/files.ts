@@ -34,7 +34,10 @@ async function readScalar(): Promise<PageFile> {
   return { type: JAVASCRIPT, cacheControl: "public, max-age=3600", content: rawPayload };
 }
 
-/** Readers of the files that the API documentation page loads, by their paths below the page's path. */
+/**
+ * For each file that the API documentation page loads, the function that reads it. Paths are relative to the path of
+ * the page.
+ */
 export const PAGE_FILES: Readonly<Record<string, () => Promise<PageFile>>> = {
   "page.css": () => readOwn("page.css", "text/css; charset=utf-8"),
   "js/page.js": () => readOwn("page.js", JAVASCRIPT),

@@ -4,12 +4,15 @@ import { EXAMPLE_IDS } from "#src/routes/description/examples/ids.ts";
 
 const { "comment_action.completed": action } = EXAMPLE_DATA;
 
-/** A value of the examples that readers of the page can replace by one of their own. */
+/** An example value in the API documentation that readers can replace by one of their own. */
 interface Replaceable {
   readonly label: string;
-  /** The value that stands in the examples. */
+  /** The value of this field in the examples. */
   readonly value: string;
-  /** The path of the list whose newest item is offered, and the field of the answer that holds the items. */
+  /**
+   * For the ids of a list's items: the path of the list, and the field of its answer that holds the items. The form
+   * offers the newest item's id as replacement.
+   */
   readonly list?: readonly [path: string, field: string];
 }
 

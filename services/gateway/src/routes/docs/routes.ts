@@ -23,7 +23,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Serves a file of the page, which is read on first use. */
+/** Serves a file of the API documentation page. The file is read when it is first requested. */
 function serveFile(app: FastifyInstance, path: string, read: () => Promise<PageFile>): void {
   let file: Promise<PageFile> | undefined;
   app.get(DOCS_PATH + path, OPTIONS, async (_request, reply) => {

@@ -7,7 +7,10 @@ import {
 } from "#src/operations/admission/address-limits.ts";
 
 const SWEEP_MS = 1_000;
-/** Maximum number of requests without an API key per minute and remote address. A whole office may share an address. */
+/**
+ * Maximum number of requests without an API key per minute and remote address; further ones are refused. It is this
+ * high because a whole office may share an address.
+ */
 const OPEN_REQUESTS_PER_MINUTE = 300;
 
 /** Counts the failed requests of each remote address on a route where a token replaces the API key. */

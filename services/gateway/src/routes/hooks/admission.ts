@@ -10,7 +10,7 @@ import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
 
-/** Maximum number of workspaces that an error answer lists. */
+/** Maximum number of workspaces that an error answer lists; it leaves out the rest. */
 const MAX_WORKSPACES = 20;
 
 /** Returns the ids of the workspaces of the API key of a request, as far as the result of its admission tells. */
@@ -19,7 +19,10 @@ function workspacesOf(result: AdmissionResult): readonly string[] {
   return "workspaceId" in result && result.workspaceId !== undefined ? [result.workspaceId] : [];
 }
 
-/** Returns the fault of a request that names no workspace of its API key, with those that it can name. */
+/**
+ * Returns the error for a request that does not name a workspace although its API key has several. The error lists the
+ * workspaces that the request can name.
+ */
 function workspaceFaults(result: AdmissionResult & { readonly workspaceIds: readonly string[] }) {
   const allowed = [...workspacesOf(result)];
   if (allowed.length === 0) return [];
@@ -80,8 +83,8 @@ function isKeyKnown(result: AdmissionResult): boolean {
 /** Whether the request needs an API key: every path of the API, including unknown paths, except the API description. */
 function needsKey({ url, routeOptions }: FastifyRequest): boolean {
   if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
-  // An API path that contains escapes may not start with the prefix. It is recognised by its route, which requires a
-  // scope.
+  // In the path of an API request, the prefix can be hidden by escapes. Such a request is recognised by its route,
+  // which requires a scope.
   const { scope, needsKey: isKeyNeeded } = routeOptions.config ?? {};
   return url.startsWith(API_PATH) || scope !== undefined || isKeyNeeded === true;
 }

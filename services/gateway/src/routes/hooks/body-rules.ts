@@ -4,9 +4,9 @@ import { parseJsonBody } from "#src/http/json-body.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
 
 const JSON_TYPE = /^application\/json(?: *; *charset=(?:"utf-8"|utf-8))? *;? *$/i;
-/** Maximum size of a JSON request body in bytes. */
+/** Maximum size of a JSON request body in bytes; a larger body is refused. */
 export const MAX_BODY_BYTES = 1024 * 1024;
-/** Maximum size in bytes of a post's text, see `contentBytes`. */
+/** Maximum size in bytes of a post's text and options, see `contentBytes`; a larger post is refused. */
 const MAX_CONTENT_BYTES = 256 * 1024;
 
 function isJson(request: FastifyRequest): boolean {
@@ -77,7 +77,8 @@ export function addBodyRules(app: FastifyInstance): void {
     else done(invalidRequest(parsed.violations));
   });
   app.addHook("preValidation", (request, _reply, done) => {
-    // The post text is at most a little larger than the request body, so only large bodies have to be measured.
+    // A post's text and options are at most a little larger than the request body that contains them. So they are
+    // measured only in large bodies.
     const actual = request.bodyBytes > MAX_CONTENT_BYTES ? contentBytes(request.body) : 0;
     done(actual > MAX_CONTENT_BYTES ? tooLarge(actual) : undefined);
   });

@@ -16,7 +16,7 @@ import {
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { MAX_BODY_BYTES } from "#src/routes/hooks/body-rules.ts";
 
-/** Returns after how many seconds the client may try again; undefined if waiting does not help. */
+/** Returns the seconds after which the client may send the request again; undefined if waiting does not help. */
 function waitOf({ retryAfterMs }: ServiceError, status: number): number | undefined {
   const waits = retryAfterMs !== undefined || status === 429 || status === 503;
   return waits ? Math.max(1, Math.ceil((retryAfterMs ?? 1000) / 1000)) : undefined;
@@ -28,7 +28,7 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
   if (wait !== undefined) reply.header("retry-after", wait);
 }
 
-/** Maximum length, in characters, of an example body in an error message. */
+/** Maximum length, in characters, of an example body in an error message, which leaves out a longer one. */
 const MAX_EXAMPLE_LENGTH = 200;
 
 /** Returns the fault of a request without a body, if its operation needs one. */
@@ -50,7 +50,7 @@ function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
     const validate = request.getValidationFunction(part);
     return validate === undefined || validate(value) ? [] : (validate.errors ?? []);
   };
-  // Fastify passes an absent request body to the validator as null, and so does this check.
+  // For an absent body, this check uses null, as fastify does.
   const content = body ?? null;
   const schema = (routeOptions.schema?.querystring ?? {}) as QuerySchema;
   return [
@@ -82,7 +82,8 @@ const UNQUOTED_TAG = /^[1-9]\d{0,17}(?:\.[\w-]{11})?$/;
 function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   const header = request.headers["if-match"];
   if (header === undefined || !isMalformedIfMatch(header)) return [];
-  // A header is shown as it was sent, because the quotes of JSON would look like those that are missing.
+  // The header is shown as the client sent it. JSON would add quotes, and the client could not see that its own are
+  // missing.
   const found = quoteFound(header) === undefined ? undefined : header;
   const isUnquoted = UNQUOTED_TAG.test(header);
   const advice = { expected: isUnquoted ? `"${header}"` : '"3"', ...defined({ found }) };
@@ -95,7 +96,10 @@ function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   ];
 }
 
-/** Returns the violations of a failed request, including those that the gateway finds after the refusal of a service. */
+/**
+ * Returns the violations of a failed request. The gateway adds violations that it finds itself after a service has
+ * refused the request.
+ */
 function listViolations(
   error: FastifyError | ServiceError,
   answer: ServiceError,
@@ -120,7 +124,7 @@ function explainInvalid(violation: RequestViolation, request: FastifyRequest): R
   return { ...violation, ...defined({ expected: described }) };
 }
 
-/** Returns the part of the request that the path of a fault refers to if the fault does not name the part. */
+/** Returns the part of the request to which the path of a fault belongs, for a fault that does not name the part. */
 function partOf({ method }: FastifyRequest): "query" | "body" {
   return method === "GET" || method === "HEAD" ? "query" : "body";
 }
@@ -138,14 +142,14 @@ export function addErrorAnswers(
     if (known === undefined)
       logger.error(
         { err: error, requestId: request.id, route: request.routeOptions.url },
-        "a request failed with an unexpected error",
+        "an HTTP request failed with an unexpected error",
       );
     const answer = known ?? new ServiceError("internal", "internal");
     const status = httpStatusOf(answer.reason, answer.kind);
     if (answer.kind === "internal")
       logger.error(
         { err: answer, requestId: request.id },
-        "a request was answered with an internal error",
+        "a request was answered with an internal error (status 500)",
       );
     setErrorHeaders(reply, answer, status);
     const { reason, kind } = answer;

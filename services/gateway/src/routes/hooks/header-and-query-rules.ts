@@ -2,7 +2,10 @@ import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { QuerySchema } from "#src/http/schema-faults.ts";
 
-/** Maximum number of headers of a request, far more than a client and all proxies on the way send. */
+/**
+ * Maximum number of headers of a request; a request with more is refused. A client and all proxies on the way send far
+ * fewer.
+ */
 const MAX_HEADERS = 100;
 
 /** Matches integers in a query as JSON writes them, with so few digits that a number holds them exactly. */
@@ -22,10 +25,7 @@ export function addHeaderRules(app: FastifyInstance): void {
   });
 }
 
-/**
- * Finds a fault of a query that the framework passes to the handler: a query that is not valid UTF-8, or contains a NUL
- * character.
- */
+/** Finds a fault that the framework does not: a query that is not valid UTF-8, or that contains a NUL character. */
 function faultOf(query: string): Violation | undefined {
   try {
     const hasNul = decodeURIComponent(query).includes("\0");

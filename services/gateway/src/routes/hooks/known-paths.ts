@@ -39,7 +39,8 @@ export function addKnownPaths(app: FastifyInstance): void {
   });
   const refuse = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined => {
     const path = request.url.split("?", 1)[0] ?? "";
-    // A path without parameters is looked up first: for GET, the router takes /posts/validate for the path of a post.
+    // Paths without parameters are compared first. Otherwise GET /posts/validate would count as the path of a post with
+    // the id validate.
     const fixed = known.get(path);
     if (!request.is404 && (fixed === undefined || fixed.methods.has(request.method)))
       return undefined;

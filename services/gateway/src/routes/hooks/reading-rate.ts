@@ -5,7 +5,7 @@ import type { FastifyInstance } from "fastify";
 
 type Connection = Pick<Socket, "bytesWritten" | "writableLength" | "destroy" | "once">;
 
-/** How many bytes a connection had sent at the last check of its reading rate, and whether it had unsent bytes. */
+/** The number of bytes that a connection had sent at the last check of its rate, and whether it had unsent bytes then. */
 interface Progress {
   sentBytes: number;
   hadUnsent: boolean;

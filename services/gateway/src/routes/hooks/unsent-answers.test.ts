@@ -72,23 +72,23 @@ function repeat(count: number, toCaller: (index: number) => Caller): readonly Ca
   return Array.from({ length: count }, (_, index) => toCaller(index));
 }
 
-test("twenty workspaces that do not read their large answers leave room for another workspace", async () => {
+test("twenty workspaces that do not read their large answers leave memory for the answers to another workspace", async () => {
   await holdAnswers(repeat(100, (index) => ({ workspaceId: `w${Math.floor(index / 5)}` })));
   expect(await get("/read", { workspaceId: "another" })).toBe(200);
 });
 
-test("one workspace gets its whole share while no other has unsent answers", async () => {
+test("one workspace can use its whole share of the memory for unsent answers while no other workspace has unsent answers", async () => {
   await holdAnswers(repeat(5, () => ({ workspaceId: "w" })));
   expect(held).toBe(4);
 });
 
-test("requests without a workspace do not use the bytes of workspaces", async () => {
+test("unsent answers to requests without a workspace do not use the memory that is reserved for workspaces", async () => {
   await holdAnswers(repeat(100, (index) => ({ address: `192.0.2.${index}` })));
   expect(held).toBe(8);
   expect(await get("/read", { workspaceId: "w" })).toBe(200);
 });
 
-test("all addresses of an IPv6 /64 network share the bytes of one caller", async () => {
+test("all addresses of an IPv6 /64 network share one limit on the bytes of their unsent answers", async () => {
   await holdAnswers(repeat(100, (index) => ({ address: `2001:db8:1:2::${index.toString(16)}` })));
   expect(await get("/read", { address: "2001:db8:1:3::1" })).toBe(200);
 });

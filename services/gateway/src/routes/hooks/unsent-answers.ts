@@ -27,8 +27,8 @@ const LIMITS: UnsentLimits = {
 };
 const MAX_WAITING = 2_000;
 /**
- * How many times larger than the reserved bytes an answer may be. Sizes are estimated before texts are written as JSON, in
- * which some characters take up to six bytes.
+ * Maximum ratio of an answer's size to the bytes that are reserved for it; a larger answer needs more bytes. Sizes are
+ * estimated before texts are written as JSON, in which some characters take up to six bytes.
  */
 const TOLERANCE = 2;
 /**
@@ -41,7 +41,7 @@ function tooManyUnsent(): ServiceError {
   return new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
 }
 
-/** Returns what is known of the answer to a request before the handler runs. */
+/** Returns what the gateway knows about the answer to a request before it makes the answer. */
 function expectAnswer({ routeOptions, method, body, bodyBytes }: FastifyRequest): ExpectedAnswer {
   const { answerBytes: bytes = 0, expectAnswer: expect } = routeOptions.config;
   const isRead = method === "GET" || method === "HEAD";
@@ -77,7 +77,10 @@ interface Budget {
   readonly shares: readonly Share[];
 }
 
-/** Returns a function that finds the permits, one for each byte, for the answer to a request. */
+/**
+ * Returns a function that says from which semaphore, and within which share, a request takes one permit for each byte
+ * of its answer.
+ */
 function createBudgets(limits: UnsentLimits): (request: FastifyRequest) => Budget {
   const { totalBytes, bytesWithoutWorkspace, bytesPerCaller: max, maxWaitMs } = limits;
   const queue = { maxWaiting: MAX_WAITING, maxWaitMs };
@@ -137,7 +140,8 @@ export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits 
   });
 
   app.addHook("onSend", (request, reply, payload, done) => {
-    // The answer to a tool becomes a part of the answer to the agent, for which the bytes are reserved.
+    // The answer of an operation that a tool calls becomes a part of the answer to the agent. The bytes of that whole
+    // answer are reserved already.
     const answer = findToolCaller() === undefined ? toLargeAnswer(payload) : undefined;
     if (answer === undefined) {
       held.get(request)?.permit[Symbol.dispose]();

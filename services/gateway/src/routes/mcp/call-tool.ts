@@ -63,7 +63,7 @@ function toResult(
 ): Record<string, unknown> {
   if (typeof output === "string") return { ...answers.at(-1)?.body };
   const names = Object.keys(output);
-  // Of several changes of one resource, only the last answer counts.
+  // If several operations changed the same resource, only the answer of the last one is a part of the result.
   const shown = answers.slice(-names.length);
   const result = Object.fromEntries(names.map((name, index) => [name, shown[index]?.body]));
   if (showsZonedTime !== true) return result;

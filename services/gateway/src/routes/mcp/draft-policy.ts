@@ -14,7 +14,7 @@ export function isDraftWork({ name, isReadOnly }: Tool, input: Values): boolean 
   return isEdit && input["scheduledAt"] === undefined && input["publishNow"] !== true;
 }
 
-/** The answer to an agent whose key is limited to drafts. */
+/** The refusal of a tool that an agent may not call, because its API key is limited to drafts. */
 export const REFUSAL: ToolAnswer = {
   status: 403,
   headers: {},

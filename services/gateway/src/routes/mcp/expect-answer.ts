@@ -10,7 +10,7 @@ function toolNameOf(message: unknown): unknown {
   return method === "tools/call" ? params?.name : undefined;
 }
 
-/** Returns what is known of the answer to a message of an agent before its tool is called. */
+/** Returns what the gateway knows about the answer to an agent's message before it calls the tool. */
 export function expectAnswer(tools: readonly Tool[], message: unknown): ExpectedAnswer {
   const name = toolNameOf(message);
   const tool = tools.find((each) => each.name === name);

@@ -5,11 +5,11 @@ import type { Caller } from "#src/routes/dependencies.ts";
 /** A request to an operation of the REST API that the gateway makes for a tool of an agent. */
 export interface ToolRequest {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
-  /** Path after `/api/v1`, with the query. */
+  /** Path and query of the operation, without `/api/v1`. */
   readonly path: string;
   readonly body?: object;
   readonly idempotencyKey?: string;
-  /** ETag that the resource must still have. */
+  /** The ETag that the resource must still have; otherwise the operation fails. */
   readonly ifMatch?: string;
 }
 
@@ -21,7 +21,7 @@ export interface ToolAnswer {
 
 interface Agent {
   readonly caller: Caller;
-  /** Is aborted when the connection of the agent is closed. */
+  /** A signal that is aborted when the connection of the agent is closed. */
   readonly gone: AbortSignal;
 }
 
@@ -53,7 +53,8 @@ export async function callOperation(
   const end = (): void => gone.abort();
   socket.once("close", end);
   const agent = { caller, gone: gone.signal };
-  // `inject` sends the request only when it is awaited, which must happen while its caller is known.
+  // `inject` sends the request only when its result is awaited. So it is awaited inside of this function, where the
+  // request's caller is known.
   const send = async () =>
     await app.inject({
       method,

@@ -20,7 +20,7 @@ import type { Tool } from "./tool.ts";
 import { WRITE_TOOLS } from "./write-tools.ts";
 
 const TOOLS: readonly Tool[] = [...READ_TOOLS, ...WRITE_TOOLS];
-/** The body is a JSON-RPC message, which the handler of the protocol checks. */
+/** The body is a JSON-RPC message. The schema accepts any object, because the MCP library checks the message. */
 const ROUTE = {
   schema: { ...HIDDEN, body: Type.Object({}, { additionalProperties: true }) },
   config: { needsKey: true, expectAnswer: (body: unknown) => expectAnswer(TOOLS, body) },

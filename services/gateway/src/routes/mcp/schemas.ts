@@ -14,7 +14,7 @@ export function toInputSchema({ inputs, required = [] }: Tool): Schema {
 
 const PREFIX = "#/components/schemas/";
 
-/** Copies a schema of the API description, with references to `$defs` instead of the parts of the description. */
+/** Copies a schema of the API description for a tool. In the copy, references lead to the tool's own `$defs`. */
 function relink(value: unknown, found: Set<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => relink(item, found));
   if (typeof value !== "object" || value === null) return value;
@@ -78,7 +78,7 @@ export function toOutputSchema(
           required: Object.keys(output),
         };
   const defs: Record<string, unknown> = {};
-  // References lead to further schemas, which are added while the set is read.
+  // A schema can refer to further schemas. `relink` adds their names to `found`, and the loop reaches them later.
   for (const name of found) defs[name] = relink(schemas[name], found);
   return { type: "object", ...own, $defs: defs };
 }

@@ -7,17 +7,18 @@ export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** JSON schemas of the inputs by name. */
+  /** JSON schemas of the tool's inputs, by the names of the inputs. */
   readonly inputs: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   /**
-   * Names of the schemas of the answers in the API description, in the order of the requests. A single answer is the result
-   * itself; several are properties of the result, by these names.
+   * Names of the schemas of the answers in the API description, in the order of the requests. If there is one name, its
+   * answer is the result of the tool. If there are several, the result has a property for each answer, with the key
+   * that stands here.
    */
   readonly output: string | Readonly<Record<string, string>>;
   /** Whether the result also has the time of the post in the zone that the agent names. */
   readonly showsZonedTime?: boolean;
-  /** Maximum size of the answers in bytes, if they can be large. */
+  /** Maximum size in bytes of the answers that the tool combines, if they can be large. */
   readonly answerBytes?: number;
   readonly isReadOnly?: boolean;
   /** Whether the tool can destroy something or publish something that cannot be taken back. */
@@ -26,7 +27,7 @@ export interface Tool {
   readonly isIdempotent?: boolean;
   /** Whether the answer contains texts of other people, such as comments, which an agent must not follow as instructions. */
   readonly hasForeignText?: boolean;
-  /** The requests to send, one after the other, until one fails. */
+  /** Returns the requests to operations of the API. They are sent one after the other, until one fails. */
   toRequests(input: Readonly<Record<string, unknown>>): readonly ToolRequest[];
 }
 

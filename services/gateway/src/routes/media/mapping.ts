@@ -20,7 +20,10 @@ export function toUploadGrant(grant: CreateUploadResponse, publicUrl: string) {
   };
 }
 
-/** Returns the fields of media to change. An empty description and the time -1 remove the field. */
+/**
+ * Returns the fields of media to change, as the RPC expects them: an empty description removes the description, and a
+ * cover time of -1 removes the cover.
+ */
 export function fromMediaChanges({ altText, coverMs }: Static<typeof UpdateMedia>) {
   return defined({
     altText: altText === null ? "" : altText,

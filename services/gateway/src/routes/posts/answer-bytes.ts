@@ -1,7 +1,7 @@
 /** Approximate maximum sizes, in bytes, of the answers that contain posts and can be large. */
 export const ANSWER_BYTES = {
-  /** The posts service ends a page of a list of posts before the page exceeds this size. */
+  /** Maximum size in bytes of a page of a list of posts. The posts service ends a page before it exceeds this size. */
   page: 2 * 1024 * 1024,
-  /** The maximum size of the text and options of one post. */
+  /** Maximum size in bytes of the text and options of one post. */
   post: 256 * 1024,
 } as const;

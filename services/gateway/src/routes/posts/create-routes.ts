@@ -39,8 +39,8 @@ function toPostFields(workspaceId: string, body: ValidateBody) {
 }
 
 /**
- * Refuses a queue slot together with a time, because the slot sets the time itself, and together with a draft, because
- * a draft is not queued. A field with the value false counts as absent.
+ * Refuses a queue slot together with a time, because the slot sets the time itself. Also refuses a queue slot for a
+ * draft, because a draft is not queued. A field with the value false counts as absent.
  */
 function refuseExclusiveFields({ queueSlot, scheduledAt, isDraft }: CreateBody): void {
   if (queueSlot !== true) return;

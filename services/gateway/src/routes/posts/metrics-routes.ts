@@ -16,7 +16,10 @@ import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 type Deps = Pick<ServerDeps, "posts" | "metrics" | "links">;
 type Answer = Omit<RefreshMetricsResponse, "$typeName" | "$unknown">;
 
-/** The result for a post without published targets, for which delivery is not called. */
+/**
+ * The result of refreshing the metrics of a post without published targets. The delivery service is not called for such
+ * a post.
+ */
 const NOTHING_PUBLISHED: Answer = {
   eligible: 0,
   ready: 0,

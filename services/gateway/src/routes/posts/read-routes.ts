@@ -24,7 +24,7 @@ const WAIT_FOR_MISSING: RequestViolation = {
   expected: "final",
 };
 const DEFAULT_WAIT_SECONDS = 30;
-/** Maximum duration of a read that waits, with the time for the read itself. */
+/** Maximum duration of a read that waits for a post, including the time for the read itself. */
 const WAIT_TIMEOUT_MS = 40_000;
 
 /** Returns a signal that is aborted when the longest wait is over, or when the client or the agent is gone. */

@@ -8,7 +8,7 @@ export interface ImageLayout {
   readonly height: number;
   /** Number of frames of an animation, or of pages of a TIFF. */
   readonly frames: number;
-  /** Number of pixels of all frames together. */
+  /** Number of pixels of all frames of the image together. */
   readonly totalPixels: number;
   /** Number of bytes of memory that a decoder needs to hold the image; 0 when it decodes the image row by row. */
   readonly decodeBytes: number;

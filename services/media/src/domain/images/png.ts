@@ -43,7 +43,7 @@ export function readPng(file: Buffer): ImageLayout {
   };
 }
 
-/** Returns the number of frames of an animated PNG, and 1 for any other PNG (section 11.3.6.1). */
+/** Returns the number of frames of an animated PNG, and 1 for any other PNG (W3C PNG, third edition, section 11.3.6.1). */
 function countFrames(file: Buffer, chunks: readonly Chunk[]): number {
   const control = chunks.find(({ type }) => type === "acTL");
   const hasCount = control !== undefined && control.end - control.start >= 16;

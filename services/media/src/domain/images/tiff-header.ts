@@ -2,7 +2,7 @@
 export interface TiffLayout {
   readonly width: number;
   readonly height: number;
-  /** 3 for red, green and blue; 4 with alpha. Each has 8 bits. */
+  /** Number of samples per pixel, each of 8 bits: 3 for red, green and blue; 4 with alpha. */
   readonly samples: 3 | 4;
   /** EXIF orientation of the image, 1 to 8. */
   readonly orientation: number;
@@ -14,7 +14,7 @@ const SHORT = 3;
 const LONG = 4;
 const UNDEFINED = 7;
 const ENTRY_BYTES = 12;
-/** Rows of an image that a TIFF stores together; few, because readers keep a whole strip in memory. */
+/** Number of pixel rows per strip of a TIFF. The number is small, because readers keep a whole strip in memory. */
 const ROWS_PER_STRIP = 16;
 
 interface Entry {
@@ -50,7 +50,7 @@ export function createTiffHeader(layout: TiffLayout): Buffer {
       ...(samples === 4 ? [{ tag: 338, type: SHORT, values: shorts([2]) }] : []),
       ...(profile.length === 0 ? [] : [{ tag: 34_675, type: UNDEFINED, values: profile }]),
     ]);
-  // The length of the header does not depend on the offsets in it.
+  // The first `build` only measures the header, whose length does not depend on the offset of the pixels.
   return build(build(0).length);
 }
 
@@ -73,7 +73,7 @@ function join(entries: readonly Entry[]): Buffer {
       continue;
     }
     directory.writeUInt32LE(end, at + 8);
-    // Values begin at even offsets.
+    // In a TIFF, values outside of the directory begin at even offsets.
     long.push(values, new Uint8Array(values.length & 1));
     end += values.length + (values.length & 1);
   }

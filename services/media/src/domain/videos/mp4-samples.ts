@@ -3,7 +3,10 @@ import type { ByteSource } from "./byte-source.ts";
 import { payloadOf, type Box } from "./mp4-box.ts";
 import { chunkOffsets, type Mp4Track } from "./mp4-track.ts";
 
-/** Maximum number of samples of a metadata track: about a day at a hundred samples per second. */
+/**
+ * Maximum number of samples of a metadata track. A video with more is rejected. It suffices for a day at a hundred samples per
+ * second.
+ */
 const MAX_SAMPLES = 10_000_000;
 
 interface SampleRange {

@@ -77,7 +77,7 @@ function clusterTime(source: ByteSource, cluster: Element, budget: ElementBudget
     if (child.id === TIMESTAMP) time = readUnsigned(source, child) ?? 0;
     const isBlock = child.id === SIMPLE_BLOCK || child.id === BLOCK;
     if (isBlock) last = Math.max(last, blockTime(source, child));
-    // The block group is entered, because its first child is the block with the time.
+    // The block with the time is the first child inside a WebM block group, so the next element to read is that child.
     at = child.id === BLOCK_GROUP ? child.payload : child.end;
   }
   return time + last;

@@ -24,7 +24,7 @@ export interface DecodedImage {
   readonly orientation: number;
   readonly isCmyk: boolean;
   readonly is16Bit: boolean;
-  /** Number of bytes per decoded pixel. */
+  /** Number of bytes per pixel of the decoded image. */
   readonly pixelBytes: number;
 }
 
@@ -57,7 +57,7 @@ export async function decodeImage(file: OpenImage, layout: ImageLayout): Promise
 /**
  * Returns what the library sharp finds in the header of an image.
  *
- * @throws MediaRejected when our parser has found another image.
+ * @throws MediaRejected when the type, width or height differs from what our parser found.
  */
 export async function readMetadata(file: OpenImage, layout: ImageLayout): Promise<Metadata> {
   const metadata = await decoding(() => sharp(file.content, imageOptions({})).metadata());

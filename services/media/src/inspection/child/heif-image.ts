@@ -10,11 +10,14 @@ const CHROMA = { 3: 10, 4: 11 } as const;
 const NCLX = fourCharacters("nclx");
 const DISPLAY_P3 = 12;
 
-/** Maximum number of pixels: more than phones take. Decoding this many takes about five seconds. */
+/**
+ * Maximum number of pixels of a HEIC; larger ones are rejected. Phones take smaller pictures. Decoding this many pixels takes
+ * about five seconds.
+ */
 const MAX_PIXELS = 64_000_000;
 /** Maximum size in bytes of a colour profile; larger profiles are ignored. */
 const MAX_PROFILE_BYTES = 4_000_000;
-/** Maximum number of pixel rows that are copied in one step. */
+/** Maximum number of pixel rows of a HEIC that are copied in one step. */
 const ROWS_AT_ONCE = 64;
 
 interface Tiles {
@@ -24,13 +27,13 @@ interface Tiles {
   readonly height: number;
 }
 
-/** A decoded tile, and the part of it that is shown. */
+/** A decoded tile of a HEIC, and the columns of the tile that are shown. */
 interface Part {
   readonly image: number;
   /** Address of the tile's pixels in the memory of libheif. */
   readonly plane: number;
   readonly rowBytes: number;
-  /** First shown column in the tile, and its column in the shown part of the picture. */
+  /** First column of the tile that is shown, and the column of the shown picture to which it belongs. */
   readonly from: number;
   readonly to: number;
   readonly pixels: number;
@@ -45,7 +48,7 @@ export class HeifImage {
   readonly #memory: HeifMemory;
   readonly #handle: number;
 
-  /** @throws MediaRejected, or another error of libheif for a broken file. */
+  /** @throws MediaRejected for a picture that is not accepted, or an error with the message of libheif for a broken file. */
   constructor(content: Uint8Array) {
     const memory = new HeifMemory(loadHeifModule());
     const { module } = memory;
@@ -66,7 +69,7 @@ export class HeifImage {
     this.#checkSize();
   }
 
-  /** Bytes of memory that the decoder holds. */
+  /** Bytes of memory that the HEIC decoder holds. */
   get heldBytes(): number {
     return this.#memory.module.HEAPU8.length;
   }
@@ -98,7 +101,7 @@ export class HeifImage {
     const { module } = this.#memory;
     const tiles = this.#readTiles();
     const options = module._heif_decoding_options_alloc();
-    // The second field of the structure: the tiles are decoded as they are stored.
+    // Sets `ignore_transformations`, the second field of the decoding options: the tiles are decoded without crop and rotation.
     module.HEAPU8[options + 1] = 1;
     const { top, height, width } = this.crop;
     const rows = Buffer.alloc(ROWS_AT_ONCE * width * this.samples);

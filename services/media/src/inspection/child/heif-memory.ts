@@ -1,6 +1,6 @@
 import type { HeifModule } from "./heif-module.ts";
 
-/** Bytes of the structure `heif_error`: code, code within it, and the address of a message. */
+/** Length in bytes of the structure `heif_error`: error code, detailed error code, and the address of a message. */
 const ERROR_BYTES = 12;
 
 /** Access to the memory of the module libheif. Nothing is freed, because its process ends after one file. */

@@ -28,7 +28,7 @@ const READERS: ReadonlyMap<string, (file: Buffer) => ImageLayout> = new Map([
   ["image/bmp", readBmp],
 ]);
 
-/** Returns the number of bytes that decoded images may use in an inspection process with this limit. */
+/** Returns how many bytes of memory decoded images may use in an inspection process that may use `memoryBytes` in all. */
 export function pixelBudget({ memoryBytes }: { readonly memoryBytes: number }): number {
   return memoryBytes - RESERVED_BYTES;
 }

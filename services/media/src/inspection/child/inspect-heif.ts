@@ -12,11 +12,11 @@ import { openImage } from "./inspect-image.ts";
 import type { OpenFile } from "./open-file.ts";
 import { OutputFile } from "./output-file.ts";
 
-/** The image library opens the decoded picture by this path, which leads to the descriptor. */
+/** Path of the open file that contains the decoded picture. The image library can open a file only by its path. */
 const DECODED = `/dev/fd/${OUTPUT_FD}`;
 /** Quality of the JPEG that platforms receive instead of a HEIC. */
 const QUALITY = 92;
-/** Part of the memory for decoded images that a rotated image and the decoder of HEIC may hold. */
+/** Ratio of the memory for decoded images that a rotated image and the HEIC decoder may use together. */
 const ROTATION_SHARE = 5 / 6;
 
 /** A HEIC that was decoded to a TIFF in `OUTPUT_FD`. */
@@ -24,7 +24,7 @@ interface DecodedHeif {
   readonly width: number;
   readonly height: number;
   readonly orientation: number;
-  /** Bytes of memory that the decoder still holds. */
+  /** Bytes of memory that the HEIC decoder still holds. */
   readonly heldBytes: number;
 }
 
@@ -93,7 +93,7 @@ async function readDisplayP3(): Promise<Uint8Array> {
 function encodeJpeg(decoded: DecodedHeif, budgetBytes: number): Sharp {
   const { width, height, orientation, heldBytes } = decoded;
   const image = sharp(DECODED, imageOptions({})).flatten({ background: "white" });
-  // An image is rotated in memory. One that is too large for that keeps its orientation as the only EXIF tag.
+  // An image is rotated in memory. An image that is too large for that keeps its orientation as the only EXIF tag.
   const fits = 3 * width * height + heldBytes <= ROTATION_SHARE * budgetBytes;
   if (orientation !== 1 && !fits) image.withExif({ IFD0: { Orientation: String(orientation) } });
   else image.autoOrient();

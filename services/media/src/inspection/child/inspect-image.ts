@@ -25,7 +25,7 @@ export function openImage(file: OpenFile): OpenImage {
 export async function inspectImage(file: OpenFile): Promise<InspectedMedia> {
   const image = openImage(file);
   const layout = readLayout(image, pixelBudget(file.limits));
-  // The library sharp cannot decode BMP files, whose pixels `readBmp` has already read.
+  // The library sharp cannot decode BMP files. `readBmp` has already read their pixels, so they are not decoded again.
   const isBmp = file.contentType === "image/bmp";
   const decoded = isBmp ? UPRIGHT : await decodeImage(image, layout);
   const swapsSides = decoded.orientation >= 5;

@@ -4,8 +4,9 @@ import { inspectFile } from "./inspect-file.ts";
 import { renderFile } from "./render-file.ts";
 
 /**
- * The process that inspects one untrusted file, or makes renditions of it, which it has as a descriptor. Its parent kills it when it exceeds a
- * limit, and after the inspection. `InspectionProcess` says what it can reach.
+ * Main program of an inspection process: inspects one untrusted file, or makes renditions of it. The process gets the file as an
+ * open descriptor. Its parent process kills it when it exceeds a limit, and after the inspection. `InspectionProcess` says what a
+ * hostile file can reach in this process.
  */
 function reply(message: InspectionReply): void {
   process.send?.(message);
@@ -25,7 +26,7 @@ process.once("message", (request: InspectionRequest) => void answer(request));
 process.on("disconnect", () => process.exit(0));
 // Ctrl-C in a terminal also signals this child process. It ignores the signal, because its parent decides when it ends.
 process.on("SIGINT", () => undefined);
-// The parent kills this process, which would otherwise write the cache of compiled modules when it exits.
+// Node writes its cache of compiled modules when a process exits. The parent kills this process, so the cache is written now.
 flushCompileCache();
-// Loading Node and the libraries must not count against the time limit of the file, so this message restarts it.
+// The time limit of the file restarts with this message, so that it does not include the time for loading Node and the libraries.
 reply({ kind: "progress" });

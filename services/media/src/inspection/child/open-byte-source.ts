@@ -2,8 +2,8 @@ import { readSync } from "node:fs";
 import type { ByteSource } from "#src/domain/videos/byte-source.ts";
 
 /**
- * Size of the read buffer of a video file. Most reads are a few bytes long and close to the previous read, so this
- * buffer answers them.
+ * Size of the read buffer of a video file. Most reads are a few bytes long and close to the previous read, so they are answered
+ * from this buffer.
  */
 const WINDOW_BYTES = 64 * 1024;
 

@@ -6,7 +6,7 @@ import { orientationOf, readMetadata } from "./decode-image.ts";
 import { pixelBudget, readLayout } from "./image-layouts.ts";
 import type { OpenImage } from "./open-file.ts";
 
-/** Part of the memory for decoded images that the pixels of a BMP may use, which exist twice for a moment. */
+/** Ratio of the memory for decoded images that the pixels of a BMP may use. During the conversion two copies of them exist. */
 const BMP_SHARE = 0.25;
 
 /** An image from which renditions are made. */
@@ -14,13 +14,13 @@ export interface RenderSource {
   /** The file of the image in a form that the library sharp reads. */
   readonly content: Buffer;
   readonly layout: ImageLayout;
-  /** Why no rendition can be made from the image; undefined when it can be tried. */
+  /** Why no rendition can be made from the image; undefined when no reason was found in its type and structure. */
   readonly refusal: Refusal | undefined;
   /** EXIF orientation of the image, 1 to 8. */
   readonly orientation: number;
-  /** Bytes of memory that decoded images may use. */
+  /** Maximum bytes of memory that decoded images may use in this process. */
   readonly budgetBytes: number;
-  /** Restarts the time limit; called after each step whose duration grows with the image. */
+  /** Restarts the time limit of the process; called after each step whose duration grows with the image. */
   readonly onProgress: () => void;
 }
 
@@ -33,7 +33,7 @@ export async function openRenderSource(image: OpenImage): Promise<RenderSource> 
   const { content, limits, onProgress } = image;
   const budgetBytes = pixelBudget(limits);
   const layout = readLayout(image, budgetBytes);
-  // The library sharp cannot decode BMP files.
+  // The library sharp cannot decode BMP files, so a BMP is converted to a TIFF first.
   if (image.contentType === "image/bmp") {
     const shared = { layout, orientation: 1, budgetBytes, onProgress };
     const tiff = bmpToTiff(content, layout, budgetBytes);
@@ -47,7 +47,7 @@ export async function openRenderSource(image: OpenImage): Promise<RenderSource> 
   return { content, layout, refusal, orientation, budgetBytes, onProgress };
 }
 
-/** Converts a BMP to a TIFF in memory; returns the reason when that is not possible. */
+/** Converts a BMP to a TIFF in memory. Returns why no rendition can be made when the BMP cannot be converted. */
 function bmpToTiff(
   content: Buffer,
   { width, height }: ImageLayout,

@@ -5,7 +5,7 @@ import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 export class OutputFile {
   #end = 0;
 
-  /** Appends the file of a rendition. */
+  /** Appends the file of a rendition to the output file. */
   append(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length;)
       at += writeSync(OUTPUT_FD, bytes, at, bytes.length - at, this.#end + at);

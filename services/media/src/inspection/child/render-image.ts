@@ -5,7 +5,9 @@ import type { OutputFile } from "./output-file.ts";
 import { RenderRefused } from "./render-refused.ts";
 import { openResized, type Size } from "./resized-image.ts";
 
-/** A JPEG quality, and about what part of the file's size remains at the lowest quality. */
+/**
+ * A JPEG quality to try. `lastRatio` is about the length of a file in the lowest quality, divided by its length in this quality.
+ */
 interface Quality {
   readonly quality: number;
   readonly lastRatio: number;
@@ -19,9 +21,11 @@ const JPEG_QUALITIES: readonly Quality[] = [
 ];
 /** PNG is lossless, so only a smaller picture makes a smaller file. */
 const PNG_QUALITIES: readonly Quality[] = [{ quality: 100, lastRatio: 1 }];
-/** Maximum number of sizes that are tried for a rendition. */
+/** Maximum number of sizes that are tried for a rendition. After the last one the rendition is refused. */
 const MAX_SIZES = 8;
-/** Factor by which the next size stays below the estimated size, because the estimate may be too large. */
+/**
+ * Factor that makes the next size to try smaller than the estimate, because a file of the estimated size may still be too large.
+ */
 const CAUTION = 0.96;
 
 /**
@@ -53,7 +57,7 @@ type Made =
   /** The file is too large in each quality; `leastBytes` estimates its length in the lowest quality. */
   | { readonly kind: "too_large"; readonly leastBytes: number; readonly size: Size };
 
-/** Makes a rendition in a size that may have to be smaller to fit into memory. */
+/** Makes a rendition in the given size, or in a smaller size when the given one needs too much memory. */
 async function renderInSize(source: RenderSource, plan: RenditionPlan, size: Size): Promise<Made> {
   const resized = await openResized(source, plan, size);
   const qualities = plan.contentType === "image/jpeg" ? JPEG_QUALITIES : PNG_QUALITIES;
@@ -63,7 +67,8 @@ async function renderInSize(source: RenderSource, plan: RenditionPlan, size: Siz
     source.onProgress();
     if (file.length <= plan.maxBytes) return { kind: "made", file, size: resized.size };
     leastBytes = file.length * lastRatio;
-    // The estimate is never 50 % too large, so lower qualities do not make the file small enough either.
+    // The estimated length is less than 50 % too high. Above this limit the lower qualities cannot make the file small enough, so
+    // they are not tried.
     if (leastBytes > 1.5 * plan.maxBytes) break;
   }
   return { kind: "too_large", leastBytes, size: resized.size };

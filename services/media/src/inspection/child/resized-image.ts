@@ -17,13 +17,16 @@ export interface ResizedImage {
 
 const WHITE = { r: 255, g: 255, b: 255, alpha: 1 };
 const FITS = { scale: "fill", pad: "contain", crop: "cover" } as const;
-/** Part of the memory that the pixels of a rendition may use. A PNG file may become as large as its pixels. */
+/**
+ * Ratio of the memory for decoded images that the pixels of a rendition may use. A PNG needs more memory besides, because its
+ * file may become as large as its pixels.
+ */
 const PIXEL_SHARES = { "image/jpeg": 0.5, "image/png": 0.4 } as const;
 
 /**
- * Resizes an image and converts it to 8 bit sRGB without metadata. The pixels are kept in memory, so that they can be
- * encoded in several qualities; a JPEG with too many pixels for that is decoded again for each quality. An image that
- * has to be rotated, or whose rendition is a PNG, must be in memory and gets a smaller size than asked for instead.
+ * Resizes an image and converts it to 8 bit sRGB without metadata. The pixels are kept in memory, so that they can be encoded in
+ * several qualities. A JPEG rendition with too many pixels for that is decoded again for each quality. If the image has to be
+ * rotated, or the rendition is a PNG, the pixels must be in memory; a rendition that is too large for that gets a smaller size.
  */
 export async function openResized(
   source: RenderSource,
@@ -53,7 +56,7 @@ function maxPixelsInMemory({ budgetBytes, layout }: RenderSource, { contentType 
   return Math.max(1, Math.floor(bytes / pixelBytes));
 }
 
-/** Pixels of an image in the size of its rendition, as they are stored. */
+/** Pixels of an image that was resized for a rendition, before the EXIF orientation is applied. */
 interface Pixels {
   readonly key: string;
   readonly data: Buffer;
@@ -62,11 +65,19 @@ interface Pixels {
 
 type Channels = 1 | 2 | 3 | 4;
 
-/** The pixels of the last rendition, because renditions of the same size differ only in their limits on bytes. */
+/**
+ * The pixels of the last rendition, which the next one of the same size uses: it differs only in the maximum length of its file.
+ */
 let last: Pixels | undefined;
-/** The pixels of the whole picture in the first, largest size, of which much smaller ones are made without decoding it again. */
+/**
+ * The pixels of the whole picture in the first size that was made, which is the largest. Much smaller renditions are made of
+ * them, so that the picture is not decoded again.
+ */
 let whole: Pixels | undefined;
-/** How many times wider the whole picture must be than a rendition that is made of it, so that resizing twice loses no detail. */
+/**
+ * Minimum ratio of the width of the whole picture in memory to the width of a rendition that is made of it. With a smaller ratio,
+ * resizing twice would lose detail.
+ */
 const REDUCTION = 1.5;
 
 async function openInMemory(
@@ -105,7 +116,7 @@ async function readPixels(
   return { key, data, raw: { width, height, channels } };
 }
 
-/** Returns the pixels of the whole picture when a rendition of this type and size can be made of them. */
+/** Returns the pixels of the whole picture in memory; undefined when they are too small for a rendition of this type and size. */
 function findWhole(
   { orientation }: RenderSource,
   { contentType }: RenditionPlan,
@@ -160,6 +171,6 @@ const TURNS: Readonly<Record<number, { angle: number; flip?: true; flop?: true }
 
 function encode(image: Sharp, { contentType }: RenditionPlan, quality: number): Sharp {
   if (contentType === "image/png") return image.png({ compressionLevel: 6 });
-  // An encoder that optimises the Huffman tables of a JPEG needs the coefficients of the whole image in memory.
+  // `optimiseCoding` is off, because with it the JPEG encoder needs the coefficients of the whole image in memory.
   return image.jpeg({ quality, optimiseCoding: false });
 }

@@ -4,7 +4,7 @@ import { OUTPUT_FD } from "#src/inspection/inspection-protocol.ts";
 import { imageOptions, type DecodedImage } from "./decode-image.ts";
 import type { OpenImage } from "./open-file.ts";
 
-/** The image library opens the file by this path, which leads to the descriptor. */
+/** Path of the open file to which the rewritten image is saved. The image library can save a file only by its path. */
 const TARGET = `/dev/fd/${OUTPUT_FD}`;
 /**
  * Quality of JPEG and WebP images that are encoded again: the loss is invisible and the file stays about as large as a
@@ -43,7 +43,7 @@ export async function rewriteImage(
   if (!isUpright && neededBytes > budgetBytes) return false;
   const image = sharp(file.content, imageOptions({})).autoOrient();
   if (decoded.is16Bit) image.toColourspace("rgb16");
-  // The library sharp converts CMYK images to sRGB, to which the CMYK colour profile of the source does not apply.
+  // The library sharp converts CMYK images to sRGB. The colour profile of the source describes CMYK colours, so it is not kept.
   if (!decoded.isCmyk) image.keepIccProfile();
   await encode(image, file.contentType, layout.lossless).toFile(TARGET);
   file.onProgress();
@@ -59,7 +59,7 @@ function encode(image: Sharp, contentType: string, lossless: boolean): Sharp {
     case "image/tiff":
       return image.tiff({ compression: "deflate", predictor: "horizontal" });
     default:
-      // An encoder that optimises the Huffman tables of a JPEG needs the coefficients of the whole image in memory.
+      // `optimiseCoding` is off, because with it the JPEG encoder needs the coefficients of the whole image in memory.
       return image.jpeg({ quality: QUALITY, chromaSubsampling: "4:4:4", optimiseCoding: false });
   }
 }

@@ -12,15 +12,20 @@ import {
 } from "#src/inspection/inspector-protocol.ts";
 import { listStrayProcesses } from "#src/inspection/stray-processes.ts";
 
-/** Maximum number of files that wait for a process. All replicas of the media service together send fewer. */
+/**
+ * Maximum number of files that wait for an inspection process. Further files are refused. All replicas of the media service
+ * together send fewer files than that.
+ */
 const MAX_WAITING = 100;
-/** How long inspections may continue while the inspector stops. The media service repeats those that end early. */
+/**
+ * How long inspections may continue while the inspector stops. The media service repeats an inspection that the stop ended early.
+ */
 const INSPECTION_GRACE_MS = 18_000;
 
 export interface InspectorOptions {
   readonly host: string;
   readonly port: number;
-  /** Called after an answer, with the ids of child processes that this process has not started, if there are any. */
+  /** Called after an answer to a client, with the ids of child processes that the inspector did not start, if there are any. */
   readonly onStray?: ((pids: readonly number[]) => void) | undefined;
 }
 
@@ -30,8 +35,9 @@ export interface Inspector extends AsyncDisposable {
 }
 
 /**
- * Starts the inspector: an HTTP server that inspects each file in a process of its own. It needs no secret, connects to
- * nothing and keeps nothing, so it can run where a hostile file finds neither. A client can only have files inspected.
+ * Starts the inspector: an HTTP server that inspects each file in a process of its own. It needs no secret and no network
+ * connection, and stores nothing. A hostile file that takes over such a process therefore finds nothing to steal. A client can
+ * only have files inspected.
  */
 export async function startInspector({
   host,
@@ -66,7 +72,7 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // A connection that breaks ends the stream of the request or of the answer, where it is handled.
+  // A broken connection also ends the stream of the request or of the answer with an error, which is handled there.
   response.on("error", () => undefined);
   if (request.url === "/livez" || request.url === "/readyz") return void response.end("ok\n");
   const wanted = parseRequest(request);
@@ -84,7 +90,7 @@ async function answer(
   else if (!response.writableFinished) response.destroy();
 }
 
-/** Returns the request for an inspection; undefined when the HTTP request is another one or is not valid. */
+/** Returns the request for an inspection; undefined when the HTTP request does not ask for one or is not valid. */
 function parseRequest({ method, url, headers }: IncomingMessage): InspectionRequest | undefined {
   const header = headers[REQUEST_HEADER];
   if (method !== "POST" || url !== INSPECTIONS_PATH || typeof header !== "string") return undefined;

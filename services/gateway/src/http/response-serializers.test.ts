@@ -1,0 +1,52 @@
+import SerializerSelector from "@fastify/fast-json-stringify-compiler";
+import { expect, test } from "vitest";
+import { buildSerializers } from "./response-serializers.ts";
+
+const SHARED = {
+  Post: {
+    $id: "Post",
+    type: "object",
+    properties: { id: { type: "string" }, targets: { type: "array", items: { $ref: "Target#" } } },
+  },
+  Target: {
+    $id: "Target",
+    type: "object",
+    properties: { status: { type: "string" }, parent: { $ref: "Post#" } },
+  },
+};
+const ROUTE = { method: "GET", url: "/posts", httpStatus: "200" };
+const LIST = { type: "object", properties: { data: { type: "array", items: { $ref: "Post#" } } } };
+const ANSWER = {
+  data: [{ id: "a", hidden: 1, targets: [{ status: "queued", parent: { id: "b", hidden: 2 } }] }],
+};
+
+test("an answer whose schema refers to shared schemas, and through them to others, is written as fastify's own serializer writes it", () => {
+  const own = buildSerializers(SHARED, {})({ ...ROUTE, schema: LIST });
+  const usual = SerializerSelector()(SHARED, {})({ ...ROUTE, schema: LIST });
+
+  expect(JSON.parse(own(ANSWER))).toEqual({
+    data: [{ id: "a", targets: [{ status: "queued", parent: { id: "b" } }] }],
+  });
+  expect(own(ANSWER)).toBe(usual(ANSWER));
+});
+
+test("routes with equal schemas share one serializer, and other schemas get their own", () => {
+  const serializerOf = buildSerializers(SHARED, {});
+  const first = serializerOf({ ...ROUTE, schema: { $ref: "Post#" } });
+
+  expect(serializerOf({ ...ROUTE, httpStatus: "201", schema: { $ref: "Post#" } })).toBe(first);
+  expect(serializerOf({ ...ROUTE, schema: { $ref: "Target#" } })).not.toBe(first);
+});
+
+test("a shared schema to which a schema does not refer is not compiled with it", () => {
+  const invalid = { $id: "Invalid", type: "no type" };
+  const serializer = buildSerializers(
+    { ...SHARED, Invalid: invalid },
+    {},
+  )({
+    ...ROUTE,
+    schema: { $ref: "Target#" },
+  });
+
+  expect(serializer({ status: "queued" })).toBe('{"status":"queued"}');
+});
