@@ -1,10 +1,14 @@
-import { defineConfig } from "vitest/config";
+import { configDefaults, defineConfig } from "vitest/config";
 import { LongestFirst } from "./scripts/longest-first.ts";
 import { summaryReporter } from "./scripts/summary-reporter.ts";
 
+/** Tests that take much processor time. `npm test -- --quick` leaves them out. */
+const SLOW = "**/*.slow.test.ts";
+
 /**
- * The test projects (unit, integration, e2e, pds, third-party) run one after the other, because the integration and e2e tests start
- * processes that would disturb the timing of other tests. A failed test is not retried.
+ * The test projects run one after the other, because their tests start processes that would disturb the timing of other
+ * tests. Only the integration and slow tests run at the same time, because they need the same. A failed test is not
+ * retried.
  */
 export default defineConfig({
   test: {
@@ -27,6 +31,7 @@ export default defineConfig({
             "{lint,scripts}/**/*.test.ts",
             "e2e/support/**/*.test.ts",
           ],
+          exclude: [...configDefaults.exclude, SLOW],
           // The timeout is longer than any test needs, so that a slow machine fails no test. A test of a time limit
           // checks the time itself.
           testTimeout: 30_000,
@@ -39,6 +44,21 @@ export default defineConfig({
           name: "integration",
           isolate: false,
           include: ["{packages,services}/*/test/**/*.test.ts"],
+          exclude: [...configDefaults.exclude, SLOW],
+          globalSetup: ["./packages/local/src/test-postgres.ts"],
+          testTimeout: 30_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          // Unit and integration tests that start many processes or brokers, go through all faults, or repeat something many
+          // times.
+          name: "slow",
+          isolate: false,
+          include: [`{packages,services}/*/test/${SLOW}`, `scripts/${SLOW}`],
           globalSetup: ["./packages/local/src/test-postgres.ts"],
           testTimeout: 30_000,
           hookTimeout: 60_000,

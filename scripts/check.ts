@@ -6,6 +6,9 @@ import { runTests } from "./check/run-tests.ts";
 import { STEPS } from "./check/steps.ts";
 import { summaryLine } from "./summary-reporter.ts";
 
+/** The vitest projects of `--quick`: what a developer runs after each change. */
+const QUICK = ["unit", "integration"];
+
 /**
  * Runs all checks that a change must pass, on a developer's machine and in CI. The static checks run first and share
  * the processor; the tests then run alone, because they measure time. The last line counts static checks and tests
@@ -14,6 +17,7 @@ import { summaryLine } from "./summary-reporter.ts";
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
+      /** Runs neither the slow tests nor the end-to-end tests. */
       quick: { type: "boolean", default: false },
       /** Number of replicas of each service in end-to-end tests that do not choose a number themselves. */
       replicas: { type: "string", default: "1" },
@@ -21,7 +25,7 @@ async function main(): Promise<void> {
   });
   const startedAt = performance.now();
   const steps = await runSteps(STEPS, Math.min(2, availableParallelism()), print);
-  const projects = values.quick ? ["unit", "integration"] : ["unit", "integration", "e2e"];
+  const projects = values.quick ? QUICK : [...QUICK, "slow", "e2e"];
   const tests = await runTests(projects, { POSTRIDER_E2E_REPLICAS: values.replicas });
   const counts = {
     passed: steps.passed + tests.passed,

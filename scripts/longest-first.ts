@@ -1,15 +1,12 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The test files that take longest. They start first, so that a test run does not wait for them alone at its end. */
+/** The slow and end-to-end test files that take longest. They start first, so that a test run does not wait for them alone at its end. */
 const LONGEST = [
-  "services/delivery/test/fault-matrix.test.ts",
-  "services/delivery/test/tiktok-never-twice.test.ts",
-  "services/delivery/test/process.test.ts",
-  "packages/shared/test/kafka-recovery.test.ts",
-  "services/delivery/test/fault-matrix-one-phase.test.ts",
-  "packages/shared/test/bus-kafka.test.ts",
-  "services/media/test/hostile-media.test.ts",
-  "services/delivery/test/fault-matrix-mutations.test.ts",
+  "services/delivery/test/engagement/fault-matrix.slow.test.ts",
+  "services/delivery/test/fault-matrix.slow.test.ts",
+  "services/delivery/test/tiktok-never-twice.slow.test.ts",
+  "services/delivery/test/process.slow.test.ts",
+  "services/media/test/hostile-media.slow.test.ts",
   "e2e/crash-points-stopped.test.ts",
   "e2e/crash-kafka.test.ts",
   "e2e/outages.test.ts",
@@ -23,10 +20,11 @@ const LONGEST = [
 
 function rankOf({ moduleId }: TestSpecification): number {
   const rank = LONGEST.findIndex((file) => moduleId.endsWith(file));
-  return rank === -1 ? LONGEST.length : rank;
+  if (rank !== -1) return rank;
+  return moduleId.endsWith(".slow.test.ts") ? LONGEST.length : LONGEST.length + 1;
 }
 
-/** Orders test files: those that take longest first, the others in the order that vitest chooses. */
+/** Orders test files: those that take longest first, then the other slow tests, then the rest in the order that vitest chooses. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -15,16 +15,20 @@ declare module "vitest" {
 /**
  * vitest's globalSetup: starts one Postgres in a temporary folder and provides its URL as `postgresUrl`.
  * Durability stays on, because the services refuse to run without it; the data is in memory if possible.
+ * vitest calls it once per project. The first call starts Postgres, for the tests of all projects.
  *
  * @returns The teardown, which stops Postgres and removes the folder.
  */
-export async function setup(project: Pick<TestProject, "provide">): Promise<() => Promise<void>> {
+export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  // What the root project provides is available in every project.
+  const everyProject = project.vitest.getRootProject();
+  if ("postgresUrl" in everyProject.getProvidedContext()) return undefined;
   const folder = makeTestFolder("postgres");
   const postgres = await startEmbeddedPostgres({
     dataDir: join(folder, "data"),
     settings: { max_connections: "200", max_wal_size: "512MB" },
   });
-  project.provide("postgresUrl", postgres.url);
+  everyProject.provide("postgresUrl", postgres.url);
   return async () => {
     await postgres[Symbol.asyncDispose]();
     rmSync(folder, { recursive: true, force: true });

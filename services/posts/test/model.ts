@@ -1,5 +1,5 @@
 /**
- * The reference model of `model.test.ts`: how the posts service has to behave, without a database, concurrency or time.
+ * The reference model of `model.slow.test.ts`: how the posts service has to behave, without a database, concurrency or time.
  * It is written from the rules and shares only the status types with the service.
  */
 import type { PostStatus, TargetStatus } from "#src/domain/post-status.ts";

@@ -51,6 +51,12 @@ const PASSWORD = "postrider-test";
  */
 const TEMPLATE_LOCK = 7_263_401;
 
+/**
+ * Connection of the cluster's owner, with which the test process creates and drops databases. It stays open for all test
+ * files of the process, because a connection costs more processor time than a statement.
+ */
+let cluster: Sql | undefined;
+
 /** Creates a test database from a template, which is migrated once per service and set of migrations. */
 export async function createTestDatabase(options: TestDatabaseOptions): Promise<TestDatabase> {
   const clusterUrl = inject("postgresUrl");
@@ -60,9 +66,9 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
     migrationPassword: PASSWORD,
   };
   const name = `test_${options.service}_${randomBytes(6).toString("hex")}`;
-  await using cluster = openOwner(clusterUrl);
-  const template = await ensureTemplate(cluster.sql, clusterUrl, role, options.migrationsFolder);
-  await cluster.sql.unsafe(`create database ${name} template ${template} strategy file_copy`);
+  cluster ??= openSql({ url: clusterUrl, poolSize: 1, applicationName: "test-cluster" });
+  const template = await findTemplate(cluster, clusterUrl, role, options.migrationsFolder);
+  await cluster.unsafe(`create database ${name} template ${template} strategy file_copy`);
   const ownerUrl = withDatabase(clusterUrl, name);
   const url = serviceDatabaseUrl(ownerUrl, role);
   const poolSize = options.poolSize ?? 5;
@@ -83,15 +89,9 @@ export async function createTestDatabase(options: TestDatabaseOptions): Promise<
     ownerUrl,
     async [Symbol.asyncDispose]() {
       await Promise.all([sql, migrationSql, ownerSql].map((pool) => pool.end({ timeout: 1 })));
-      await using owner = openOwner(clusterUrl);
-      await owner.sql.unsafe(`drop database ${name} with (force)`);
+      await cluster?.unsafe(`drop database ${name} with (force)`);
     },
   };
-}
-
-function openOwner(url: string): AsyncDisposable & { readonly sql: Sql } {
-  const sql = openSql({ url, poolSize: 1, applicationName: "test-owner" });
-  return { sql, [Symbol.asyncDispose]: () => sql.end({ timeout: 1 }) };
 }
 
 function withDatabase(url: string, name: string): string {
@@ -128,27 +128,55 @@ function templateName(service: string, folder: string): string {
   return `template_${service}_${hash.digest("hex").slice(0, 12)}`;
 }
 
-async function ensureTemplate(
-  cluster: Sql,
+/** The templates that this process has found or created, by their names. */
+const templates = new Map<string, Promise<void>>();
+/** Ends when the last template that this process searches has been found or created. */
+let lastTemplate: Promise<void> = Promise.resolve();
+
+/** Returns the name of a template database, after the database exists. */
+async function findTemplate(
+  owner: Sql,
   clusterUrl: string,
   role: ServiceRole,
   folder: string,
 ): Promise<string> {
   const name = templateName(role.service, folder);
-  // Test files run in parallel processes, so a lock is taken before a test database is created. The lock belongs to
-  // this connection and ends with it.
-  await cluster`select pg_advisory_lock(${TEMPLATE_LOCK})`;
-  try {
-    const exists = await cluster`select 1 from pg_database where datname = ${name}`;
-    if (exists.length === 0) await makeTemplate(cluster, clusterUrl, role, folder, name);
-  } finally {
-    await cluster`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
+  const known = templates.get(name);
+  if (known !== undefined) {
+    await known;
+    return name;
   }
+  // One template after the other: the lock of `ensureTemplate` does not exclude other tests of the same process.
+  const found = lastTemplate.then(() => ensureTemplate(owner, clusterUrl, role, folder, name));
+  templates.set(name, found);
+  lastTemplate = found.catch(() => {
+    // A later test tries again.
+    templates.delete(name);
+  });
+  await found;
   return name;
 }
 
+async function ensureTemplate(
+  owner: Sql,
+  clusterUrl: string,
+  role: ServiceRole,
+  folder: string,
+  name: string,
+): Promise<void> {
+  // Test files run in parallel processes, so a lock is taken before a template database is created. The lock belongs to
+  // this connection and ends with it.
+  await owner`select pg_advisory_lock(${TEMPLATE_LOCK})`;
+  try {
+    const exists = await owner`select 1 from pg_database where datname = ${name}`;
+    if (exists.length === 0) await makeTemplate(owner, clusterUrl, role, folder, name);
+  } finally {
+    await owner`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
+  }
+}
+
 async function makeTemplate(
-  cluster: Sql,
+  owner: Sql,
   clusterUrl: string,
   role: ServiceRole,
   folder: string,
@@ -156,8 +184,8 @@ async function makeTemplate(
 ): Promise<void> {
   // A template database gets its name when it is complete, because an incomplete template would break every later test.
   const draft = `${name}_draft`;
-  await cluster.unsafe(`drop database if exists ${draft} with (force)`);
-  await cluster.unsafe(`create database ${draft}`);
+  await owner.unsafe(`drop database if exists ${draft} with (force)`);
+  await owner.unsafe(`create database ${draft}`);
   const draftUrl = withDatabase(clusterUrl, draft);
   await provisionDatabase(draftUrl, [role]);
   const sql = openSql({
@@ -167,5 +195,5 @@ async function makeTemplate(
   });
   await migrate(sql, folder);
   await sql.end({ timeout: 1 });
-  await cluster.unsafe(`alter database ${draft} rename to ${name}`);
+  await owner.unsafe(`alter database ${draft} rename to ${name}`);
 }

@@ -26,7 +26,7 @@ export interface DirectUpload {
 /**
  * The object store, which holds the bytes of media. The media service chooses the keys (`uploads/<id>`, `objects/<id>`;
  * see `object-key.ts`), never a client. An object exists as a whole or not at all: an interrupted write is invisible to
- * `open` and `stat`. The tests of all stores are in `test/object-store.test.ts`.
+ * `open` and `stat`. The tests of all stores are in `test/object-store.slow.test.ts`.
  */
 export interface ObjectStore extends AsyncDisposable {
   /**
