@@ -4,7 +4,7 @@
  * of the gateway, the posts service and the publishing trade of delivery count, and those of `packages/platforms` and
  * `packages/rest`; admission of requests does not.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { makeTestFolder } from "@postrider/local/test-folder";
@@ -99,6 +99,7 @@ for (let index = 0; index < POSTS; index += 1) {
   for (const name of await takeCalls(system)) others.add(name);
 }
 await sql.end();
+rmSync(calls, { recursive: true });
 const called = roads.reduce((all, road) => all.intersection(road)).difference(others);
 const files = new Set([...called].map((name) => name.split(" ")[0] ?? ""));
 const counted = [...files].filter((file) => COUNTED.test(file) && !NOT_COUNTED.test(file));
