@@ -208,7 +208,7 @@ test.each([
   [{ type: "hide", text: "a" }, ["additional_property /text"]],
   [{ type: "unhide", text: "a" }, ["additional_property /text"]],
   [{ type: "hide", force: true }, ["additional_property /force"]],
-])("an action on a comment with the body %j is refused with its faults", async (body, expected) => {
+])("an action on a comment with the body %j is refused, and the error says what is wrong", async (body, expected) => {
   const answer = await act(body);
 
   expect(summary(answer)).toEqual([400, "invalid_request"]);
@@ -323,7 +323,7 @@ test.each([
     expect(summary(await server.send(options, { error }))).toEqual([status, code]);
 });
 
-test("the error for comments that cannot be read now contains the time to wait", async () => {
+test("when comments cannot be read for a while, the error contains the time to wait", async () => {
   const answer = await server.send({ url: LIST }, { error: unavailable(undefined, 7_000) });
 
   expect(answer.headers["retry-after"]).toBe("7");
@@ -388,7 +388,7 @@ test.each(["nonsense", "0", ACCOUNT_ID.toUpperCase(), "%00"])(
   },
 );
 
-test("a malformed body of an action on a comment is refused before the unknown account in the path", async () => {
+test("an action on a comment with a malformed body and an unknown account is refused because of the body", async () => {
   const url = "/api/v1/accounts/nonsense/media/a/comments/b/actions";
   const answer = await server.send({ method: "POST", url, payload: { type: "reply" } });
 

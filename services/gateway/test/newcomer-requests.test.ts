@@ -98,7 +98,7 @@ async function toRows(cases: readonly NewcomerCase[], first: number): Promise<st
   return rows;
 }
 
-test("the table of wrong requests and their answers is up to date", async () => {
+test("newcomer-requests.md, the table of wrong requests and their answers, is up to date", async () => {
   const sections: string[] = [];
   let count = 0;
   for (const [title, cases] of Object.entries(NEWCOMER_CASES)) {

@@ -18,7 +18,7 @@ describe("failures of `account connect`:", () => {
     "unavailable",
     "unanswered",
     "an outcome of a later release",
-  ])("the failure for the outcome '%s' says what to do and names the guide", (outcome) => {
+  ])("the failure for the outcome '%s' says what to do and names the platform's guide", (outcome) => {
     const { code, message } = toOutcomeFailure("facebook", outcome);
     expect(code).toBe(outcome);
     expect(message).toMatch(/run the command|select one|check with/);

@@ -82,8 +82,8 @@ const UNQUOTED_TAG = /^[1-9]\d{0,17}(?:\.[\w-]{11})?$/;
 function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   const header = request.headers["if-match"];
   if (header === undefined || !isMalformedIfMatch(header)) return [];
-  // The header is shown as the client sent it. JSON would add quotes, and the client could not see that its own are
-  // missing.
+  // The header `If-Match` is shown as the client sent it. As JSON it would get quotes, and the client could not see
+  // that the quotes of its ETag are missing.
   const found = quoteFound(header) === undefined ? undefined : header;
   const isUnquoted = UNQUOTED_TAG.test(header);
   const advice = { expected: isUnquoted ? `"${header}"` : '"3"', ...defined({ found }) };
