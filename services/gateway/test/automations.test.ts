@@ -168,13 +168,16 @@ test.each([
   [{ ...NEW_RULE, message: "x".repeat(1_001) }, ["too_long /message"]],
   [{ ...NEW_RULE, message: "가".repeat(334) }, ["too_many_bytes /message"]],
   [{ ...NEW_RULE, status: "active" }, ["additional_property /status"]],
-])("a new automation rule with the body %j is refused, and the error says what is wrong", async (body, expected) => {
-  const answer = await post(RULES, body);
+])(
+  "a new automation rule with the body %j is refused, and the error says what is wrong",
+  async (body, expected) => {
+    const answer = await post(RULES, body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 test("the private reply of an automation rule may have exactly 1,000 bytes, and one byte more is refused with the limit and the actual size", async () => {
   const longest = `${"가".repeat(333)}x`;
@@ -229,13 +232,16 @@ test.each([
   [{ status: "stopped" }, ["not_allowed /status"]],
   [{ name: null }, ["type /name"]],
   [{ keywords: [] }, ["min_items /keywords"]],
-])("the change %j of an automation rule is refused, and the error says what is wrong", async (body, expected) => {
-  const answer = await patch(RULE_PATH, body);
+])(
+  "the change %j of an automation rule is refused, and the error says what is wrong",
+  async (body, expected) => {
+    const answer = await patch(RULE_PATH, body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 test("the list of automation runs passes its filters, and has null for an unknown author and for the reason of a sent reply", async () => {
   const answer = await server.send({ url: `${RUNS}?ruleId=${RULE_ID}&status=skipped&limit=100` });

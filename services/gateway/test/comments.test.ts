@@ -208,13 +208,16 @@ test.each([
   [{ type: "hide", text: "a" }, ["additional_property /text"]],
   [{ type: "unhide", text: "a" }, ["additional_property /text"]],
   [{ type: "hide", force: true }, ["additional_property /force"]],
-])("an action on a comment with the body %j is refused, and the error says what is wrong", async (body, expected) => {
-  const answer = await act(body);
+])(
+  "an action on a comment with the body %j is refused, and the error says what is wrong",
+  async (body, expected) => {
+    const answer = await act(body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 test.each([
   ['{"type":"reply","text":"a\\u0000"}', "nul_character /text"],

@@ -74,8 +74,8 @@ function describe({ method, path, headers = {}, body }: NewcomerCase): string {
 type Detail = NonNullable<ErrorBody["error"]["details"]>[number];
 
 /**
- * Returns an error detail as JSON for a cell of the table. The message is left out, because the cell contains it
- * already.
+ * Returns an error detail as JSON for a cell of the table in newcomer-requests.md. The message is left out, because the
+ * cell contains it already.
  */
 function describeDetail({ message: _message, ...fields }: Detail): string {
   return shorten(JSON.stringify(fields));

@@ -40,7 +40,7 @@ export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
   /** Connection string with the service's migration role. */
   readonly migrationUrl: string;
-  /** The owner's connection string for the same test database. */
+  /** Connection string of the cluster's owner for the test database. */
   readonly ownerUrl: string;
 }
 

@@ -50,7 +50,7 @@ function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
     const validate = request.getValidationFunction(part);
     return validate === undefined || validate(value) ? [] : (validate.errors ?? []);
   };
-  // For an absent body, this check uses null, as fastify does.
+  // An absent body is checked against the schema as null, as fastify does it.
   const content = body ?? null;
   const schema = (routeOptions.schema?.querystring ?? {}) as QuerySchema;
   return [

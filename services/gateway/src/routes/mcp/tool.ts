@@ -44,7 +44,7 @@ export function text(description: string, more: Schema = {}): Schema {
   return { type: "string", description, ...more };
 }
 
-/** Returns the query of a path from those inputs that are set. */
+/** Returns the query string with those inputs of an MCP tool that are set. */
 export function queryOf(
   input: Readonly<Record<string, unknown>>,
   names: readonly string[],
@@ -57,7 +57,7 @@ export function queryOf(
   return query.size === 0 ? "" : `?${query.toString()}`;
 }
 
-/** Returns the inputs without those that are not part of the body. */
+/** Returns the inputs of an MCP tool without those that are not part of the request body. */
 export function bodyOf(
   input: Readonly<Record<string, unknown>>,
   without: readonly string[],
@@ -65,7 +65,7 @@ export function bodyOf(
   return Object.fromEntries(Object.entries(input).filter(([name]) => !without.includes(name)));
 }
 
-/** Returns a text input as a segment of a path. */
+/** Returns a text input of an MCP tool as a segment of a path. */
 export function segment(input: Readonly<Record<string, unknown>>, name: string): string {
   const value = input[name];
   return typeof value === "string" || typeof value === "number" ? encodeURIComponent(value) : "";
