@@ -272,7 +272,7 @@ test.each([
   [`${JOBS}/preview?ruleId=${RULE_ID}&mediaId=`, "too_short /mediaId"],
   [`${PREVIEW}%00`, "nul_character "],
   [`${PREVIEW}&limit=5`, "additional_property /limit"],
-])("GET %s is refused with the fault %s", async (url, fault) => {
+])("GET %s is refused with the error %s", async (url, fault) => {
   const answer = await server.send({ url });
 
   expect(summary(answer)).toEqual([400, "invalid_request"]);

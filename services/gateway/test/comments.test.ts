@@ -97,7 +97,7 @@ test.each([
   ["cursor=", "too_short /cursor"],
   ["cursor=a%00b", "nul_character "],
   ["status=hidden", "additional_property /status"],
-])("the list of comments refuses the query %s with the fault %s", async (query, fault) => {
+])("the list of comments refuses the query %s with the error %s", async (query, fault) => {
   const answer = await server.send({ url: `${LIST}?${query}` });
 
   expect(summary(answer)).toEqual([400, "invalid_request"]);
