@@ -14,8 +14,8 @@ const LONGEST = [
   "e2e/restore.test.ts",
   "e2e/rolling-restart-load.test.ts",
   "e2e/media-crash.test.ts",
-  "e2e/secrets.test.ts",
-  "e2e/tracing.test.ts",
+  "e2e/quiet-system.test.ts",
+  "e2e/traces-and-secrets.test.ts",
 ];
 
 function rankOf({ moduleId }: TestSpecification): number {
