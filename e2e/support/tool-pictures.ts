@@ -15,8 +15,9 @@ export interface ToolPicture {
 
 const CAMERA = { width: 4032, height: 3024 };
 const FRONT_CAMERA = { width: 2592, height: 1944 };
-/** Number of tiles in a HEIC file of 12 megapixels. */
+/** Numbers of tiles in a HEIC file of 12 megapixels, and in one of 3 megapixels. */
 const GRID = { columns: 8, rows: 6 };
+const SMALL_GRID = { columns: 4, rows: 3 };
 
 let original: Promise<Buffer> | undefined;
 
@@ -41,9 +42,9 @@ const held = (orientation: number, size: Picture) => async () => {
 };
 
 /** The picture that a HEIC file of equal tiles contains, rotated clockwise by `angle` degrees. */
-const tiles = (angle: number) => async () => {
+const tiles = (grid: typeof GRID, angle: number) => async () => {
   const tile = await picture({ width: 512, height: 512 }).png().toBuffer();
-  const [width, height] = [512 * GRID.columns, 512 * GRID.rows];
+  const [width, height] = [512 * grid.columns, 512 * grid.rows];
   const sheet = sharp({ create: { width, height, channels: 3, background: "black" } });
   const all = await sheet
     .composite([{ input: tile, tile: true, gravity: "northwest" }])
@@ -89,7 +90,7 @@ export const TOOL_PICTURES: readonly ToolPicture[] = [
   {
     name: "a JPEG of a phone held upright (EXIF orientation 6)",
     contentType: "image/jpeg",
-    make: held(6, CAMERA),
+    make: held(6, FRONT_CAMERA),
     refused: { instagram: RATIO },
   },
   {
@@ -107,19 +108,22 @@ export const TOOL_PICTURES: readonly ToolPicture[] = [
     name: "a HEIC of 12 megapixels",
     contentType: "image/heic",
     make: () => Promise.resolve(sampleHeif(GRID)),
-    seen: tiles(0),
+    seen: tiles(GRID, 0),
   },
   {
-    name: "a rotated HEIC of 12 megapixels",
+    name: "a rotated HEIC of 3 megapixels",
     contentType: "image/heic",
-    make: () => Promise.resolve(sampleHeif({ ...GRID, properties: [rotation(3)] })),
-    seen: tiles(90),
+    make: () => Promise.resolve(sampleHeif({ ...SMALL_GRID, properties: [rotation(3)] })),
+    seen: tiles(SMALL_GRID, 90),
     refused: { instagram: RATIO },
   },
   {
-    name: "a JPEG of 12 megapixels in Display P3",
+    name: "a JPEG of a front camera in Display P3",
     contentType: "image/jpeg",
-    make: async () => await (await camera()).withIccProfile("p3").jpeg({ quality: 90 }).toBuffer(),
+    make: async () => {
+      const image = await sized(FRONT_CAMERA.width, FRONT_CAMERA.height);
+      return await image.withIccProfile("p3").jpeg({ quality: 90 }).toBuffer();
+    },
   },
   {
     name: "a 3:4 JPEG of an editor",
