@@ -172,7 +172,7 @@ test.concurrent.each(["pad", "crop"] as const)(
   },
 );
 
-test("the media service and each of its inspection processes stay below 400 MB while twenty pictures are inspected and converted", () => {
+test("the media service and each of its inspection processes stay below 400 MB while they inspect and convert pictures of phones and programs", () => {
   const peaks = memory.stop();
   if (process.env.POSTRIDER_E2E_FIGURES !== undefined) console.log(peaks);
   expect(Math.max(...peaks.services)).toBeLessThan(400 * MB);
