@@ -12,8 +12,8 @@ const LONGEST = [
   "e2e/crash-points.test.ts",
   "e2e/crash-media-automations.test.ts",
   "e2e/restore.test.ts",
-  "e2e/secrets.test.ts",
-  "e2e/tracing.test.ts",
+  "e2e/quiet-system.test.ts",
+  "e2e/traces-and-secrets.test.ts",
 ];
 
 function rankOf({ moduleId }: TestSpecification): number {
