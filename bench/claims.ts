@@ -14,8 +14,7 @@ const CALL_MS = 100;
 const PROBES = 20;
 const PROBE_EVERY_MS = 250;
 /**
- * Maximum delay of a probe: a new task for which the time until its platform call is measured. A slower probe counts with this
- * time.
+ * Maximum delay that is measured for a new task until its platform call, in milliseconds. A slower task counts with this delay.
  */
 const GIVE_UP_MS = 20_000;
 const STEP_MS = 3_000;

@@ -27,12 +27,15 @@ import { MIGRATIONS } from "../services/posts/src/config.ts";
 import { nextDue } from "../services/posts/src/db/due-posts.ts";
 import { percentile } from "./measure.ts";
 
-/** Number of old rows of each kind; the first argument of the command. */
+/** Number of old rows of each kind (events, posts, targets, answered questions); the first argument of the command. */
 const ROWS = Number(process.argv[2] ?? 300_000);
 const BATCH_ROWS = 500;
 const ACCOUNTS = 500;
 const POSTS_BATCH_ROWS = 5_000;
-/** How long ago the targets were published and deleted: longer than the minute by which a floor stays behind. */
+/**
+ * How long ago the targets were published and deleted. Polls read an index from one minute before the place that the last poll
+ * reached, so this is longer than a minute.
+ */
 const AGE = "2 minutes";
 const WARM_UPS = 3;
 const SAMPLES = 50;

@@ -21,13 +21,13 @@ const SAMPLE_MS = 15_000;
 const READS_PER_SAMPLE = 15;
 /** Part of the run before the measurement of memory growth begins: until then caches fill and code is compiled. */
 const WARM_UP_SHARE = 0.1;
-/** The load pauses while more targets than this many seconds of load are not published yet. */
+/** Maximum number of targets that are not published yet, as seconds of load. The load pauses while there are more. */
 const MAX_BACKLOG_SECONDS = 20;
 const ACCOUNTS = 30;
 const NO_LIMIT = "100000000";
 const PLATFORMS = ["x", "facebook", "telegram", "bluesky"];
 const PICTURE_PLATFORM = "instagram";
-/** One post in this many has a picture and also goes to instagram. */
+/** A post has a picture and also goes to Instagram if its number is a multiple of this one. */
 const PICTURE_EVERY = 5;
 const PICTURE_PADDING_BYTES = 60_000;
 const SERVICES: readonly ServiceName[] = ["gateway", "accounts", "posts", "media", "delivery"];
@@ -56,7 +56,10 @@ function pidOf(service: ServiceName): number {
   return system.local.services[service][0]?.pid ?? 0;
 }
 
-/** Reads the metrics of the delivery service. The names that the sample needs are unique at the start of a line. */
+/**
+ * Reads the metrics of the delivery service. Each metric that the benchmark samples is the only one whose line begins with its
+ * name.
+ */
 async function readMetrics(): Promise<(name: string) => number> {
   const url = system.local.services.delivery[0]?.metricsUrl ?? "";
   const text = await (await fetch(`${url}/metrics`)).text();

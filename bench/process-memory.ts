@@ -7,9 +7,9 @@ export interface ProcessMemory {
   readonly mainArena: number;
   /** The heaps of the C library's other arenas, which threads use. */
   readonly threadArenas: number;
-  /** Anonymous memory outside of these heaps: the heap of V8, large buffers, stacks. */
+  /** Anonymous memory outside of the heaps of the C library: the heap of V8, large buffers, stacks. */
   readonly otherAnonymous: number;
-  /** Pages of files in memory: of the program and its libraries. */
+  /** Memory that holds parts of files: of the program and its libraries. */
   readonly files: number;
 }
 

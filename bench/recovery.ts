@@ -23,7 +23,7 @@ const WARM_UP_SECONDS = 15;
 const SAMPLES_PER_SECOND = 2;
 const SAMPLE_MS = 1000 / SAMPLES_PER_SECOND;
 const GIVE_UP_MS = 400_000;
-/** Time over which a rate is measured, in seconds. */
+/** Length of the time over which a rate of publishing is averaged, in seconds. */
 const WINDOW = 5;
 /** Part of the rate without kills that counts as full speed again. */
 const FULL_SPEED = 0.9;
@@ -40,7 +40,7 @@ interface Counts {
   /** Seconds since a process was killed last. */
   readonly at: number;
   readonly published: number;
-  /** Number of targets that are neither published nor failed, without those in `cutOff`. */
+  /** Number of targets that are neither published nor failed, except those that `cutOff` counts. */
   readonly open: number;
   /**
    * Number of targets whose process was probably killed during the publishing call. They wait for the end of the call's time and

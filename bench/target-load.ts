@@ -20,7 +20,7 @@ export interface TargetLoadOptions {
 export interface TargetLoad extends AsyncDisposable {
   /** Number of targets of the posts that the gateway has accepted. */
   readonly accepted: number;
-  /** While true, no post is created, and the posts of this time are left out. */
+  /** While true, the load stops. The posts that it would have created in this time are not created later either. */
   isPaused: boolean;
 }
 

@@ -73,7 +73,7 @@ async function call(
   };
 }
 
-/** Subscribes an endpoint of the sink. */
+/** Subscribes an endpoint of the benchmark's webhook receiver to events. */
 export async function subscribe(
   system: BenchSystem,
   { key }: EventSource,
@@ -83,7 +83,7 @@ export async function subscribe(
   await call(system, key, ["POST", "/webhooks"], { url, events: [event] });
 }
 
-/** Opens a workspace with one scheduled post whose events reach `endpoints` endpoints of the sink. */
+/** Opens a workspace with one scheduled post whose events reach `endpoints` endpoints of the benchmark's webhook receiver. */
 export async function openSource(
   system: BenchSystem,
   sink: Sink,
@@ -107,8 +107,8 @@ export async function openSource(
 }
 
 /**
- * Reschedules the post of a source, and returns the sequence of the event and when the change was accepted; undefined when an
- * overloaded system refused it.
+ * Reschedules the post of an `EventSource`, and returns the sequence of the event and when the change was accepted; undefined
+ * when an overloaded system refused the change.
  */
 export async function reschedule(
   system: BenchSystem,
@@ -120,7 +120,7 @@ export async function reschedule(
   return { sequence: Number(etag?.replaceAll('"', "")), at: Date.now() };
 }
 
-/** Appends events about the posts of the sources to the outbox of the posts service, without a change of the posts. */
+/** Appends events about the posts of the benchmark to the outbox of the posts service, without a change of the posts. */
 export async function appendEvents(
   sql: postgres.Sql,
   sources: readonly EventSource[],

@@ -119,7 +119,7 @@ await measurePublishing("warm-up", 5);
 const alone = await measurePublishing("alone", SECONDS);
 const beside = await measureBeside("beside");
 await sleep(SETTLE_MS);
-// The tables of publishing grow during the benchmark, so it is measured alone once more.
+// The tables of publishing grow during the benchmark, so publishing without webhooks is measured once more at the end.
 const aloneAgain = await measurePublishing("alone again", SECONDS);
 await sink.hang(paths);
 const hanging = await measureBeside("hanging");

@@ -27,7 +27,9 @@ const BARE = 10_000;
 const BARE_IN_FLIGHT = 64;
 const SETTLE_MS = 5_000;
 const GIVE_UP_MS = 120_000;
-/** Maximum time after which a delivery counts as lost. */
+/**
+ * How long the benchmark waits for the arrival of a webhook delivery before it counts the delivery as lost, in milliseconds.
+ */
 const ARRIVAL_MS = 60_000;
 const PREFIX = "postrider.posts.v1.";
 

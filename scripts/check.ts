@@ -57,5 +57,5 @@ process.once("SIGINT", stopCommands);
 process.once("disconnect", stopCommands);
 
 await main();
-// The open channel to the parent process would keep this process alive.
+// Closes the channel to the parent process, which would otherwise keep this process alive.
 if (process.connected) process.disconnect();

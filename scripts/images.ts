@@ -101,5 +101,5 @@ try {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }
-// The open channel to the parent process would keep this process alive.
+// Closes the channel to the parent process, which would otherwise keep this process alive.
 if (process.connected) process.disconnect();

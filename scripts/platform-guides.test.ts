@@ -82,7 +82,7 @@ describe.each(PLATFORM_IDS)("the guide of %s", (platform) => {
   });
 });
 
-/** How messages of Postrider begin; guides also quote messages from the platforms' pages. */
+/** How texts in guides begin that are quotes of Postrider's own messages. Guides also quote texts of the platforms' pages. */
 const OUR_MESSAGE = /^(?:Bluesky|Telegram|the bot|the platform|Nothing was connected)/;
 const SOURCES = globSync(
   ["packages/{platforms,cli}/src/**/*.ts", "services/gateway/src/http/connect-texts.ts"],

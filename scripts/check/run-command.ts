@@ -70,7 +70,7 @@ export async function runScript(name: string, main: () => Promise<void>): Promis
     process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
     process.exitCode = 1;
   });
-  // The open channel to the parent process would keep this process alive.
+  // Closes the channel to the parent process, which would otherwise keep this process alive.
   if (process.connected) process.disconnect();
 }
 

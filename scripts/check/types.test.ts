@@ -23,7 +23,7 @@ test.each(packages)(
     const { include } = readJson("tsconfig.json") as { readonly include: string[] };
 
     expect(include).toEqual(expect.arrayContaining([...includesOf(folder)]));
-    // The type check of all packages would not apply a compiler option that only one package sets.
+    // The type check of all packages ignores compiler options in the file of a single package, so a package must not set any.
     expect(Object.keys(readJson(join(folder, "tsconfig.json")) as object)).toEqual([
       "extends",
       "include",

@@ -150,7 +150,7 @@ describe.each([
       }),
     );
     expect(waits.length).toBeGreaterThan(10);
-    // A service that others wait for to complete, such as a migration, needs no health check.
+    // Other services wait until a service such as a migration has ended, not until it is healthy. So it needs no health check.
     for (const { name, condition, hasCheck } of waits)
       expect({ name, condition }).toEqual({
         name,

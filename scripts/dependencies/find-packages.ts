@@ -35,8 +35,8 @@ function licenceOf({ license, licenses }: Manifest): string {
 }
 
 /**
- * Returns the folder in which pnpm links the dependencies of a package: inside a workspace package, beside any other
- * package.
+ * Returns the folder in which pnpm links the dependencies of a package. For a workspace package the folder lies inside the
+ * package, otherwise beside the package.
  */
 function neighboursOf(folder: string, name: string, isOurs: boolean): string {
   if (isOurs) return join(folder, "node_modules");

@@ -5,7 +5,7 @@ export type Audit =
       readonly kind: "answered";
       /** One line for each high or critical vulnerability, with which Postrider must not ship. */
       readonly grave: readonly string[];
-      /** Number of less severe vulnerabilities. */
+      /** Number of known vulnerabilities that are less severe than high. */
       readonly others: number;
     };
 

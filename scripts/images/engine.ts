@@ -12,7 +12,7 @@ const ENGINE = spawnSync(PODMAN, ["--version"]).status === 0 ? PODMAN : "docker"
 
 const SHOWN_LINES = 30;
 
-/** Aborts when the user stops the check of the container images; containers are still removed. */
+/** Signal that is aborted when the user stops the check of the container images; containers are still removed. */
 export const interrupted: AbortSignal = interruption();
 
 /**

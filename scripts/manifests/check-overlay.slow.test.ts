@@ -10,7 +10,7 @@ import { checkOverlay, compareWithCode, parseManifests } from "./check-overlay.t
 import { containersOf, type Manifest, ofKind, workloadsOf } from "./manifest.ts";
 import { checkPractices, checkSchema, listOverlays, renderOverlay } from "./tools.ts";
 
-/** A case of broken-manifests.yaml or accepted-manifests.yaml. */
+/** A test case of broken-manifests.yaml or accepted-manifests.yaml: a change of the overlay's manifests. */
 interface Case {
   readonly overlay?: string;
   readonly change: Readonly<Record<string, unknown>>;

@@ -20,7 +20,7 @@ export type ServiceName = keyof typeof READERS;
 /** The five services, in the order in which documents list them. */
 export const SERVICES = Object.keys(READERS) as readonly ServiceName[];
 
-/** Whether a name is that of one of the five services. */
+/** Whether a text is the name of one of the five services. */
 export function isService(name: string): name is ServiceName {
   return Object.hasOwn(READERS, name);
 }

@@ -55,7 +55,7 @@ test("concurrent changes of different settings of an account through two replica
   expect((await get(ref)).settings).toEqual(Object.assign({}, ...patches));
 });
 
-test("unknown settings and wrong values are refused with their paths, and then nothing is changed", async () => {
+test("a change of account settings that names an unknown setting or has a wrong value is refused with the paths of these settings, and changes nothing", async () => {
   const ref = await fixture.connect("x");
   await expect(update(ref, { replySettings: "nobody", allowDuet: true })).rejects.toMatchObject(
     refusal(
@@ -75,7 +75,7 @@ test("unknown settings and wrong values are refused with their paths, and then n
   expect((await get(ref)).settings).toEqual({ replySettings: "everyone" });
 });
 
-test("settings of a foreign, unknown, malformed or disconnected account are not found", async () => {
+test("the settings of an account of another workspace and of an unknown, malformed or disconnected account are not found", async () => {
   const workspaceId = await fixture.createWorkspace();
   const theirs = await fixture.connect("x", undefined, workspaceId);
   const gone = await fixture.connect("x");
@@ -119,7 +119,7 @@ test("ListAccounts and BatchGetAccounts return the settings that the workspace c
   }
 });
 
-test("a change of settings leaves one audit entry with the changed settings, and a repeated change leaves none", async () => {
+test("a change of account settings leaves one audit entry with the changed settings, and a repeated change leaves none", async () => {
   const { accountId, workspaceId } = await fixture.connect("telegram");
   const change = () => update({ accountId, workspaceId }, { silent: true, format: "plain" });
   const audited = await runAudited(fixture.database, ["account_settings"], () => asClient(change));
@@ -137,7 +137,7 @@ test("a change of settings leaves one audit entry with the changed settings, and
   expect(await readAuditLog(fixture.sql)).toHaveLength(length);
 });
 
-test("settings of a TikTok account show what TikTok offers it now, with one call in 15 seconds", async () => {
+test("the settings of a TikTok account show the options that TikTok offers the account at the moment, and TikTok is asked at most once in 15 seconds", async () => {
   const ref = await fixture.connect("tiktok");
   expect((await get(ref)).available).toEqual({
     audiences: ["public", "friends", "only_me"],
@@ -153,7 +153,7 @@ test("settings of a TikTok account show what TikTok offers it now, with one call
   expect((await get(await fixture.connect("x"))).available).toBeNull();
 });
 
-test("settings of an account are readable while its platform fails or the account needs a reconnect", async () => {
+test("the settings of an account are readable while its platform fails or the account needs a reconnect", async () => {
   const failing = await fixture.connect("tiktok");
   const refused = await fixture.connect("tiktok");
   await fixture.control.fault({

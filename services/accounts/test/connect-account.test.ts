@@ -40,7 +40,7 @@ test.each([
   ["telegram", "a wrong bot token", { botToken: "1:x", chatId: "@unknown" }, "from BotFather"],
   ["telegram", "no bot token", { chatId: "@unknown" }, "the credentials are incomplete"],
 ])(
-  "ConnectAccount for %s with %s is rejected with a reason for people",
+  "ConnectAccount for %s with %s is rejected, and the message for the person says what was wrong",
   async (platform, _name, login: Record<string, string>, reason) => {
     const { workspaceId } = fixture;
     await expect(

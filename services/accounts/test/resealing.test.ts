@@ -47,7 +47,7 @@ async function store({ accountId }: AccountRef, { accessToken, refreshToken }: S
     where account_id = ${accountId}`;
 }
 
-/** Returns the key parts of all stored access tokens, each once. */
+/** Returns the second parts of all stored access tokens, which name the encryption key, each once. */
 async function keyParts(): Promise<readonly string[]> {
   const rows = await fixture.sql<{ part: string }[]>`
     select distinct split_part(access_token, '.', 2) as part from credentials order by 1`;
@@ -310,19 +310,22 @@ test.each([
     true,
     "unbound",
   ],
-])("a database of the accounts service that %s", async (_what, isUsed, stage) => {
-  const folder = await mkdtemp(join(tmpdir(), "migrations-"));
-  try {
-    const names = (await readdir(MIGRATIONS)).filter((name) => name < "0005");
-    for (const name of names) await copyFile(join(MIGRATIONS, name), join(folder, name));
-    await using database = await createTestDatabase({
-      service: "accounts",
-      migrationsFolder: folder,
-    });
-    if (isUsed) await insertDeployment(database.sql, "default");
-    await migrate(database.migrationSql, MIGRATIONS);
-    expect(await stageOf(database.sql)).toBe(stage);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
-});
+])(
+  "which tokens a database of the accounts service accepts: one that %s",
+  async (_what, isUsed, stage) => {
+    const folder = await mkdtemp(join(tmpdir(), "migrations-"));
+    try {
+      const names = (await readdir(MIGRATIONS)).filter((name) => name < "0005");
+      for (const name of names) await copyFile(join(MIGRATIONS, name), join(folder, name));
+      await using database = await createTestDatabase({
+        service: "accounts",
+        migrationsFolder: folder,
+      });
+      if (isUsed) await insertDeployment(database.sql, "default");
+      await migrate(database.migrationSql, MIGRATIONS);
+      expect(await stageOf(database.sql)).toBe(stage);
+    } finally {
+      await rm(folder, { recursive: true });
+    }
+  },
+);

@@ -47,10 +47,13 @@ import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 
-/** The data of engagement that webhooks read; the two parts do not import each other. */
+/**
+ * Functions of `engagement/` that `webhooks/` needs. The process passes them on, because the two folders must not import each
+ * other.
+ */
 const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
-/** The parts of the service that this process works for, once they have started. */
+/** The parts of the delivery service for which this process works, once they have started: publishing, webhooks, engagement. */
 interface Parts {
   bus?: Bus;
   publishing?: Publishing;
@@ -118,7 +121,10 @@ function listChecks({ role }: Config, parts: Parts): readonly (readonly [string,
   return role === "all" ? Object.values(checks) : [checks[role]];
 }
 
-/** Returns the RPCs of all parts of the service. Every process serves all of them, whatever part it works for. */
+/**
+ * Returns the RPCs of all parts of the delivery service (publishing, webhooks, engagement). Each process serves all of them,
+ * even if it works for one part only.
+ */
 function createAllRoutes(
   config: Config,
   { sql, logger }: Pick<DatabaseProcess, "sql" | "logger">,
@@ -165,7 +171,7 @@ function createDiagnostics(
   };
 }
 
-/** The keys that sign the cursors of lists. */
+/** The keys that sign the cursors with which clients request the next page of a list. */
 function readCursorKeys({ identity }: Config): CursorKeys {
   const [first, ...others] = identity.keys.map(({ text }) => text);
   return deriveCursorKeys("delivery", [first ?? "", ...others]);

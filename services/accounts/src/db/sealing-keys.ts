@@ -10,7 +10,10 @@ export interface SealingKeyUse {
   readonly credentials: number;
 }
 
-/** Lists the keys that encrypted stored tokens, separately for bound and unbound tokens, with their numbers of credentials. */
+/**
+ * Lists the keys with which stored tokens were encrypted, with their numbers of credentials. Tokens that are bound to the data
+ * of their accounts are counted separately.
+ */
 export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKeyUse[]> {
   const rows = await sql<{ keyPart: string; credentials: string }[]>`
     select split_part(access_token, '.', 2) as key_part, count(*) as credentials
@@ -29,7 +32,7 @@ export interface CurrentSealing {
   readonly stage: SealingStage;
 }
 
-/** Whether tokens are encrypted with an older key, or are not bound although they should be. */
+/** Whether tokens are encrypted with an older key, or are not bound to the data of their account although they should be. */
 function isStale(
   { keyId, isBound }: Pick<SealingKeyUse, "keyId" | "isBound">,
   { newestKeyId, stage }: CurrentSealing,

@@ -8,8 +8,8 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 export type SealingStage = "unbound" | "resealing" | "bound";
 
 /**
- * Returns the SQL condition that texts are accepted that are not bound. It belongs into the statement that reads the texts, so
- * that both are of the same moment. Without a row in the table, such texts are refused.
+ * Returns the SQL condition that texts are accepted that are not bound to the data of their rows. It belongs into the statement
+ * that reads the texts, so that both are of the same moment. Without a row in the table, such texts are refused.
  */
 export function isUnboundAccepted(sql: ISql) {
   return sql`exists (select 1 from sealing where stage <> 'bound')`;
@@ -36,7 +36,10 @@ export async function readSealingStage(sql: ISql): Promise<SealingStage> {
   return row?.stage ?? "bound";
 }
 
-/** Makes all processes bind the texts that they encrypt from now on. Returns false when they already do so. */
+/**
+ * Makes all processes bind the texts that they encrypt from now on to the data of their rows. Returns false when they already
+ * do so.
+ */
 export async function beginResealing(tx: TransactionSql): Promise<boolean> {
   const rows = await tx`
     update sealing
@@ -55,7 +58,9 @@ export async function lockSealingStage(tx: TransactionSql): Promise<SealingStage
   return row?.stage ?? "bound";
 }
 
-/** Makes all processes refuse texts that are not bound. The transaction has called `lockSealingStage`. */
+/**
+ * Makes all processes refuse texts that are not bound to the data of their rows. The transaction has called `lockSealingStage`.
+ */
 export async function endResealing(tx: TransactionSql): Promise<void> {
   await tx`
     update sealing

@@ -25,8 +25,8 @@ interface Answer {
 }
 
 /**
- * Asks platforms what they offer an account now. An answer is reused for 15 s. Without an answer the result is null,
- * because the settings of an account must be readable although its platform fails.
+ * Asks platforms which options they offer an account now, for example who may see its posts. An answer is reused for 15 s.
+ * Without an answer the result is null, because the settings of an account must be readable even while its platform fails.
  */
 export class AvailableSettings {
   readonly #deps: Deps;

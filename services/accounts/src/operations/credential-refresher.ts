@@ -81,7 +81,7 @@ export class CredentialRefresher implements AsyncDisposable {
     const { sql, deploymentId } = this.#deps;
     const claim = await claimRefresh(sql, current, { version, deploymentId });
     if (claim === undefined) return "busy";
-    // The claim names the platform to which its refresh token is bound.
+    // The platform comes from the claim, because the refresh token is bound to the platform that the claim names.
     const refresh = this.#findRefresh(claim.platform);
     if (refresh === undefined) return "failed";
     const refreshToken = await this.#unsealOrEnd(current, claim);

@@ -19,7 +19,7 @@ export type CurrentCredential = Pick<
  */
 export type RefreshOutcome = "settled" | "busy" | "failed";
 
-/** What a platform offers an account, as JSON. */
+/** The options that a platform offers an account now, as JSON. */
 export type AvailableValues = Readonly<Record<string, unknown>>;
 
 /**
@@ -52,8 +52,6 @@ export interface Dependencies {
    * thrown.
    */
   readonly refreshTokens: (current: CurrentCredential) => Promise<RefreshOutcome>;
-  /**
-   * Asks the platform what it offers an account now; null when it offers nothing or does not answer within 3 seconds.
-   */
+  /** Asks the platform which options it offers an account now; null when it offers none or does not answer within 3 seconds. */
   readonly readAvailable: (key: AccountKey, platform: string) => Promise<AvailableValues | null>;
 }

@@ -21,7 +21,7 @@ export interface Rest {
   readonly locked: number;
 }
 
-/** Tries to decrypt the credentials that are left to be encrypted again, until one of them can be decrypted. */
+/** Tries to decrypt the credentials that are left to be encrypted again, and stops at the first one that can be decrypted. */
 async function inspectRest(
   tx: TransactionSql,
   deps: FinishDependencies,
@@ -73,7 +73,7 @@ export async function finishResealing(deps: FinishDependencies): Promise<Rest> {
     if (!rest.isFinished || stage !== "resealing") return rest;
     await bindCodeVerifiers(tx, deps);
     await endResealing(tx);
-    // From now on tokens that are not bound are refused, which cannot be undone.
+    // From now on, tokens that are not bound to the data of their accounts are refused, which cannot be undone.
     const subject = { type: "deployment", id: deps.deploymentId } as const;
     await appendAudit(tx, [
       { action: "credentials.bind", subject, details: { damaged: rest.damaged } },

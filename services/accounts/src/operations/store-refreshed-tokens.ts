@@ -13,7 +13,7 @@ import { sealTokens } from "#src/operations/token-sealing.ts";
 /** Tokens that a platform returned for a refresh lease. */
 export interface RefreshedTokens {
   readonly claim: RefreshClaim;
-  /** The version of the credential for which the lease was taken. */
+  /** The version of the credential for which the refresh lease was taken. */
   readonly version: number;
   readonly tokens: Tokens;
 }

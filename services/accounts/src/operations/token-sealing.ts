@@ -21,7 +21,10 @@ const refusedTotal = createCounter(
   [{ reason: "changed" }, { reason: "missing_key" }],
 );
 
-/** Says which texts are decrypted: only bound ones, or also those that earlier releases have encrypted. */
+/**
+ * Says which texts are decrypted: only texts that are bound to the data of their rows, or also the unbound ones of earlier
+ * releases.
+ */
 export interface Acceptance {
   readonly isUnboundAccepted: boolean;
 }
@@ -62,7 +65,7 @@ export function unsealAt(
 /**
  * Decrypts a stored text to use it. A text that cannot be used is counted in a metric.
  *
- * @throws SealError as `unsealAt`.
+ * @throws SealError when the text or a value that it is bound to was changed, or when its key is missing.
  */
 export function unsealForUse(...parameters: Parameters<typeof unsealAt>): string {
   try {

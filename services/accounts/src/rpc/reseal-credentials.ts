@@ -14,7 +14,10 @@ import { NIL_ID, resealPage } from "#src/operations/reseal-page.ts";
 
 type ResealDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "deploymentId">;
 
-/** Makes all processes bind the texts that they encrypt, after which the previous release can no longer run. */
+/**
+ * Makes all processes bind the texts that they encrypt to the data of their rows, after which the previous release can no
+ * longer run.
+ */
 async function beginBinding({
   sql,
   deploymentId,
@@ -26,7 +29,10 @@ async function beginBinding({
   });
 }
 
-/** Makes all processes bind the texts that they encrypt, and returns the number of credentials to encrypt again. */
+/**
+ * Makes all processes bind the texts that they encrypt to the data of their rows, and returns the number of credentials to
+ * encrypt again.
+ */
 async function beginRound(deps: ResealDependencies): Promise<number> {
   const { sql, credentialKeys } = deps;
   await beginBinding(deps);
@@ -35,8 +41,8 @@ async function beginRound(deps: ResealDependencies): Promise<number> {
 }
 
 /**
- * Encrypts one page of credentials again. From the first page on, all processes bind the texts that they encrypt; after the last
- * page, unbound texts are refused, if none is left that can be encrypted again.
+ * Encrypts one page of credentials again. From the first page on, all processes bind the texts that they encrypt to the data of
+ * their rows. After the last page, unbound texts are refused, if none is left that can be encrypted again.
  */
 export async function resealCredentials(
   deps: ResealDependencies,

@@ -6,7 +6,10 @@ import { readSettings } from "@postrider/platforms/settings/read-settings";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** Converts stored settings to their RPC message, which has all settings of the platform and what the platform offers now. */
+/**
+ * Converts stored settings to their RPC message: all settings of the platform, and the options that the platform offers the
+ * account now.
+ */
 export async function toAccountSettings(
   { readAvailable }: Pick<Dependencies, "readAvailable">,
   key: AccountKey,

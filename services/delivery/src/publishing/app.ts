@@ -150,7 +150,8 @@ export function createDoctor(
     leaseMs,
     visibleCallMs,
     patienceMs: PATIENCE_MS,
-    // A simulated platform is reached without https, and its permalinks point to the real platform.
+    // A simulated platform is reached without https. Its permalinks point to the real platform, which does not have the posts,
+    // so they are not opened.
     findOpener: (platform) =>
       config.platforms[platform].baseUrl.startsWith("https:") ? openPermalink : undefined,
   });

@@ -16,17 +16,17 @@ export interface ActionLimits {
   readonly leaseMs: number;
   /** Platforms for which this process has a connector. */
   readonly platforms: readonly string[];
-  /** Maximum number of accounts per claim. */
+  /** Maximum number of accounts whose actions one claim takes. */
   readonly maxAccounts: number;
   /** Maximum number of actions that all processes together work on at a time for one account. */
   readonly maxPerAccount: number;
-  /** Number of actions of one platform that all processes together work on, from which no more are claimed. */
+  /** Maximum number of actions of one platform in work in all processes together; at the maximum, no more are claimed. */
   readonly maxPerPlatform: number;
 }
 
 /**
- * Returns the milliseconds until an action may be ready to be claimed, or until the deadline of a call that may be lost; 0 or
- * less if that is now, null if no action waits.
+ * Returns the milliseconds until the next claim can find something: an action that is ready, or a call whose deadline has
+ * passed without an outcome. 0 or less means now; null means that no action waits.
  */
 export async function findNextActionMs(
   sql: ISql,
@@ -61,8 +61,8 @@ async function lockDueQueues(
   tx: TransactionSql,
   { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
 ): Promise<readonly string[]> {
-  // A transaction that changes actions of these accounts and that this one does not see yet waits for the lock, and then lowers
-  // the times that this transaction writes. Skipping locked rows means that a claim never waits.
+  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then makes the queue due again. So
+  // this claim does not lose its changes. Locked queues are skipped, so that a claim never waits.
   const rows = await tx<{ accountId: string }[]>`
     select q.account_id
     from (
@@ -94,9 +94,9 @@ async function lockDueQueues(
 }
 
 /**
- * SQL condition: action `a`, whose platform call has not begun, has to wait for another action on its comment: for an open call
- * that cannot be told apart from its own, or for an earlier action that hides or shows the comment. The actions are ordered by
- * the database's time of their requests, because ids come from the clocks of several processes.
+ * SQL condition: action `a`, whose platform call has not begun, has to wait for another action on its comment: one with an open
+ * call that a search of the platform could not tell apart from the call of `a`, or one that was requested earlier and hides or
+ * shows the comment. The database's time of the requests counts, because ids come from the clocks of several processes.
  */
 function isBehind(sql: ISql) {
   return sql`
@@ -121,8 +121,8 @@ function isBehind(sql: ISql) {
 }
 
 /**
- * Selects the first ready actions of each account in `slots`, up to the number of further actions that it may have in work. A
- * paused account is still selected for searches for the results of calls with unknown outcomes.
+ * Selects the first ready actions of each account in `slots`, at most as many as it may have in work besides those in work. For
+ * a paused account, it selects only actions whose call has an unknown outcome, because they need a search and not a call.
  */
 function firstReady(sql: ISql) {
   return sql`

@@ -8,18 +8,18 @@ import { heldUntil, isPaused } from "./queue-schedule.ts";
  */
 export const ACTION_STATES = ["due", "paused", "limited", "working", "unknown"] as const;
 
-/** Number of the unfinished actions of one type in one state. */
+/** Number of the unfinished actions on comments of one type in one state. */
 export interface ActionCount {
   readonly type: ActionType;
   readonly state: (typeof ACTION_STATES)[number];
   readonly count: number;
-  /** When the action that has been ready for longest became ready. */
+  /** When the action on a comment that has been ready for longest became ready. */
   readonly since: Date;
 }
 
-/** Counts the unfinished actions that do not wait for a retry. */
+/** Counts the unfinished actions on comments that do not wait for a retry. */
 export async function countActions(sql: ISql): Promise<readonly ActionCount[]> {
-  // Each subquery names the statuses of a partial index, so that none reads ended actions.
+  // Each subquery names the statuses of a partial index, so that Postgres reads that index and no ended actions.
   return await sql<ActionCount[]>`
     select type, state, count(*)::int as count, min(wake_at) as since
     from (

@@ -4,7 +4,7 @@ import type { HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { isDoubtful } from "./restore-doubts.ts";
 import { isRuleActive, isSendingAllowed } from "./rule-conditions.ts";
 
-/** SQL condition: action `a` was requested by a user, or the rule of the private reply is still active. */
+/** SQL condition: action `a` was requested by a user, or the automation rule of the private reply is still active. */
 function isWanted(sql: ISql) {
   return sql`(a.type <> 'private_reply' or ${isRuleActive(sql)})`;
 }

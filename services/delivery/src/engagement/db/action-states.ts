@@ -70,8 +70,8 @@ export async function updateActions(
 }
 
 /**
- * Returns which of these replies or messages on the platform are the results of other actions of the account, and so not of
- * this one.
+ * Returns those of the given ids of replies or messages that another action of the account has created. The given action has
+ * not created them.
  */
 export async function findOwnedReplies(
   sql: ISql,

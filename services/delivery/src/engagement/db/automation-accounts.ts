@@ -12,7 +12,10 @@ export interface PolledAccount extends AccountRef {
   readonly platform: string;
   readonly fence: number;
   readonly failures: number;
-  /** Where the next poll continues the list of older media; null = at its beginning. */
+  /**
+   * The platform's cursor with which the next poll continues the list of older media; null = the next poll starts at the newest
+   * of them.
+   */
   readonly mediaCursor: string | null;
   /** When the account was claimed, in microseconds, as Postgres writes a time. */
   readonly claimedAt: string;
@@ -23,7 +26,7 @@ export interface PollEnd {
   readonly waitMs: number;
   readonly failures: number;
   readonly error: string | null;
-  /** Whether a limit of the platform forbids a poll of the account before the wait is over. */
+  /** Whether the platform has limited the account, so that no process may poll it before `waitMs` is over. */
   readonly isLimited: boolean;
   readonly mediaCursor: string | null;
 }
@@ -52,8 +55,8 @@ export async function lockAccount(
 }
 
 /**
- * Makes an account with an active rule due for a poll now, or as soon as its platform no longer limits it, and resets its
- * failures. If a poll is in progress, another one follows it.
+ * Makes an account with an active automation rule due for a poll now, or as soon as its platform no longer limits it, and
+ * resets its failures. If a poll is in progress, another one follows it.
  */
 export async function pollNow(tx: TransactionSql, accountId: string): Promise<void> {
   await tx`
@@ -115,12 +118,12 @@ export async function keepLease(
   return row?.now;
 }
 
-/** What is left of an account's call budget, in units. */
+/** Number of units that the account may still use of its call budget; most platform calls use one. */
 export interface TakenCalls {
   /** Whether the units were used. If not, the calls may not be made. */
   readonly isTaken: boolean;
   readonly unitsLeft: number;
-  /** Wait in milliseconds until a unit may be used. */
+  /** Milliseconds until the account may use a unit again. */
   readonly unitWaitMs: number;
 }
 
@@ -167,14 +170,14 @@ export async function takeCalls(
   return row;
 }
 
-/** Ends the lease of a poll and stores when the account is polled next: not at all if it has no active rule. */
+/** Ends the lease of a poll and stores when the account is polled next: not at all if it has no active automation rule. */
 export async function releaseAccount(
   tx: TransactionSql,
   { accountId, fence, claimedAt }: PolledAccount,
   { waitMs, failures, error, isLimited, mediaCursor }: PollEnd,
 ): Promise<void> {
-  // The activation of a rule locks the row first. So either the second statement sees the rule, or the activation makes the
-  // account due after this transaction.
+  // The account is locked first, which an activation of an automation rule does too. So this transaction sees the active rule,
+  // or the activation waits and afterwards makes the account due for a poll itself.
   await tx`
     select 1
     from automation_accounts
@@ -182,7 +185,8 @@ export async function releaseAccount(
     for no key update`;
   const next = tx`now() + ${waitMs} * interval '1 millisecond'`;
   const heldUntil = isLimited ? next : tx`a.held_until`;
-  // A time of the next poll that is later than the claim was set by an activation of a rule during the poll.
+  // If `poll_at` is later than the claim, an automation rule was activated during the poll and the account must be polled
+  // again.
   await tx`
     update automation_accounts a
     set lease_until = '-infinity',

@@ -12,11 +12,11 @@ interface AutomationCounts {
   /** Number of accounts that are due to be polled and that no process polls. */
   readonly due: number;
   readonly oldestDueAt: Date | null;
-  /** Number of accounts that count as failing, by platform. */
+  /** Number of accounts whose polls for comments count as failing, by platform. */
   readonly failing: Readonly<Record<string, number>>;
 }
 
-/** Counts the work that waits in automations. */
+/** Counts the waiting runs of automation rules, and the accounts that are due to be polled or whose polls fail. */
 export async function countAutomations(sql: ISql): Promise<AutomationCounts> {
   const [row] = await sql<AutomationCounts[]>`
     with waiting as materialized (

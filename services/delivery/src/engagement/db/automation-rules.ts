@@ -24,7 +24,7 @@ export async function insertRule(tx: TransactionSql, rule: AutomationRule): Prom
     )`;
 }
 
-/** Stores a changed rule. The runs of a rule that stops being active and still wait are skipped afterwards. */
+/** Stores a changed automation rule. If the rule is no longer active, a job later marks its waiting runs as skipped. */
 export async function updateRule(
   tx: TransactionSql,
   rule: AutomationRule,
@@ -46,7 +46,7 @@ export async function updateRule(
     and workspace_id = ${rule.workspaceId}`;
 }
 
-/** Finds a rule of a workspace, also a revoked one. */
+/** Finds an automation rule of a workspace, also a revoked one. */
 export async function findRule(
   sql: ISql,
   workspaceId: string,
@@ -60,7 +60,10 @@ export async function findRule(
   return row;
 }
 
-/** Lists the rules that are not revoked, newest first, and one beyond the page, which shows that another page follows. */
+/**
+ * Lists the automation rules that are not revoked, newest first, and one beyond the page, which shows that another page
+ * follows.
+ */
 export async function listRules(
   sql: ISql,
   workspaceId: string,
@@ -77,8 +80,8 @@ export async function listRules(
 }
 
 /**
- * Counts the rules of a workspace that are not revoked. Other transactions wait to count them until this one ends, so that two
- * of them cannot both create the last allowed rule.
+ * Counts the automation rules of a workspace that are not revoked. Other transactions wait to count them until this one ends,
+ * so that two of them cannot both create the last allowed rule.
  */
 export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Promise<number> {
   await tx`select pg_advisory_xact_lock(hashtextextended(${`automation_rules ${workspaceId}`}, 0))`;
@@ -90,7 +93,7 @@ export async function lockRuleCount(tx: TransactionSql, workspaceId: string): Pr
   return row?.count ?? 0;
 }
 
-/** Lists the active rules of an account, and the rules with the given ids, oldest first. */
+/** Lists the active automation rules of an account, and the rules with the given ids, oldest first. */
 export async function listRulesOfAccount(
   sql: ISql,
   { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },
@@ -105,14 +108,17 @@ export async function listRulesOfAccount(
     order by id`;
 }
 
-/** A rule that was paused or revoked, and may have runs that still wait. */
+/** An automation rule that was paused or revoked, and may have runs that still wait. */
 export interface StoppedRule {
   readonly id: string;
-  /** When the rule was stopped, in microseconds, as Postgres writes a time. Runs from before that still wait are skipped. */
+  /**
+   * When the automation rule was stopped, in microseconds, as Postgres writes a time. Waiting runs from before this time are
+   * skipped.
+   */
   readonly skipBefore: string;
 }
 
-/** Lists a page of the rules whose waiting runs must be skipped, those that were stopped first at the beginning. */
+/** Lists a page of the automation rules whose waiting runs must be skipped, beginning with the rule that was stopped first. */
 export async function listStoppedRules(
   sql: ISql,
   { limit, after }: { readonly limit: number; readonly after: StoppedRule | undefined },
@@ -126,7 +132,7 @@ export async function listStoppedRules(
     limit ${limit}`;
 }
 
-/** Records that no run of a stopped rule waits any more. A rule that was stopped again since then is not changed. */
+/** Records that no run of a stopped automation rule waits any more. A rule that was stopped again since then is not changed. */
 export async function clearStoppedRule(sql: ISql, { id, skipBefore }: StoppedRule): Promise<void> {
   await sql`
     update automation_rules

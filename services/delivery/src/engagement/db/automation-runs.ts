@@ -8,7 +8,7 @@ import type { RunEnd } from "#src/engagement/domain/run-end.ts";
 export const RUN_STATUSES = ["prepared", "sent", "skipped", "failed"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
 
-/** A run: what became of one comment under one rule. */
+/** A run: what became of one comment under one automation rule. */
 export interface AutomationRun {
   readonly id: string;
   readonly workspaceId: string;
@@ -19,7 +19,7 @@ export interface AutomationRun {
   readonly authorId: string | null;
   readonly authorUsername: string | null;
   readonly status: RunStatus;
-  /** Why the run of a rule is not sent; null if it is sent, or while its private reply waits. */
+  /** Why no private reply is sent for the run; null if one was sent, or is waiting to be sent. */
   readonly reason: RunReason | null;
   readonly version: number;
   readonly createdAt: Date;
@@ -111,7 +111,7 @@ export async function endRuns(
   await appendEnds(tx, changed);
 }
 
-/** Lists those runs that exist, of these rules and comments. */
+/** Lists those runs that exist, of these automation rules and comments. */
 export async function listKnownRuns(
   sql: ISql,
   {

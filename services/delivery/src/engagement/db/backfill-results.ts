@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { OutcomeCounts } from "./backfills.ts";
 
-/** The result for one past comment of a job that prepares past comments. */
+/** What the automation rule of a backfill job would do with one past comment. */
 export interface BackfillResult {
   readonly commentId: string;
   /** The comment as a binary proto message. */
@@ -15,8 +15,9 @@ export interface StoredResult extends BackfillResult {
 }
 
 /**
- * Stores the results of a page after those of the earlier pages, and returns how many were stored by outcome. A comment that
- * already has a result, because newer comments moved it to this page, is left out. Call it while the job is locked.
+ * Stores the results for a page of past comments, numbered after those of the earlier pages. Returns how many were stored, by
+ * outcome. A comment that an earlier page contained too, because newer comments have moved the page limits, is left out. Call
+ * it while the backfill job is locked.
  */
 export async function insertResults(
   tx: TransactionSql,

@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
 export type BackfillStatus = "preparing" | "ready" | "paused" | "completed" | "failed";
 
-/** A job that shows page by page what a rule would do with past comments. It never sends anything. */
+/** A job that shows page by page what an automation rule would do with past comments. It never sends anything. */
 export interface BackfillRow {
   readonly id: string;
   readonly workspaceId: string;
@@ -10,7 +10,7 @@ export interface BackfillRow {
   readonly ruleId: string;
   readonly mediaId: string;
   readonly status: BackfillStatus;
-  /** Number of pages that are stored. */
+  /** Number of pages of past comments whose results are stored. */
   readonly pages: number;
   /** The platform's cursor of the next page; null on the last page. */
   readonly pageCursor: string | null;
@@ -21,7 +21,10 @@ export interface BackfillRow {
   readonly updatedAt: Date;
 }
 
-/** A page of past comments that was not prepared in time can be prepared again: its backfill job counts as ready. */
+/**
+ * A backfill job whose page of past comments was not stored in time has the status `ready` again, so that the page can be
+ * requested again.
+ */
 function columns(sql: ISql) {
   return sql`
     id, workspace_id, account_id, rule_id, media_id,

@@ -11,9 +11,9 @@ import { wakeQueues } from "./action-queues.ts";
 /** An action that is to be stored. */
 export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly type: ActionType;
-  /** Identifies the action among those on the same comment; see `callKeyOf`. */
+  /** Key that two actions on one comment share if a search of the platform cannot tell their calls apart; see `callKeyOf`. */
   readonly callKey: string;
-  /** The rule of a private reply; null for manual actions. */
+  /** The automation rule of a private reply; null for manual actions. */
   readonly ruleId: NewPrivateReply["ruleId"] | null;
   readonly runId: NewPrivateReply["runId"] | null;
   /** No platform call starts after this instant; null = 24 hours after the request. */

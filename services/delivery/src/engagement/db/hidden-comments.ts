@@ -7,7 +7,10 @@ interface MediaRef {
   readonly mediaId: string;
 }
 
-/** Whether the comment comes before or after a position in a list with the newest first; undefined = an end of the list. */
+/**
+ * SQL condition: the comment of action `a` is older, or newer, than a position in the list of comments. True if there is no
+ * position.
+ */
 function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older" | "newer") {
   if (position === undefined) return sql`true`;
   const { createdAt, id } = position;
@@ -17,7 +20,10 @@ function isBeyond(sql: ISql, position: CommentPosition | undefined, side: "older
     : sql`${place} > (${createdAt}, ${id} collate "C")`;
 }
 
-/** Lists the comments in a part of a list that Postrider hid and has not unhidden, newest first. */
+/**
+ * Lists the comments of a piece of media that Postrider hid and has not unhidden, newest first. Only comments between the two
+ * positions of `range` are returned.
+ */
 export async function listHiddenComments(
   sql: ISql,
   { workspaceId, accountId, mediaId }: MediaRef,

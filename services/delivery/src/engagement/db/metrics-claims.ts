@@ -4,39 +4,45 @@ import { askedColumns, type AskedTarget } from "./target-metrics.ts";
 
 export interface MetricsClaim {
   readonly platform: string;
-  /** Maximum number of accounts per claim; each gets one call. */
+  /** Maximum number of accounts per claim; for each account, one call for metrics is made. */
   readonly maxAccounts: number;
-  /** Maximum number of targets per account in a claim. */
+  /** Maximum number of targets of an account whose metrics one call requests. */
   readonly maxTargets: number;
-  /** Accounts are claimed until they have this number of due targets together. The last account may exceed it. */
+  /**
+   * No more accounts are claimed when those already claimed have this number of targets with due metrics together. The last
+   * account may exceed it.
+   */
   readonly enoughTargets: number;
   readonly bucket: Bucket;
-  /** How long no other process can claim the accounts. */
+  /** How long no other process can claim the accounts, in milliseconds. */
   readonly leaseMs: number;
-  /** Targets that become due within this time are refreshed together with those that are due. */
+  /** Targets whose metrics become due within this time are refreshed together with those whose metrics are due. */
   readonly aheadMs: number;
-  /** Age of a post from which a due target is no longer refreshed. */
+  /** Age of a post from which its metrics are no longer refreshed, even if they are due. */
   readonly endMs: number;
 }
 
-/** A target of a claimed account. */
+/** A target whose account this process has claimed for a call for metrics. */
 export interface ClaimedTarget extends AskedTarget {
-  /** Whether the post became too old while the refresh was due, and is not refreshed. */
+  /** Whether the post became too old while the refresh of its metrics was due, so that they are not refreshed. */
   readonly isExpired: boolean;
 }
 
-/** An account that this process has claimed for one call. */
+/** An account that this process has claimed for one call for metrics. */
 export interface ClaimedAccount {
   readonly accountId: string;
   readonly workspaceId: string;
-  /** Empty if the stored due time of the account was too early. */
+  /**
+   * The targets of the account whose metrics are due. Empty if the stored due time of the account was too early, so that none
+   * is due yet.
+   */
   readonly targets: readonly ClaimedTarget[];
 }
 
 type ClaimRow = ClaimedTarget & {
   readonly claimedAccountId: string;
   readonly claimedWorkspaceId: string;
-  /** The target; null for an account without due targets. */
+  /** The target whose metrics are due; null for an account that has none. */
   readonly targetId: string | null;
 };
 
@@ -70,7 +76,7 @@ function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
     for no key update`;
 }
 
-/** SQL: the accounts with due targets whose own budget allows a call, those that have waited for longest first. */
+/** SQL: the accounts with due metrics whose own budget allows a call, those that have waited for longest first. */
 function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim) {
   const aheadMs = (bucket.burst - 1) * bucket.intervalMs;
   // An account that another process is claiming is skipped. The conditions are checked again under the lock.
@@ -87,8 +93,8 @@ function dueAccounts(sql: ISql, { platform, bucket, maxAccounts }: MetricsClaim)
 }
 
 /**
- * Claims accounts of a platform with due targets, and the targets to refresh in one call per account. The same statement
- * charges the calls to the budget, so that all processes together do not exceed it.
+ * Claims accounts of a platform with due metrics, and the targets whose metrics one call per account requests. The same
+ * statement charges the calls to the budget, so that all processes together do not exceed it.
  */
 export async function claimDueTargets(
   sql: ISql,
@@ -122,7 +128,10 @@ function toTarget(row: ClaimRow): readonly ClaimedTarget[] {
   return row.targetId === null ? [] : [target];
 }
 
-/** SQL: the targets to refresh in the calls for the claimed accounts, those that have been due for longest first. */
+/**
+ * SQL: the targets whose metrics are requested in the calls for the claimed accounts, those that have been due for longest
+ * first.
+ */
 function dueTargets(sql: ISql, claim: MetricsClaim) {
   return sql`
     select due.wake_at, due.account_id as claimed_account_id, due.workspace_id as claimed_workspace_id, target.target_id,
@@ -140,7 +149,10 @@ function dueTargets(sql: ISql, claim: MetricsClaim) {
     ) as target on true`;
 }
 
-/** SQL: leaves out an account if the accounts before it have enough targets together. */
+/**
+ * SQL: leaves out the accounts that this claim does not need, because the accounts whose metrics are due earlier have enough
+ * targets.
+ */
 function enoughTargets(sql: ISql, { enoughTargets: enough }: MetricsClaim) {
   return sql`
     select found.*

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Largest number of due targets that is counted. */
+/** Maximum number of targets with due metrics that are counted. */
 const MAX_COUNT = 100_000;
 
 /** State of the metrics schedule of a platform. */
@@ -13,11 +13,14 @@ export interface MetricsCounts {
   readonly limitedAccounts: number;
   /** Whether the platform limits all accounts of our app at the moment. */
   readonly isAppLimited: boolean;
-  /** How many milliseconds of calls, evenly spread, the app or the busiest account has used in advance. */
+  /**
+   * Milliseconds without a call after which the call budget would be full again: the budget of the app, or of the account that
+   * has used the most of its own.
+   */
   readonly usedMs: number;
 }
 
-/** Counts the due targets of the given platforms, and the limits that delay them. */
+/** Counts the targets of the given platforms whose metrics are due, and the limits that delay them. */
 export async function countMetrics(
   sql: ISql,
   platforms: readonly string[],

@@ -86,19 +86,22 @@ export async function storeReadings(
   }));
 }
 
-/** How a refresh changes the schedule of its target. */
+/** How a refresh of metrics changes the schedule of its target. */
 export interface TargetEnd {
   readonly targetId: string;
   readonly askedAt: Date;
-  /** When the next scheduled refresh is due; undefined = unchanged. */
+  /** When the next scheduled refresh of the metrics is due; undefined leaves the time unchanged. */
   readonly next: NextRefresh | undefined;
-  /** Whether a user requested the refresh. */
+  /** Whether a user requested the refresh of the metrics. */
   readonly isByHand: boolean;
-  /** Whether the platform answered about the post, so that the next user-requested refresh has to wait. */
+  /**
+   * Whether the platform answered about the post. If so, a user can request the next refresh of its metrics only after a
+   * minimum time.
+   */
   readonly isAnswered: boolean;
 }
 
-/** Stores when targets are refreshed next, and ends their user-requested refreshes. */
+/** Stores when the metrics of targets are refreshed next, and ends the refreshes that users requested. */
 export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[]): Promise<void> {
   const rows = ends.map((end) => ({
     target_id: end.targetId,
@@ -110,7 +113,8 @@ export async function endRefreshes(tx: TransactionSql, ends: readonly TargetEnd[
     is_by_hand: end.isByHand,
     is_answered: end.isAnswered,
   }));
-  // Targets for which the platform returned no id are never passed in, so every scheduled target can be refreshed.
+  // Targets for which the platform returned no id are never passed in, so the metrics of every scheduled target can be
+  // refreshed.
   await tx`
     update target_metrics as t
     set due_at = case
@@ -134,7 +138,9 @@ export interface AccountEnd {
   readonly accountId: string;
   readonly platform: string;
   readonly bucket: Bucket;
-  /** Whether the call was scheduled, so that this process had claimed the account. */
+  /**
+   * Whether the call was a scheduled one, for which this process has claimed the account, and not one that a user requested.
+   */
   readonly isScheduled: boolean;
   /** When the call for metrics began. */
   readonly askedAt: Date;
@@ -147,8 +153,8 @@ export interface AccountEnd {
 }
 
 /**
- * Ends the calls for accounts: sets their next due time from their targets, and applies pauses, rate limits and budgets. The
- * accounts must be locked, so that no target is added meanwhile.
+ * Ends the calls for metrics: sets when the metrics of each account are due next, and applies pauses, rate limits and budgets.
+ * The accounts must be locked, so that no target is added meanwhile.
  */
 export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]): Promise<void> {
   const rows = ends.map(({ bucket, ...end }) => ({

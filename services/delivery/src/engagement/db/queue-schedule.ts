@@ -1,6 +1,8 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** How long claims skip an account whose due actions cannot be claimed, if it is not known when they can be. */
+/**
+ * How long claims skip an account that has ready actions of which none can be claimed, when nothing says from when on they can.
+ */
 const RECHECK_SECONDS = 1;
 /** How long claims skip an account that an operator has paused. */
 const PAUSED_RECHECK_SECONDS = 10;
@@ -24,8 +26,8 @@ export function heldUntil(sql: ISql) {
 }
 
 /**
- * SQL condition on an account (`automation_accounts`): no limit that the platform set for its actions delays its polls. The
- * platform limits the account as a whole.
+ * SQL condition: no rate limit that the platform set after an action forbids a poll of the account (a row of
+ * `automation_accounts`) now. A platform's rate limit holds for the whole account.
  */
 export function isUnheld(sql: ISql) {
   return sql`

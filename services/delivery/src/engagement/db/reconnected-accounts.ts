@@ -1,7 +1,10 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { lockMetricsAccounts } from "./metrics-results.ts";
 
-/** Longest time in milliseconds for which a process claims an account for one call. A longer wait is a pause. */
+/**
+ * Limit in milliseconds for the waits of accounts. A shorter wait means that a process has claimed the account for one call; a
+ * longer wait is a pause.
+ */
 const MAX_LEASE_MS = 90_000;
 
 /**

@@ -30,8 +30,8 @@ export async function replaceWaiting(
   tx: TransactionSql,
   { accountId, commentId }: { readonly accountId: string; readonly commentId: string },
 ): Promise<{ readonly ended: readonly CommentAction[]; readonly callUntil: Date | null }> {
-  // The locks order this transaction and one that records the end of a call, so that one of them sees what the other stored. The
-  // action is therefore ended either here or by `replaceRequeued`.
+  // `for update` makes this transaction and one that records the end of a call on the same action wait for each other. So an
+  // action that waits for another attempt is ended either here or by `replaceRequeued`.
   const ended = await tx<(CommentAction & { readonly blockedUntil: Date | null })[]>`
     with open as materialized (
       select id, status, case when status = 'queued' then least(wake_at, call_until) end as blocked_until

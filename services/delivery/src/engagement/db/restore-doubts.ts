@@ -3,13 +3,16 @@ import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /**
- * How long after a restore from a backup a new action may repeat one that the restore lost, in minutes: a client repeats a
- * request that was not answered.
+ * For this many minutes after a restore from a backup, a new action may be the repetition of one that the restore lost: a
+ * client repeats a request that was not answered.
  */
 const REPEATS_MINUTES = 15;
 /** Number of hours back that are searched for a call that the restored data lacks, if the age of the backup is not known. */
 const UNKNOWN_AGE_HOURS = 24;
-/** For how many minutes after a restore every check for uncertain actions reads all open actions; later, thorough checks do. */
+/**
+ * For this many minutes after a restore, each check for uncertain actions reads all open actions. Later only the checks with
+ * `isThorough` do.
+ */
 const RECENT_MINUTES = 30;
 const BATCH = 500;
 const MESSAGE =
@@ -17,8 +20,9 @@ const MESSAGE =
 
 /**
  * SQL condition: a restore from a backup made it uncertain whether action `a` was carried out, and the platform has not been
- * searched since then. The table `deployment` has the alias `d`. Actions that hide or show a comment can be repeated, unless
- * they are from before the restore, which may have lost a later request.
+ * searched since then. The table `deployment` has the alias `d`. An action that hides or shows a comment is uncertain only if
+ * it was requested before the restore, because the restore may have lost a later request with the opposite effect. Repeating a
+ * newer one does no harm.
  */
 export function isDoubtful(sql: ISql) {
   return sql`
@@ -30,7 +34,10 @@ export function isDoubtful(sql: ISql) {
       end)`;
 }
 
-/** SQL condition: another action with the same call key as action `a` has, or may have, an open call. */
+/**
+ * SQL condition: another action on the same comment, whose call a search of the platform could not tell apart from the call of
+ * action `a`, has or may have an open call.
+ */
 function isBehindOpenCall(sql: ISql) {
   return sql`
     exists (

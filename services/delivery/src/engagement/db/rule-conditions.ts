@@ -1,8 +1,8 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * SQL condition: the rule of private reply `a` (table `comment_actions`) is still active, and was not paused since the private
- * reply was stored. It is checked right before the call.
+ * SQL condition: the automation rule of private reply `a` (table `comment_actions`) is still active, and was not paused since
+ * the private reply was stored. It is checked right before the call.
  */
 export function isRuleActive(sql: ISql) {
   return sql`exists (

@@ -1,14 +1,14 @@
 import type { PostMetrics } from "@postrider/platforms/metrics/connector";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** Age of a post in milliseconds at its first scheduled refresh. */
+/** Age of a post in milliseconds at the first scheduled refresh of its metrics. */
 const FIRST_REFRESH_MS = 3_600_000;
 
 export interface InsertOptions {
   readonly targetIds: readonly string[];
   /** The platforms that have metrics. Targets on other platforms are left out. */
   readonly platforms: readonly string[];
-  /** Age of a post in milliseconds after which it is not put on the schedule. */
+  /** Age of a post in milliseconds after which no refresh of its metrics is scheduled any more. */
   readonly endMs: number;
 }
 
@@ -48,8 +48,8 @@ export async function insertPublishedTargets(
   tx: TransactionSql,
   options: InsertOptions,
 ): Promise<void> {
-  // The due time of an existing account only becomes earlier; the statement waits for a transaction that is recording results
-  // of the account. A target that is scheduled already has no effect: its account is due no later than the target.
+  // The due time for the metrics of an existing account only becomes earlier. The statement waits for a transaction that is
+  // recording results of the account. Targets that have a schedule already are left out.
   await tx`
     insert into metrics_accounts (account_id, workspace_id, platform, due_at)
     select distinct on (account_id) account_id, workspace_id, platform, due_at
@@ -103,7 +103,7 @@ export async function deleteTargetMetrics(
     where target_id = any(${[...targetIds]}::uuid[])`;
 }
 
-/** The targets of one post that a caller names. */
+/** The targets of one post whose metrics a caller wants to be refreshed. */
 export interface TargetsOfPost {
   readonly workspaceId: string;
   readonly postId: string;
@@ -116,7 +116,7 @@ export interface TargetsOfPost {
 export interface StoredMetrics {
   readonly targetId: string;
   readonly metrics: PostMetrics;
-  /** When the platform was asked; null until it has answered. */
+  /** When the platform was asked for the stored metrics; null until it has answered. */
   readonly refreshedAt: Date | null;
 }
 
@@ -157,17 +157,18 @@ export function askedColumns(sql: ISql) {
 }
 
 /**
- * Claims those of the targets that a user may have refreshed now, and returns them. Left out are targets that another request
- * is refreshing or refreshed less than `deferMs` ago, targets of rate limited accounts, and targets whose id the platform has
- * not returned.
+ * Claims those of the targets whose metrics may be refreshed now at the request of a user, and returns them. Left out are
+ * targets that another request is refreshing or refreshed less than `deferMs` ago, targets of rate limited accounts, and
+ * targets whose id the platform has not returned.
  */
 export async function claimByHand(
   sql: ISql,
   targets: TargetsOfPost,
   times: { readonly deferMs: number; readonly leaseMs: number },
 ): Promise<readonly AskedTarget[]> {
-  // Of two simultaneous requests, the second waits for the row, checks the conditions again and leaves the target out. The rows
-  // are locked in the order of their ids, which prevents a deadlock with a transaction that records answers.
+  // Of two simultaneous requests to refresh the metrics of a target, the second waits for the row, checks the conditions again
+  // and leaves the target out. The rows are locked in the order of their ids, which prevents a deadlock with a transaction that
+  // records answers.
   return await sql<AskedTarget[]>`
     with claimed as materialized (${askableTargets(sql, targets, times.deferMs)})
     update target_metrics as t
@@ -177,7 +178,7 @@ export async function claimByHand(
     returning ${askedColumns(sql)}`;
 }
 
-/** Locks those of the targets that a user may have refreshed now. */
+/** Locks those of the targets whose metrics may be refreshed now at the request of a user. */
 function askableTargets(
   sql: ISql,
   { workspaceId, postId, targetIds, platforms }: TargetsOfPost,

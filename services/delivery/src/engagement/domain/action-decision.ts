@@ -3,7 +3,7 @@ import type { Verdict } from "@postrider/platforms/publishing/verdict";
 import type { RetryWaits } from "#src/domain/retry-wait.ts";
 import type { ActionErrorCode, CommentAction } from "./comment-action.ts";
 
-/** How the call of an action ended. */
+/** How the platform call of an action on a comment ended. */
 export type ActionOutcome =
   /** The platform carried out the action. `externalId` is the id of a reply or message, if the platform returned one. */
   | { readonly kind: "done"; readonly externalId: string | null }
@@ -11,7 +11,7 @@ export type ActionOutcome =
   | Unknown
   | { readonly kind: "not_sent" };
 
-/** A failure before the platform call, in something that the call needs; the call was not sent. */
+/** A temporary failure before the platform call, for example while the access token was read. The call was not sent. */
 export type StepFailure = Extract<Failure, { kind: "retryable" }>;
 
 /**
@@ -19,7 +19,7 @@ export type StepFailure = Extract<Failure, { kind: "retryable" }>;
  * while the reporting worker holds the lease of the action.
  */
 export type Learned =
-  /** A call ended with this outcome. */
+  /** The platform call of the action ended with this outcome. */
   | { readonly kind: "called"; readonly callNumber: number; readonly outcome: ActionOutcome }
   /** No worker reported how the call ended, although `callUntil` has passed. */
   | { readonly kind: "call_lost"; readonly callNumber: number }
@@ -39,10 +39,10 @@ export type Learned =
       readonly message: string;
     };
 
-/** Something that a worker learned, with the id of the action. */
+/** What a worker learned about an action on a comment, with the id of the action. */
 export type ActionEvent = Learned & { readonly id: string };
 
-/** Settings that decide when an action is tried again. */
+/** Settings that decide when an action on a comment is tried again. */
 export interface ActionPolicy extends RetryWaits {
   /** How long a worker keeps the lease of an action while it renews an access token, in milliseconds. */
   readonly leaseMs: number;
@@ -55,9 +55,9 @@ export interface ActionSnapshot {
   readonly random: number;
 }
 
-/** What must be written after an event about an action. */
+/** What must be written to the database after an event about an action. */
 export interface ActionDecision {
-  /** The new state, with its version increased by one. */
+  /** The new state of the action, with its version increased by one. */
   readonly action: CommentAction;
   /** The instant until which no call is made for the account, because of a limit of the platform. */
   readonly holdUntil?: Date;
@@ -79,8 +79,8 @@ export function change(action: CommentAction): ActionDecision {
 }
 
 /**
- * Returns the action with one call less whose outcome is unknown. If none is left, the time of the first unknown call is
- * cleared.
+ * Returns the action with `openUnknowns` lowered by one, after the outcome of one unknown call became known. When no unknown
+ * call is left, the time of the first one is cleared.
  */
 export function withoutUnknown(action: CommentAction): CommentAction {
   const openUnknowns = Math.max(0, action.openUnknowns - 1);
@@ -93,7 +93,7 @@ interface Fault {
   readonly message: string;
 }
 
-/** Puts an action back into the queue. */
+/** Puts an action on a comment back into the queue. */
 export function requeue(action: CommentAction, wakeAt: Date, fault?: Fault): CommentAction {
   return {
     ...action,
@@ -120,10 +120,9 @@ export function fail({ action, now }: ActionSnapshot, { code, message }: Fault):
 }
 
 /**
- * Ends an action with success, also one that had failed. If the action has succeeded before, the id of the further reply is
- * stored too, so that it does not count as the result of another action.
- *
- * @returns Undefined if that is stored already.
+ * Records that the platform carried out the action, even if it was recorded as failed before. If it is recorded as succeeded
+ * already, a further id is stored too, so that the reply with that id does not count as the result of another action. @returns
+ * Undefined if nothing changes.
  */
 export function succeed(
   { action, now }: ActionSnapshot,
@@ -142,7 +141,7 @@ export function succeed(
   const { furtherIds } = action;
   const isKnown = externalId === null || [action.externalId, ...furtherIds].includes(externalId);
   if (isKnown) return undefined;
-  // An earlier success without an id, for example one that a search found, may be this same reply.
+  // The success that is already recorded has no id, for example because a search found the reply: the id may be that reply's.
   if (action.externalId === null) return change({ ...action, externalId });
   return change({ ...action, furtherIds: [...furtherIds, externalId] });
 }

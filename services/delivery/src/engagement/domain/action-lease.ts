@@ -1,6 +1,6 @@
 /**
- * Duration of the lease of an action, as a multiple of the lease of publish tasks. It is not renewed, so it covers two platform
- * calls of at most one such lease each, and a token renewal between them.
+ * Duration of the lease of an action, as a multiple of the lease of publish tasks. The lease of an action is not renewed. It
+ * must be long enough for two platform calls and a token renewal between them.
  */
 const LEASES_PER_ACTION = 3;
 

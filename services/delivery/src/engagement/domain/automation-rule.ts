@@ -2,25 +2,28 @@ import type { RuleWords } from "./match-comment.ts";
 
 export type RuleStatus = "draft" | "active" | "paused" | "revoked";
 
-/** A rule that answers comments with private replies. */
+/** An automation rule that answers comments with private replies. */
 export interface AutomationRule extends RuleWords {
   readonly id: string;
   readonly workspaceId: string;
   readonly accountId: string;
   readonly platform: string;
   readonly name: string;
-  /** The platform's ids of the media whose comments the rule reads; null = all media of the account. */
+  /** The platform's ids of the media whose comments the automation rule reads; null = all media of the account. */
   readonly mediaIds: readonly string[] | null;
-  /** Text of the private reply. */
+  /** Text of the private reply that the automation rule sends. */
   readonly message: string;
   readonly status: RuleStatus;
-  /** When the rule last became active; comments that were written before are ignored. Null before the first activation. */
+  /**
+   * When the automation rule last became active; comments that were written before are ignored. Null before the first
+   * activation.
+   */
   readonly activatedAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
 }
 
-/** The fields of a rule that a request replaces. */
+/** The fields of an automation rule that a request replaces. */
 export type RuleChange = Partial<
   Pick<
     AutomationRule,
@@ -33,7 +36,7 @@ export type ChangedRule =
   | { readonly kind: "unchanged" }
   | { readonly kind: "invalid_transition" };
 
-/** The statuses that a rule can change to from each status. */
+/** The statuses to which an automation rule can change, by the status that it has. */
 const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
   draft: ["active", "revoked"],
   active: ["paused", "revoked"],
@@ -42,8 +45,8 @@ const NEXT: Readonly<Record<RuleStatus, readonly RuleStatus[]>> = {
 };
 
 /**
- * Returns the rule after a change. Setting the current status again changes nothing. A revoked rule accepts no other change. A
- * rule that becomes active gets a new activation time, so that comments written during a pause are not answered.
+ * Returns the automation rule after a change. Setting the current status again changes nothing. A revoked rule accepts no other
+ * change. A rule that becomes active gets a new activation time, so that comments written during a pause are not answered.
  *
  * @param now A time at which no other transaction is storing runs of the account.
  */
@@ -60,7 +63,7 @@ export function changeRule(known: AutomationRule, change: RuleChange, now: Date)
   };
 }
 
-/** Whether the rule reads the comments on a piece of media. */
+/** Whether an automation rule reads the comments on a piece of media. */
 export function readsMedia({ mediaIds }: AutomationRule, mediaId: string): boolean {
   return mediaIds === null || mediaIds.includes(mediaId);
 }

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { toBucket, type Bucket } from "./call-budget.ts";
 
 /**
- * Returns the instants at which units are used when each call is made as soon as the budget allows it, after an optional pause.
- * A call uses at most the units that it may use.
+ * Simulates calls of which each is made as soon as the budget allows it, after a pause of `pauseMs`. Returns for each used unit
+ * the instant of its call. `share` is the part of `unitsPerCall` that a call uses.
  */
 function useUnits(
   { intervalMs, burst, unitsPerCall }: Bucket,

@@ -3,9 +3,9 @@ import type { CallBudget, MetricsConnector } from "@postrider/platforms/metrics/
 /** A call budget as the database stores it: up to `burst` units at once, and one unit per interval afterwards. */
 export interface Bucket {
   readonly scope: CallBudget["scope"];
-  /** Whether a call uses one unit per post. Otherwise it uses one unit. */
+  /** Whether a call uses one unit for each post that it asks for. If not, each call uses one unit. */
   readonly isPerPost: boolean;
-  /** Maximum number of units that one call uses. */
+  /** Maximum number of units of the call budget that one call uses. */
   readonly unitsPerCall: number;
   readonly intervalMs: number;
   readonly burst: number;

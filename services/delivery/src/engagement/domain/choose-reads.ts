@@ -2,9 +2,15 @@ import type { OwnedMedia } from "@postrider/platforms/private-replies/connector"
 import { oldestActivationOf, readsMedia, type AutomationRule } from "./automation-rule.ts";
 import { hasNewCount, isReadDue, newMedia, type WatchedMedia } from "./media-watch.ts";
 
-/** Maximum number of media from before the rule's activation whose comments one poll reads for the first time. */
+/**
+ * Maximum number of media per poll whose comments are read for the first time although the media are from before the automation
+ * rule's activation.
+ */
 const MAX_FIRST = 10;
-/** Maximum number of known media per poll whose comments are read although their number has not changed. */
+/**
+ * Maximum number of known media per poll whose comments are read although the platform reports the same number of comments as
+ * before.
+ */
 const MAX_UNCHANGED = 5;
 
 /** A piece of media whose comments are to be read. */

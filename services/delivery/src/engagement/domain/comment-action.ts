@@ -4,7 +4,7 @@ import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 export type ActionType = "reply" | "hide" | "unhide" | "private_reply";
 
 export type ActionStatus =
-  /** The action waits for its time `wakeAt`. */
+  /** The action waits until the time `wakeAt`. */
   | "queued"
   /** A worker holds the lease of the action; its call has not begun. */
   | "working"
@@ -43,7 +43,7 @@ export interface CommentAction extends HeldAction {
   readonly text: string | null;
   /** The run of an automation rule that a private reply belongs to; null for manual actions. */
   readonly runId: string | null;
-  /** No platform call starts after this instant. */
+  /** No platform call of the action starts after this instant. */
   readonly sendBefore: Date;
   readonly status: ActionStatus;
   /** No process acts on the action before this instant. */
@@ -59,7 +59,7 @@ export interface CommentAction extends HeldAction {
   readonly openUnknowns: number;
   readonly resendCount: number;
   readonly looks: number;
-  /** Whether sending again does not count as a resend, because a rate limit made the outcome unknown. */
+  /** Whether a rate limit made the outcome of the last call unknown. If so, the next attempt is not counted as a resend. */
   readonly isLimited: boolean;
   readonly version: number;
   readonly externalId: string | null;
@@ -101,7 +101,10 @@ export interface NewPrivateReply extends NewActionBase {
   readonly sendBefore: Date;
 }
 
-/** The end of a private reply, which sets the status of the rule's run. A late success can end an action a second time. */
+/**
+ * The end of a private reply, which decides the status of its automation rule's run. A private reply that has failed can end
+ * once more, with success, if the platform's answer arrives late.
+ */
 export interface EndedPrivateReply {
   readonly id: string;
   readonly runId: string;
@@ -112,7 +115,7 @@ export interface EndedPrivateReply {
     | { readonly kind: "failed"; readonly code: ActionErrorCode; readonly message: string };
 }
 
-/** Whether an action with this status has ended. */
+/** Whether an action on a comment with this status has ended. */
 export function isEnded(status: ActionStatus): status is "succeeded" | "failed" {
   return status === "succeeded" || status === "failed";
 }

@@ -453,6 +453,9 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
       errorMessage: "no token",
     },
   ],
-])("%s", (_title, action, learned, expected) => {
-  expect(changesOf(action, learned)).toEqual(expected);
-});
+])(
+  "what a worker learned about a comment action decides what follows: %s",
+  (_title, action, learned, expected) => {
+    expect(changesOf(action, learned)).toEqual(expected);
+  },
+);

@@ -99,7 +99,7 @@ function onRefused(
     : onUnknown(snapshot, failure, policy);
 }
 
-/** Decides what follows when a call has certainly failed. */
+/** Decides what follows for an action when its platform call has certainly failed. */
 export function onFailure(
   snapshot: ActionSnapshot,
   failure: Failure,

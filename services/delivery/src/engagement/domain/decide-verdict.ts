@@ -12,10 +12,14 @@ import {
 } from "./action-decision.ts";
 
 /**
- * For how long after the first call with an unknown outcome a platform is searched although it cannot be read, in milliseconds.
+ * For this long after the first call with an unknown outcome, the search of the platform is repeated while the platform cannot
+ * be read, in milliseconds.
  */
 const GIVE_UP_MS = 24 * 60 * 60_000;
-/** Maximum number of calls that follow a call with an unknown outcome whose reply is proved to be absent. */
+/**
+ * Maximum number of times that a reply is sent again after a search showed that an earlier call with an unknown outcome did not
+ * create it.
+ */
 const MAX_RESENDS = 1;
 
 const STILL_UNKNOWN = {

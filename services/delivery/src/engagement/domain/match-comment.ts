@@ -27,7 +27,7 @@ export interface FoldedComment {
   readonly isWord: readonly boolean[];
 }
 
-/** Folds the text of a comment, once for all rules: that takes longer than the comparison with a keyword. */
+/** Folds the case of a comment's text, once for all rules, because folding takes longer than the comparison with a keyword. */
 export function foldComment(comment: string): FoldedComment {
   const text = foldText(comment);
   const isWord = Array.from(text).flatMap((character) =>
@@ -37,9 +37,9 @@ export function foldComment(comment: string): FoldedComment {
 }
 
 /**
- * Returns a function that matches comments with the words of a rule. Words are compared regardless of case and of the width of
- * characters. A keyword is found as a whole word: where it begins or ends with a letter of a script that separates words, no
- * such letter may stand beside it. Next to Han, Kana or Hangul it is found inside longer text.
+ * Returns a function that matches comments with the words of an automation rule. Words are compared regardless of case and of
+ * the width of characters. A keyword is found as a whole word: where it begins or ends with a letter of a script that separates
+ * words, no such letter may stand beside it. Next to Han, Kana or Hangul it is found inside longer text.
  */
 export function createCommentMatcher(words: RuleWords): (comment: FoldedComment) => CommentMatch {
   const keywords = words.keywords.map(toKeyword);

@@ -135,7 +135,7 @@ describe("media whose comments could not be read wait twice as long after each f
   const failure = { isRefused: false, error: "e", pollMs: MINUTE_MS, now: NOW };
   const reading = watched({ readCursor: "page 2", readNewest: NOW });
 
-  test("and a read in the middle continues where it was", () => {
+  test("and a read that had reached a later page of comments continues on that page", () => {
     const first = afterFailure(reading, failure);
     expect(first).toMatchObject({ readCursor: "page 2", failures: 1, readAt: minutesAgo(-2) });
     expect(afterFailure(first, failure)).toMatchObject({ failures: 2, readAt: minutesAgo(-4) });
@@ -145,7 +145,7 @@ describe("media whose comments could not be read wait twice as long after each f
     ["was refused", { ...failure, isRefused: true }, reading],
     ["failed three times", failure, { ...reading, failures: 2 }],
   ])(
-    "and a read in the middle that %s starts again without losing what was known",
+    "and a read that had reached a later page of comments and %s starts again at the newest comment, without losing what earlier reads found",
     (_, by, media) => {
       expect(afterFailure(media, by)).toMatchObject({
         readCursor: null,

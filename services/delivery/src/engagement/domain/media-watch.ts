@@ -7,22 +7,22 @@ const MAX_QUIET_MS = 6 * 60 * MINUTE_MS;
 /** Maximum wait before comments are read again on media for which the platform reports no number of comments. */
 const MAX_UNCOUNTED_MS = 30 * MINUTE_MS;
 const MAX_FAILURE_MS = 30 * MINUTE_MS;
-/** Number of failures in a row after which a read starts again at the newest comment. */
+/** Number of failures in a row after which a read of comments starts again at the newest comment. */
 const MAX_SAME_CURSOR = 3;
 /**
- * How far before the newest known comment a read goes back: comments that were written at the same time can become visible in
- * another order.
+ * How far before the newest known comment a read of comments goes back: comments that were written at the same time can become
+ * visible in another order.
  */
 const OVERLAP_MS = 30_000;
 
-/** What is known of the comments on a piece of media. */
+/** A piece of media, and how far its comments were read. */
 export interface WatchedMedia {
   readonly mediaId: string;
   /** Number of comments that the platform reported before the last read; null if it reports none. */
   readonly commentCount: number | null;
   /** Time of the newest comment that was read; null before the first read has ended. */
   readonly readUntil: Date | null;
-  /** Where a read that has not ended continues; null if the last read has ended. */
+  /** Where a read of comments that has not ended continues; null if the last read has ended. */
   readonly readCursor: string | null;
   /** Time of the newest comment that the unfinished read of comments has found. */
   readonly readNewest: Date | null;

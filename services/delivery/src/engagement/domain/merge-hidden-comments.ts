@@ -10,19 +10,19 @@ export interface ListState {
   readonly after: string | undefined;
   /** The last comment on the previous page; undefined for the first page. */
   readonly before: CommentPosition | undefined;
-  /** Whether earlier pages of the list already returned a part of the platform's page. */
+  /** Whether earlier pages of the list already contained a part of the platform's page that is read next. */
   readonly isResumed: boolean;
 }
 
 export const FIRST_PAGE: ListState = { after: undefined, before: undefined, isResumed: false };
 
-/** Returns the position in a list as the text of a cursor. */
+/** Returns a position in a list of comments as the text of a cursor. */
 export function formatState({ after, before, isResumed }: ListState): string {
   const position = before === undefined ? null : [before.createdAt.getTime(), before.id];
   return JSON.stringify([after ?? null, position, isResumed]);
 }
 
-/** Returns the position in a list that `formatState` wrote. */
+/** Parses a position in a list of comments from the text that `formatState` wrote. */
 export function parseState(text: string): ListState {
   type Parts = [after: string | null, position: [number, string] | null, isResumed: boolean];
   const [after, position, isResumed] = JSON.parse(text) as Parts;
@@ -37,7 +37,10 @@ interface VisiblePage<C extends CommentPosition> {
   readonly next: string | undefined;
 }
 
-/** The range of the list to which the hidden comments of a page belong, without its two ends; undefined = no end. */
+/**
+ * The two positions between which hidden comments belong to a page of the list, both excluded. An undefined position does not
+ * limit the range.
+ */
 export interface HiddenRange {
   readonly before: CommentPosition | undefined;
   readonly after: CommentPosition | undefined;
@@ -72,7 +75,7 @@ export function rangeOfHidden<C extends CommentPosition>(
 /** A page of a list in which the hidden comments stand between the visible ones. */
 export interface MergedPage<C, H> {
   readonly comments: readonly (C | H)[];
-  /** Undefined on the last page. */
+  /** Where the next page continues; undefined on the last page. */
   readonly next: ListState | undefined;
 }
 

@@ -15,7 +15,7 @@ const INTERVALS = [
 ] as const;
 
 const FIRST_RETRY_MS = 10 * MINUTE_MS;
-/** Number of answers in a row that the post is missing from which on it counts as deleted. */
+/** Number of answers in a row that the platform does not have the post; from this number on, the post counts as deleted. */
 const MISSING_LIMIT = 2;
 
 /** The state of a published target's metrics schedule. */
@@ -35,7 +35,7 @@ export interface ScheduleState {
 export type RefreshEnd = "read" | "missing" | "failed" | "refused";
 
 export interface NextRefresh {
-  /** Milliseconds until the next scheduled refresh; null when no refresh is scheduled any more. */
+  /** Milliseconds until the next scheduled refresh of the target's metrics; null when no refresh is scheduled any more. */
   readonly dueInMs: number | null;
   readonly failureCount: number;
   readonly missingCount: number;
@@ -62,11 +62,11 @@ export function planNextRefresh(state: ScheduleState, end: RefreshEnd): NextRefr
   }
 }
 
-/** Returns the milliseconds until a post of the given age is refreshed next; null when it is too old. */
+/** Returns the milliseconds until the metrics of a post of the given age are refreshed next; null when the post is too old. */
 function nextIntervalMs(ageMs: number): number | null {
   const step = INTERVALS.find(({ untilAgeMs }) => ageMs < untilAgeMs);
   const leftMs = METRICS_END_MS - ageMs;
-  // The last refresh is made when the post reaches the maximum age, unless one was made just before.
+  // The last refresh of a post's metrics is made when the post reaches the maximum age, unless one was made just before.
   if (step === undefined || leftMs < HOUR_MS) return null;
   return Math.min(step.intervalMs, leftMs);
 }

@@ -26,7 +26,7 @@ const fault = fc.record({
   call: fc.constantFrom(...CALL_ENDS),
   /** Whether a search of the platform finds out what became of the call. */
   isSeen: fc.boolean(),
-  /** Whether answers that arrive late are reported at this step. */
+  /** Whether the simulated worker also reports the platform's answer if it arrives after the deadline of the call. */
   isLateAnswered: fc.boolean(),
 });
 type Fault = typeof fault extends fc.Arbitrary<infer T> ? T : never;

@@ -2,7 +2,7 @@ import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { readsMedia, type AutomationRule } from "./automation-rule.ts";
 import { answerableUntil, createRuleMatcher } from "./plan-runs.ts";
 
-/** What a rule would do with a past comment. */
+/** What an automation rule would do with a past comment. */
 export type BackfillPlan =
   | { readonly outcome: "prepared" | "no_match"; readonly reason: null }
   | {
@@ -21,7 +21,7 @@ interface BackfillContext {
   readonly answeredIds: ReadonlySet<string>;
 }
 
-/** Returns what a rule would do with each of these past comments, newest first and without duplicates. */
+/** Returns what an automation rule would do with each of these past comments, newest first and without duplicates. */
 export function planBackfill(
   rule: AutomationRule,
   comments: readonly PlatformComment[],

@@ -115,11 +115,14 @@ test.each([
     { answeredIds: new Set(["c"]) },
     { kind: "skipped", reason: "already_replied" },
   ],
-])("in the plan of a rule, a comment %s", (_, given, context, expected) => {
-  expect(planOne(given, context)).toEqual(expected);
-});
+])(
+  "under an automation rule, a comment gets the planned outcome: it %s",
+  (_, given, context, expected) => {
+    expect(planOne(given, context)).toEqual(expected);
+  },
+);
 
-test("any rules answer a comment at most once, within the platform's time for private replies, each rule with at most one run", () => {
+test("whatever the rules are, a comment is answered at most once, within the platform's time for private replies, and each rule has at most one run for it", () => {
   const rules = fc.array(
     fc.record({
       status: fc.constantFrom("active" as const, "paused" as const),

@@ -16,7 +16,7 @@ export type RunReason =
   | "platform_refused"
   | "outcome_unknown";
 
-/** What happens to a comment under a rule: `send` = a private reply is sent, and the run ends with it. */
+/** What happens to a comment under an automation rule: `send` = a private reply is sent, and the run ends with it. */
 export type RunPlan =
   | { readonly kind: "send"; readonly sendBefore: Date }
   | { readonly kind: "prepared"; readonly reason: "sending_blocked" }
@@ -31,7 +31,7 @@ export interface PlannedRun {
   readonly plan: RunPlan;
 }
 
-/** What the plan of runs depends on besides the rules and the comments of the page. */
+/** What the plan of runs depends on besides the automation rules and the comments of the page. */
 export interface PlanContext {
   readonly mediaId: string;
   readonly now: Date;
@@ -41,7 +41,7 @@ export interface PlanContext {
   readonly sendingSince: Date | null;
   /** The ids of comments that have a private reply, or for which one is waiting. */
   readonly answeredIds: ReadonlySet<string>;
-  /** The keys (`runKey`) of the runs of rules that exist already. */
+  /** The keys (`runKey`) of the runs of automation rules that exist already. */
   readonly knownRuns: ReadonlySet<string>;
 }
 
@@ -56,14 +56,17 @@ export function answerableUntil(createdAt: Date, windowMs: number): Date {
   return new Date(createdAt.getTime() + windowMs - MARGIN_MS);
 }
 
-/** Returns the key of the only run that a rule can have for a comment. */
+/** Returns the key of the only run that an automation rule can have for a comment. */
 export function runKey(ruleId: string, commentId: string): string {
   return `${ruleId} ${commentId}`;
 }
 
 export type RuleMatcher = (rule: AutomationRule, text: string) => CommentMatch;
 
-/** Returns a function that matches comments with a rule. The case of each rule's words and of each text is folded only once. */
+/**
+ * Returns a function that matches comments with an automation rule. The case of each rule's words and of each text is folded
+ * only once.
+ */
 export function createRuleMatcher(): RuleMatcher {
   const matchers = new Map<string, (comment: FoldedComment) => CommentMatch>();
   const comments = new Map<string, FoldedComment>();
@@ -77,7 +80,7 @@ export function createRuleMatcher(): RuleMatcher {
 }
 
 /**
- * Plans the runs for the comments on a page. Of several rules that match a comment, the first in the list sends.
+ * Plans the runs for the comments on a page. Of several automation rules that match a comment, the first in the list sends.
  *
  * @param rules The rules of the account that are active, or were active when the page was read, oldest first.
  */

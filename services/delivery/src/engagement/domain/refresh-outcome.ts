@@ -17,7 +17,7 @@ export type RefreshOutcome =
   | { readonly kind: "unavailable" }
   | { readonly kind: "failed" };
 
-/** The counters of the RPC RefreshMetrics, without their sum. */
+/** The counters in the answer of the RPC RefreshMetrics, without `eligible`, their sum. */
 export interface RefreshCounts {
   readonly ready: number;
   readonly notFound: number;
@@ -27,7 +27,7 @@ export interface RefreshCounts {
   readonly failed: number;
 }
 
-/** The counter of RefreshMetrics to which a target is added. */
+/** The counter in the answer of RefreshMetrics to which a target is added. */
 export type CountedAs = keyof RefreshCounts;
 
 /**
@@ -71,8 +71,8 @@ export function countRefreshes(
 }
 
 /**
- * Returns what an outcome means for the schedule of the target; undefined if the target stays due, because its account or the
- * whole app waits.
+ * Returns what an outcome means for the metrics schedule of the target; undefined if the metrics stay due, because the account
+ * or the whole app waits.
  */
 export function toRefreshEnd({ kind }: RefreshOutcome): RefreshEnd | undefined {
   switch (kind) {

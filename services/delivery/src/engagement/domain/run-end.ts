@@ -1,13 +1,16 @@
 import type { ActionErrorCode, EndedPrivateReply } from "./comment-action.ts";
 import type { RunReason } from "./plan-runs.ts";
 
-/** The status and the reason that a run of a rule gets when its private reply ends. */
+/** The status and the reason that a run of an automation rule gets when its private reply ends. */
 export interface RunEnd {
   readonly status: "prepared" | "sent" | "skipped" | "failed";
   readonly reason: RunReason | null;
 }
 
-/** How runs of rules end whose private reply was not sent for a reason other than a refusal of the platform. */
+/**
+ * With which status and reason the run of an automation rule ends if its private reply was not sent and the platform did not
+ * refuse it.
+ */
 const ENDS: Readonly<Partial<Record<ActionErrorCode, RunEnd>>> = {
   rule_inactive: { status: "skipped", reason: "rule_inactive" },
   sending_blocked: { status: "prepared", reason: "sending_blocked" },
@@ -16,7 +19,7 @@ const ENDS: Readonly<Partial<Record<ActionErrorCode, RunEnd>>> = {
   outcome_unknown: { status: "failed", reason: "outcome_unknown" },
 };
 
-/** Returns how a run of a rule ends when its private reply has ended. */
+/** Returns how a run of an automation rule ends when its private reply has ended. */
 export function endOfRun({ result }: Pick<EndedPrivateReply, "result">): RunEnd {
   if (result.kind === "sent") return { status: "sent", reason: null };
   return ENDS[result.code] ?? { status: "failed", reason: "platform_refused" };

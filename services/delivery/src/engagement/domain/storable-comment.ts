@@ -5,7 +5,7 @@ function toStorable(text: string): string {
   return text.toWellFormed().replaceAll("\0", "\u{FFFD}");
 }
 
-/** Returns a comment whose texts can be stored, whatever the platform answered. */
+/** Returns a platform's comment with texts that Postgres can store. */
 export function toStorableComment(comment: PlatformComment): PlatformComment {
   const { id, text, authorId, authorUsername } = comment;
   return {

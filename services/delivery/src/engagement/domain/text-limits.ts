@@ -8,7 +8,7 @@ export function isAtMost(text: string, max: number): boolean {
   return text.length <= max || (text.length <= 2 * max && Array.from(text).length <= max);
 }
 
-/** Whether a text can be a platform's id of media. */
+/** Whether a text can be a platform's id of a piece of media. */
 export function isMediaId(text: string): boolean {
   return text !== "" && isAtMost(text, MAX_MEDIA_ID_LENGTH);
 }

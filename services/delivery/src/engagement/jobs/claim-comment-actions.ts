@@ -19,7 +19,7 @@ import { workActions } from "#src/engagement/operations/work-actions.ts";
 export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "onEvents"> {
   /** Says whether this process may act on its data. */
   readonly guard: Pick<DeploymentGuard, "isOwn">;
-  /** Id of this process, recorded with its leases of actions. */
+  /** Id of this process, recorded with its leases of actions on comments. */
   readonly owner: string;
   readonly finishRuns: FinishRuns;
 }
@@ -29,7 +29,7 @@ export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "o
  * outcomes are recorded.
  */
 export interface ActionClaims extends AsyncDisposable {
-  /** Claims ready actions now instead of at the next poll. */
+  /** Claims ready actions on comments now instead of at the next poll. */
   nudge(): void;
   /** Milliseconds since this process last looked for due actions without an error. */
   claimAgeMs(): number;
@@ -38,7 +38,10 @@ export interface ActionClaims extends AsyncDisposable {
 const POLL_MS = 500;
 /** Interval in milliseconds of checks for calls with a lost worker and for actions that a restore made uncertain. */
 const LOOK_MS = 500;
-/** Interval in milliseconds of the thorough check for actions that a restore made uncertain. */
+/**
+ * Interval in milliseconds at which all open actions, and not only recent ones, are checked for actions that a restore made
+ * uncertain.
+ */
 const THOROUGH_LOOK_MS = 30_000;
 /** Minimum time in milliseconds between two claims while actions are in work, so that each claim takes several actions. */
 const MIN_CLAIM_INTERVAL_MS = 20;
@@ -46,7 +49,9 @@ const MIN_CLAIM_INTERVAL_MS = 20;
 const MAX_IN_WORK = 64;
 /** Maximum number of actions of one account that all processes together work on at a time. */
 const MAX_PER_ACCOUNT = 4;
-/** Number of actions of one platform in work in all processes together, from which no more of them are claimed. */
+/**
+ * Maximum number of actions of one platform that all processes together work on; at the maximum, no more of them are claimed.
+ */
 const MAX_PER_PLATFORM = 48;
 /** Maximum number of calls with a lost worker that are recorded per check. */
 const MAX_LOSSES = 100;
@@ -65,7 +70,7 @@ export function startClaimCommentActions(options: ClaimActionsOptions): ActionCl
     onError: (error) =>
       options.logger.warn(
         { err: error },
-        "actions on comments could not be claimed; claiming is tried again",
+        "comment actions could not be claimed; claiming is tried again",
       ),
   });
   claims.onFree = () => loop.nudge();
@@ -100,7 +105,7 @@ class Claims {
     };
   }
 
-  /** Claims actions once. Returns when the loop claims next. */
+  /** Claims actions once. Returns the milliseconds until the loop claims again, or true to claim again at once. */
   async pass(): Promise<boolean | number> {
     const { sql, guard } = this.#options;
     const now = performance.now();
@@ -163,8 +168,8 @@ class Claims {
   }
 
   async stop(loop: AsyncDisposable): Promise<void> {
-    // The signal is aborted first, so that no further platform call begins. The current pass of the loop may still claim
-    // actions, which it then releases.
+    // First, the stop signal is aborted, so that no further platform call begins. The current pass of the loop may still claim
+    // actions and then releases them.
     this.#stopping.abort();
     await loop[Symbol.asyncDispose]();
     const waitMs = this.#options.settings.visibleCallMs + CALL_MARGIN_MS;

@@ -10,7 +10,7 @@ import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts"
 
 const EVERY_MS = 15_000;
 
-/** Counts the unfinished actions once and sets the metrics. */
+/** Counts the unfinished actions on comments once and sets the metrics. */
 export async function measureActions(sql: Sql): Promise<void> {
   const counts = await countActions(sql);
   for (const type of ACTION_TYPES) {
@@ -37,7 +37,7 @@ export function startCountCommentActions({
     onError: (error) =>
       logger.debug(
         { err: error },
-        "actions on comments could not be counted; the metrics keep their last values",
+        "comment actions could not be counted; the metrics keep their last values",
       ),
   });
 }

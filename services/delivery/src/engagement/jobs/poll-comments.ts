@@ -19,7 +19,7 @@ const LOOK_MS = 1_000;
  */
 const MAX_POLLS_PER_PLATFORM = 12;
 
-/** The job that polls accounts with active rules for new comments. Disposing of it waits for polls in progress. */
+/** The job that polls accounts with active automation rules for new comments. Disposing of it waits for polls in progress. */
 export interface CommentPolls extends AsyncDisposable {
   /** Makes the job look now for accounts that are due to be polled. */
   nudge(): void;
@@ -27,7 +27,7 @@ export interface CommentPolls extends AsyncDisposable {
   claimAgeMs(): number;
 }
 
-/** Starts to poll accounts with active rules for new comments. */
+/** Starts to poll accounts with active automation rules for new comments. */
 export function startPollComments(deps: AutomationDeps): CommentPolls {
   const running = new Map<string, Promise<void>>();
   const counts = new Map<PlatformId, number>();
@@ -95,7 +95,7 @@ async function poll(deps: AutomationDeps, account: PolledAccount): Promise<void>
     const { accountId, platform } = account;
     deps.logger.warn(
       { err: error, accountId, platform },
-      "the result of a search for new comments of an account could not be stored; the account is searched again when the lease of this search ends",
+      "the result of a poll for new comments of an account could not be stored; the account is polled again when the lease of this poll ends",
     );
   }
   const { platform } = account;

@@ -39,7 +39,7 @@ export async function withAccess<T extends { readonly kind: string }>(
   return await withCredential(deps, account, credential, call);
 }
 
-/** Like `withAccess`, with a credential that was read earlier, for several calls. */
+/** Makes a platform call like `withAccess`, but with a credential that was read earlier, so that several calls can share it. */
 export async function withCredential<T extends { readonly kind: string }>(
   deps: AccessDeps,
   account: AccountRef,

@@ -2,7 +2,7 @@ import type { Clocks } from "#src/domain/send-guard.ts";
 import type { ActionRecorder } from "./action-recorder.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 
-/** The dependencies of workers of actions besides those of engagement. */
+/** What a worker that carries out actions on comments depends on. */
 export interface ActionDeps extends Pick<
   EngagementDeps,
   "sql" | "logger" | "accounts" | "settings"
@@ -12,10 +12,10 @@ export interface ActionDeps extends Pick<
   readonly random: () => number;
 }
 
-/** Dependencies that all workers of actions in the process share. */
+/** Dependencies that all workers of comment actions in the process share. */
 export interface ActionContext {
   readonly deps: ActionDeps;
   readonly recorder: ActionRecorder;
-  /** Aborted when the process stops: no platform call begins after that. */
+  /** Signal that is aborted when the process stops: no platform call begins after that. */
   readonly stopping: AbortSignal;
 }

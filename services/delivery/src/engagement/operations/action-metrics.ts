@@ -35,7 +35,7 @@ export const refusedResultsTotal = createCounter(
   "Results of actions on comments that could not be recorded in any form; the action continues as after a crash.",
 );
 
-/** Counts the end of an action. */
+/** Counts in the metrics that an action on a comment has ended. */
 export function countEnd({ type, status, errorCode }: CommentAction): void {
   actionsTotal.inc({ type, status, code: errorCode ?? "" });
 }

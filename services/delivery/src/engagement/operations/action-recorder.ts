@@ -30,7 +30,7 @@ interface Recorded {
 
 /** How long events about actions are collected before they are recorded in one transaction, in milliseconds. */
 const WINDOW_MS = 2;
-/** Maximum number of events about actions per transaction. */
+/** Maximum number of events about actions on comments that one transaction records. */
 const MAX_EVENTS = 100;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
@@ -161,7 +161,7 @@ export class ActionRecorder {
     const decisions = new Map<ActionEvent, ActionDecision>();
     for (const event of events) {
       const action = actions.get(event.id);
-      // A restore from a backup may have removed the action.
+      // The action may be missing because a restore from a backup removed it.
       if (action === undefined) continue;
       const decision = decideAction({ action, now, random: random() }, event, policy);
       if (decision === undefined) continue;

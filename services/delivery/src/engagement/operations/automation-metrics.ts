@@ -6,7 +6,7 @@ import {
 } from "@postrider/shared/telemetry/metrics";
 import type { PlannedRun } from "#src/engagement/domain/plan-runs.ts";
 
-/** Counts polls of accounts, by their outcome. */
+/** Counts polls of accounts for new comments, by their outcome. */
 export const pollsTotal = createCounter(
   "automation_polls_total",
   "Polls of accounts for new comments, by platform and by how they ended: `read`, `idle` (no rule was active any more), `limited` (a limit of the platform), `unusable` (the account must be connected again), `failed`, or `lost` (another process has taken over).",

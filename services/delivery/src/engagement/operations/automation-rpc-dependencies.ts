@@ -3,7 +3,7 @@ import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts"
 
 /** Dependencies of the RPCs about automations. */
 export interface AutomationRpcDeps extends EngagementDeps {
-  /** The keys with which cursors of lists are signed. */
+  /** The keys that sign the cursors with which clients request the next page of a list. */
   readonly cursorKeys: CursorKeys;
   /** Called when an account may have become due to be polled for new comments. */
   readonly nudgePolls: () => void;

@@ -68,7 +68,7 @@ export function toResults(items: readonly PlannedItem[]): readonly BackfillResul
   }));
 }
 
-/** Returns what a rule would do with a past comment, as a backfill job shows it. */
+/** Returns what an automation rule would do with a past comment, as a backfill job shows it. */
 export function toBackfillItem({
   comment,
   outcome,
@@ -99,7 +99,7 @@ export function toBackfill(job: BackfillRow): MessageInitShape<typeof BackfillSc
 
 const PREVIEW_OUTCOMES = { prepared: "prepare", skipped: "skip", no_match: "no_match" } as const;
 
-/** Returns what a rule would do with a past comment, as a preview shows it. */
+/** Returns what an automation rule would do with a past comment, as a preview shows it. */
 export function toPreviewItem(item: PlannedItem): MessageInitShape<typeof BackfillItemSchema> {
   return { ...toBackfillItem(item), outcome: PREVIEW_OUTCOMES[item.outcome] };
 }

@@ -9,15 +9,18 @@ import type { ActionOutcome } from "#src/engagement/domain/action-decision.ts";
 import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
 import type { EngagementConnectors } from "./dependencies.ts";
 
-/** The functions that call an action's platform. */
+/** The functions that call the platform of an action on a comment. */
 export interface ActionCalls {
-  /** Sends the call of the action, once. */
+  /** Sends the platform call of the action, once. */
   send(access: AccountAccess, guard: SendGuard): Promise<ActionOutcome>;
   /** Searches the platform for the result of a call with an unknown outcome. */
   look(access: AccountAccess, call: UnknownCall, signal: AbortSignal): Promise<Verdict>;
 }
 
-/** Platforms have no better error code for a comment that no longer exists: the same action would be refused again. */
+/**
+ * The failure of an action whose comment the platform no longer has. Of the known error codes, `content_rejected` fits best,
+ * because the platform would refuse the same action again.
+ */
 const COMMENT_GONE = {
   kind: "refused",
   code: "content_rejected",

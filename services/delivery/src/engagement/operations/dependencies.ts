@@ -32,7 +32,7 @@ export interface EngagementSettings {
   readonly reconcileTimeScale: number;
 }
 
-/** Ends the runs of rules whose private replies have ended, in the transaction that records these ends. */
+/** Ends the runs of automation rules whose private replies have ended, in the transaction that records these ends. */
 export type FinishRuns = (tx: TransactionSql, ended: readonly EndedPrivateReply[]) => Promise<void>;
 
 /** Dependencies of the jobs and the RPCs of engagement. */

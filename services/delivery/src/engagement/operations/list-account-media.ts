@@ -7,9 +7,12 @@ import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import type { PollCalls } from "./poll-calls.ts";
 import { toPollFailure } from "./poll-failure.ts";
 
-/** Maximum number of media per call to a platform. */
+/** Maximum number of media that one platform call reads. */
 const MEDIA_PER_CALL = 50;
-/** Number of units of the account's call budget that are left for reading comments when a poll lists older media. */
+/**
+ * Number of units of the account's call budget that a poll keeps for reading comments: it lists older media only while more
+ * units are left.
+ */
 const KEPT_UNITS = 20;
 
 /** The media of an account whose comments a poll may read, and where the next poll continues the list. */
@@ -21,8 +24,8 @@ export interface ListedMedia {
 
 /**
  * Lists the media whose numbers of comments a poll compares: the newest media of the account, and a part of the older ones that
- * moves on with each poll, while the call budget of the account allows it. If every rule names its media, only these are
- * listed.
+ * moves on with each poll, while the call budget of the account allows it. If every automation rule names its media, only these
+ * are listed.
  */
 export async function listAccountMedia(
   calls: PollCalls,
@@ -61,7 +64,7 @@ async function addOlder(
   return withOlder(newest, older);
 }
 
-/** Returns the media that the rules name, sorted; undefined if a rule is for all media. */
+/** Returns the media that the automation rules name, sorted; undefined if a rule is for all media. */
 function namedBy(rules: readonly AutomationRule[]): readonly string[] | undefined {
   if (rules.some(({ mediaIds }) => mediaIds === null)) return undefined;
   return [...new Set(rules.flatMap(({ mediaIds }) => mediaIds ?? []))].toSorted();

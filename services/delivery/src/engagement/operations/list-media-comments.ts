@@ -21,7 +21,7 @@ interface Query {
 
 interface Page {
   readonly comments: readonly PlatformComment[];
-  /** Undefined on the last page. */
+  /** Where the next page continues; undefined on the last page. */
   readonly next: ListState | undefined;
 }
 

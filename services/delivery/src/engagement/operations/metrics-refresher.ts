@@ -19,9 +19,9 @@ export type RefreshMetricsDeps = Pick<
   "sql" | "logger" | "guard" | "accounts" | "connectors" | "onEvents"
 >;
 
-/** Wait between two passes of the refresher while calls are open or targets are due, in milliseconds. */
+/** Wait between two passes of the job that refreshes metrics, while calls are open or metrics are due, in milliseconds. */
 const PASS_MS = 500;
-/** Wait between two passes of the refresher while nothing is due, in milliseconds. */
+/** Wait between two passes of the job that refreshes metrics, while no metrics are due, in milliseconds. */
 export const IDLE_MS = 5_000;
 /** Maximum number of calls per platform that this process has open, so that a platform that does not answer delays no other. */
 const MAX_CALLS_PER_PLATFORM = 20;
@@ -33,11 +33,14 @@ const TARGETS_PER_SECOND = 50;
 /** Maximum number of targets that one pass may claim: larger batches would delay the other work of the service. */
 const MAX_ALLOWANCE = 25;
 const CALL_MS = 30_000;
-/** Longest time in milliseconds from the claim of an account to its record: credentials, the call and a token renewal. */
+/**
+ * Maximum time in milliseconds from the claim of an account to the recording of its results: reading credentials, the platform
+ * call and a token renewal.
+ */
 const LEASE_MS = 90_000;
-/** A post that is due within this time is refreshed together with the due posts of its account, which saves calls. */
+/** A post whose metrics are due within this time is refreshed together with the due posts of its account, which saves calls. */
 const AHEAD_MS = 10 * 60_000;
-/** How much later than planned the last refresh of a post may be. */
+/** How much later than planned the last refresh of a post's metrics may be. */
 const GRACE_MS = 3_600_000;
 
 type Claim = ClaimedAccount & { readonly connector: MetricsConnector };
@@ -53,7 +56,10 @@ export class MetricsRefresher {
   readonly #open = new Map<Promise<void>, MetricsConnector>();
   readonly #ended: EndedQuestion[] = [];
   #areAppsKnown = false;
-  /** Number of targets that may be claimed now; below 0 after a claim of more. */
+  /**
+   * Number of targets that may be claimed now; it grows with time. It is below 0 after a claim of more targets than were
+   * allowed.
+   */
   #allowance = MAX_ALLOWANCE;
   #passedAt = performance.now();
   /** The platform whose targets are claimed first in the next pass, so that each platform is first in turn. */
@@ -68,13 +74,13 @@ export class MetricsRefresher {
     this.#stopping.abort();
   }
 
-  /** Waits for the open calls and records them. */
+  /** Waits until the open calls have ended, and records their results. */
   async end(): Promise<void> {
     await Promise.all(this.#open.keys());
     await this.#record();
   }
 
-  /** Records the calls that have ended, and starts new ones. Returns the milliseconds until the next pass. */
+  /** Records the calls for metrics that have ended, and starts new ones. Returns the milliseconds until the next pass. */
   async pass(): Promise<number> {
     await this.#record();
     if (!(await this.#deps.guard.isOwn())) return IDLE_MS;
@@ -131,7 +137,10 @@ export class MetricsRefresher {
     return accounts.map((account) => ({ ...account, connector }));
   }
 
-  /** Starts a call for each claimed account. If the accounts service does not answer, the accounts wait for a minute. */
+  /**
+   * Starts a call for metrics for each claimed account. If the accounts service does not answer, the accounts wait for a
+   * minute.
+   */
   async #start(claims: readonly Claim[]): Promise<void> {
     const { accounts, logger } = this.#deps;
     try {
@@ -179,8 +188,8 @@ export class MetricsRefresher {
   }
 
   /**
-   * Records the calls that have ended. The results of a call that cannot be recorded are dropped: the lease of its account
-   * ends, and the platform is asked again.
+   * Records the calls for metrics that have ended. The results of a call that cannot be recorded are dropped: the lease of its
+   * account ends, and the platform is asked again.
    */
   async #record(): Promise<void> {
     const ended = this.#ended.splice(0);

@@ -13,7 +13,7 @@ const callsTotal = createCounter(
   ["platform", "trigger"],
 );
 
-/** Counts a refresh of one target. */
+/** Counts a refresh of the metrics of one target. */
 export function countRefresh(refresh: {
   readonly platform: string;
   readonly trigger: "schedule" | "hand";

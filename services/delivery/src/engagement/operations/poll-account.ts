@@ -35,7 +35,7 @@ type PollResult =
   | { readonly kind: "lost" }
   | PollFailure;
 
-/** Looks for new comments of an account, creates the runs of its rules, and stores when to look again. */
+/** Looks for new comments of an account, creates the runs of its automation rules, and stores when to look again. */
 export async function pollAccount(deps: AutomationDeps, account: PolledAccount): Promise<void> {
   const result = await tryPoll(deps, account);
   pollsTotal.inc({ platform: account.platform, outcome: outcomeOf(result) });
@@ -121,7 +121,7 @@ async function readAll(
     pagesLeft -= result.pages;
     failed = result.kind === "failed" ? failed + 1 : 0;
     if (result.kind !== "failed") continue;
-    // After a limit or a refusal of the whole account, further calls would only be refused too.
+    // After a rate limit or another failure that concerns the whole account, the platform would refuse the further calls too.
     const { failure } = result;
     if (failure.cause !== "failed" || failed === MAX_FAILED) return failure;
   }

@@ -5,10 +5,13 @@ import type { Unavailable, Unusable } from "./account-access.ts";
 /** Wait before an account that the user must connect again is checked again; the check costs no platform call. */
 const UNUSABLE_MS = 5 * 60_000;
 
-/** Why a poll of an account ended early. */
+/** Why a poll of an account for new comments ended early. */
 export interface PollFailure {
   readonly kind: "failed";
-  /** Whether the platform limits the account, the user must connect the account again, or a call failed otherwise. */
+  /**
+   * What failed: the platform limits the account (`limited`), the user must connect the account again (`unusable`), or anything
+   * else (`failed`).
+   */
   readonly cause: "limited" | "unusable" | "failed";
   readonly error: string;
   /** Minimum wait in milliseconds that the platform asked for. */
@@ -27,7 +30,7 @@ export function toMediaFailure(result: Failed | Missing): PollFailure {
   return failure.error === "permission_missing" ? { ...failure, cause: "failed" } : failure;
 }
 
-/** Returns why a poll must end after a call with this result. */
+/** Returns why a poll for new comments must end after a call with this result. */
 export function toPollFailure(result: Failed): PollFailure {
   switch (result.kind) {
     case "unusable":

@@ -12,6 +12,6 @@ export interface Poll {
   readonly calls: PollCalls;
   readonly comments: CommentsConnector;
   readonly privateReplies: PrivateRepliesConnector;
-  /** The rules of the account that were active when the poll began, oldest first. At least one. */
+  /** The automation rules of the account that were active when the poll began, oldest first. At least one. */
   readonly rules: readonly AutomationRule[];
 }

@@ -14,14 +14,14 @@ import { recordComments } from "./record-comments.ts";
 const PAGE_SIZE = 50;
 
 type MediaResult =
-  /** All new comments were read, or `maxPages` pages of them. */
+  /** The read found all new comments, or stopped after `maxPages` pages of them. */
   | { readonly kind: "read"; readonly pages: number }
   | { readonly kind: "failed"; readonly pages: number; readonly failure: PollFailure }
   | NotCalled;
 
 /**
- * Reads the comments on a piece of media from the newest back to the known ones, and creates the rules' runs for each page
- * before the next page is read. A read that has not ended after `maxPages` pages continues with the next poll.
+ * Reads the comments on a piece of media from the newest back to the known ones, and creates the automation rules' runs for
+ * each page before the next page is read. A read that has not ended after `maxPages` pages continues with the next poll.
  */
 export async function readMediaComments(
   poll: Poll,
@@ -29,8 +29,8 @@ export async function readMediaComments(
   maxPages: number,
 ): Promise<MediaResult> {
   const floor = readFloor(first, oldestActivationOf(poll.rules));
-  // The stored number of comments must be the one from the beginning of the read. If that was in an earlier poll, the number is
-  // unknown, and the next poll reads the comments that were written since.
+  // The number of comments that is stored must be the one that the platform gave when the read began. If the read began in an
+  // earlier poll, that number is unknown: null is stored, so that the next poll reads the comments that were written since.
   const commentCount = first.readCursor === null ? seenCount : null;
   let media = first;
   for (let pages = 1; pages <= maxPages; pages++) {
@@ -80,7 +80,8 @@ async function readNextPage(
   const { deps, account, privateReplies, rules } = poll;
   const page = await readPage(poll, media.mediaId, media.readCursor ?? undefined);
   if (page.kind === "lost" || page.kind === "exhausted") return page;
-  // Media that do not exist have no comments. If the platform says so after the first page of a read, the read has not ended.
+  // If the first page of a read is missing, the media does not exist and so has no comments. If a later page is missing, the
+  // read has failed.
   const isGone = page.kind === "missing" && media.readCursor === null;
   if (page.kind !== "page" && !isGone)
     return { kind: "failed", failure: toMediaFailure(page), isRefused: page.kind !== "retryable" };

@@ -15,9 +15,9 @@ import { RECONNECT_PAUSE_MS } from "#src/engagement/domain/metrics-schedule.ts";
 import type { RefreshOutcome } from "#src/engagement/domain/refresh-outcome.ts";
 import { withCredential } from "./account-access.ts";
 
-/** How long an account waits whose access token could not be read or renewed. */
+/** How long an account waits whose access token could not be read or renewed, in milliseconds. */
 const UNAVAILABLE_PAUSE_MS = 60_000;
-/** Shortest pause after a rate limit, and longest pause that a platform can request. */
+/** After a rate limit, the account waits for the time that the platform asks for, but at least `min` and at most `max`. */
 const LIMIT_MS = { min: 1_000, max: 24 * 3_600_000 };
 
 export interface ReadDeps {
@@ -27,19 +27,19 @@ export interface ReadDeps {
 
 /** The result of one request for the metrics of posts of one account. */
 export interface MetricsAnswer {
-  /** One outcome per target, by target id. */
+  /** The outcome of the metrics request for each target, by target id. */
   readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
   /** Number of calls to the platform: none without a usable access token, more if it was renewed or posts were read singly. */
   readonly calls: number;
   /** Units of the platform's call budget that the calls used. */
   readonly units: number;
-  /** Milliseconds for which the account gets no scheduled call. */
+  /** Milliseconds for which no scheduled call for metrics is made for the account. */
   readonly pauseMs: number;
   /** Milliseconds for which the platform allows no call for the account. */
   readonly limitedForMs: number;
 }
 
-/** The answer of the platform when it accepts the access token. */
+/** The answer of a platform that has accepted the access token. */
 type Answered =
   | { readonly kind: "readings"; readonly readings: ReadonlyMap<string, MetricsReading> }
   | MetricsFailure;
@@ -71,7 +71,8 @@ export async function readMetrics(
       : answer;
   const readings = targets.map((target) => [target.targetId, findReading(target)] as const);
   const results = readings.map(([, reading]) => reading);
-  // If the permission is missing for all posts, the user has to connect the account again; until then the posts stay due.
+  // If the permission to read metrics is missing for all posts, the user has to connect the account again; until then the
+  // metrics stay due.
   const isUnusable = results.every(lacksPermission);
   const outcomeOf = (result: Result) =>
     isUnusable ? ({ kind: "unusable" } as const) : toOutcome(result);

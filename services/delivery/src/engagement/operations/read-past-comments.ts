@@ -17,13 +17,13 @@ const DEFAULT_RETRY_MS = 30_000;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "accounts" | "connectors">;
 
-/** A page of past comments with what a rule would do with each. */
+/** A page of past comments with what an automation rule would do with each. */
 export interface PastPage {
   readonly kind: "page";
   readonly items: readonly PlannedItem[];
   /** The platform's cursor of the next page; undefined on the last page. */
   readonly next: string | undefined;
-  /** When the page was read, by the clock of the database. */
+  /** When the page of comments was read, by the clock of the database. */
   readonly readAt: Date;
 }
 
@@ -31,7 +31,7 @@ export interface PastPage {
 export type PastRefusal = { readonly kind: "missing" } | { readonly kind: "refused" };
 
 /**
- * Reads a page of past comments, and says what a rule would do with each. Stores nothing and sends nothing.
+ * Reads a page of past comments, and says what an automation rule would do with each. Stores nothing and sends nothing.
  *
  * @throws ServiceError `account_reconnect_required`, `not_found` for a disconnected account, `unavailable`, `upstream_timeout`.
  */

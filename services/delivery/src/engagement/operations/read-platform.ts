@@ -10,7 +10,7 @@ import type { EngagementDeps } from "./dependencies.ts";
 
 export type ReadDeps = Pick<EngagementDeps, "accounts" | "logger">;
 
-/** An account on a platform with comments. */
+/** An account on a platform whose comments Postrider can read. */
 export interface CommentedAccount {
   readonly ref: AccountRef;
   readonly account: Account;

@@ -12,7 +12,7 @@ import { listResults } from "#src/engagement/db/backfill-results.ts";
 import type { BackfillRow } from "#src/engagement/db/backfills.ts";
 
 const DEFAULT_LIMIT = 20;
-/** Maximum number of results per page, and their number in answers to requests that have no limit parameter. */
+/** Maximum number of results per page, and the default when a request does not name a number. */
 export const MAX_RESULTS = 100;
 
 interface ResultPage {
@@ -29,7 +29,7 @@ export async function readResults(
   if (limit < 0 || limit > MAX_RESULTS) throw invalidRequest([{ code: "invalid", path: "/limit" }]);
   const size = limit === 0 ? DEFAULT_LIMIT : limit;
   const scope = ["backfill results", workspaceId, id];
-  // Results are numbered, so the cursor carries the number of the last one as its time.
+  // A cursor carries a time and an id. Results are ordered by a number, so the cursor carries that number in place of the time.
   const after = cursor === "" ? -1 : requireCursor(cursorKeys, scope, cursor).at.getTime();
   const rows = await listResults(sql, { id, workspaceId }, { limit: size, after });
   const shown = rows.slice(0, size);

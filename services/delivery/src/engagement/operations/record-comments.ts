@@ -29,14 +29,14 @@ export interface PolledPage {
   /** The number of comments that the platform reported before the read. */
   readonly commentCount: number | null;
   readonly floor: Date;
-  /** The rules that were active before the page was read. */
+  /** The automation rules that were active before the page of comments was read. */
   readonly rules: readonly AutomationRule[];
   readonly windowMs: number;
 }
 
 /**
- * Stores the rules' runs for the comments on a page, the private replies, and the comment up to which the media's comments have
- * been read, in one transaction. Returns undefined if another process polls the account by now.
+ * Stores the automation rules' runs for the comments on a page, the private replies, and the comment up to which the media's
+ * comments have been read, in one transaction. Returns undefined if another process polls the account by now.
  */
 export async function recordComments(
   { sql, settings, onActions, onEvents }: AutomationDeps,
@@ -96,7 +96,10 @@ async function plan(
   return await planInTurns(rules, page.comments, { ...context, answeredIds, knownRuns }, match);
 }
 
-/** Plans the runs of each comment in a separate turn of the event loop, because many rules and long texts take a while. */
+/**
+ * Plans the runs of each comment in a separate turn of the event loop, because many automation rules and long texts take a
+ * while.
+ */
 async function planInTurns(
   rules: readonly AutomationRule[],
   comments: readonly PlatformComment[],
@@ -138,7 +141,8 @@ async function insertPlanned(
     return [{ ...base, ...reply, id: newId(), platform }];
   });
   const stored = await insertPrivateReplies(tx, replies);
-  // The account is locked, so no other transaction can have stored a private reply since this one looked for private replies.
+  // While the account is locked, only this transaction stores private replies, and it has left out the comments that have one.
+  // So all of these replies must be stored.
   if (stored.size !== replies.length)
     throw new Error("a comment got a second private reply; the page is read again");
 }

@@ -30,7 +30,7 @@ export interface EndedQuestion {
   readonly bucket: Bucket;
   readonly trigger: "schedule" | "hand";
   readonly targets: readonly AskedTarget[];
-  /** Targets that were due but are too old; they are no longer refreshed. */
+  /** Targets whose metrics were due but that are too old; their metrics are no longer refreshed. */
   readonly expired: readonly AskedTarget[];
   readonly answer: MetricsAnswer;
 }

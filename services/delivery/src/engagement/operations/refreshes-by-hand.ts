@@ -24,9 +24,12 @@ const WAIT_MS = 9_500;
 /** Deadline in milliseconds of a call for metrics; the call may continue after its caller has stopped waiting. */
 const CALL_MS = 30_000;
 const MAX_QUEUE_MS = 20_000;
-/** Longest time in milliseconds from the claim of a target to its record: the queue, the call and two token renewals. */
+/**
+ * Maximum time in milliseconds from the claim of a target to the recording of its result: the wait in the queue, the platform
+ * call and two token renewals.
+ */
 const LEASE_MS = 90_000;
-/** Maximum number of calls that this process has open for all callers together, and for one workspace. */
+/** Maximum number of calls that this process has open: in total, and for one workspace (`perKey`). Further calls wait. */
 const CALLS = { total: 32, perKey: 8, maxWaiting: 1_000, maxWaitMs: MAX_QUEUE_MS };
 
 export type ByHandDeps = Pick<
@@ -53,8 +56,8 @@ export class RefreshesByHand implements AsyncDisposable {
   }
 
   /**
-   * Refreshes those of the targets that may be refreshed now. Returns the counter of the outcome for each target that has one
-   * when the wait ends.
+   * Refreshes the metrics of those of the targets for which that is allowed now. Returns the counter of the outcome for each
+   * target whose refresh ends before the wait does.
    */
   async refresh(targets: TargetsOfPost): Promise<ReadonlyMap<string, CountedAs>> {
     const { sql, settings, waitMs = WAIT_MS } = this.#deps;
@@ -92,7 +95,7 @@ export class RefreshesByHand implements AsyncDisposable {
     );
   }
 
-  /** Returns undefined if the accounts service does not answer. */
+  /** Requests the credentials of the accounts; returns undefined if the accounts service does not answer. */
   async #fetchCredentials(
     accounts: readonly AskedTarget[],
   ): Promise<readonly Credential[] | undefined> {
@@ -142,7 +145,7 @@ export class RefreshesByHand implements AsyncDisposable {
     try {
       permit = await this.#calls.acquire({ key: account.workspaceId, signal });
     } catch {
-      // Too many requested refreshes wait already, or the process stops.
+      // Too many requested refreshes of metrics wait already, or the process stops.
       return withoutCall(targets, { kind: "no_answer" });
     }
     using _permit = permit;

@@ -10,7 +10,7 @@ import { withCredential } from "./account-access.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionCalls } from "./call-connector.ts";
 
-/** How one attempt to carry out an action ended. */
+/** How one attempt to carry out an action on a comment ended. */
 export type ActionEnd =
   /** The worker learned something about the action that the caller must record. */
   | { readonly kind: "learned"; readonly event: ActionEvent }
@@ -85,7 +85,7 @@ async function sendOnce(
   const callNumber = await mark(context, action, callMs);
   if (typeof callNumber !== "number") return callNumber;
   failpoint("delivery.after-action-mark");
-  // A process that is stopping or was delayed does not send the call.
+  // A process that is stopping or was delayed does not send the platform call.
   const isStale = stopping.aborted || !guard.mayStillSend();
   const outcome: ActionOutcome = isStale
     ? { kind: "not_sent" }

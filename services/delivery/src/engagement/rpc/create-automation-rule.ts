@@ -23,7 +23,7 @@ const MAX_RULES_PER_WORKSPACE = 100;
 
 type Response = MessageInitShape<typeof CreateAutomationRuleResponseSchema>;
 
-/** Creates a draft rule, which does nothing until it is activated. */
+/** Creates a draft automation rule, which does nothing until it is activated. */
 export async function createAutomationRule(
   deps: AutomationRpcDeps,
   request: CreateAutomationRuleRequest,

@@ -12,11 +12,11 @@ export interface CommentRpcDeps extends Pick<
   "sql" | "logger" | "accounts" | "onEvents"
 > {
   readonly connectors: Pick<EngagementDeps["connectors"], "comments">;
-  /** The keys with which the cursors of comments are signed. */
+  /** The keys that sign the cursors with which clients request the next page of comments. */
   readonly cursorKeys: CursorKeys;
   /** Deadline of a read from a platform in milliseconds. */
   readonly readTimeoutMs: number;
-  /** Called when an action was stored. */
+  /** Called when an action on a comment was stored. */
   readonly nudgeActions: () => void;
 }
 

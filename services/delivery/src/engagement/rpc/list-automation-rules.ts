@@ -9,7 +9,7 @@ import { parsePage, toCursor } from "#src/operations/parse-page.ts";
 import { assertIds } from "./parse-automation-rule.ts";
 import { toAutomationRule } from "./to-automation-rule.ts";
 
-/** Lists a page of the rules of a workspace that are not revoked. */
+/** Lists a page of the automation rules of a workspace that are not revoked. */
 export async function listAutomationRules(
   { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: ListAutomationRulesRequest,

@@ -11,7 +11,7 @@ import { toAutomationRun } from "#src/engagement/operations/list-automation-runs
 import { parsePage, toCursor } from "#src/operations/parse-page.ts";
 import { assertIds } from "./parse-automation-rule.ts";
 
-/** Lists a page of the runs of a workspace or of one rule, also of a revoked one. */
+/** Lists a page of the runs of a workspace or of one automation rule, also of a revoked one. */
 export async function listAutomationRuns(
   { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: ListAutomationRunsRequest,

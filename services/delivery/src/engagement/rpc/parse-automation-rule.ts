@@ -4,7 +4,7 @@ import { foldText } from "#src/engagement/domain/fold-text.ts";
 import type { MatchMode } from "#src/engagement/domain/match-comment.ts";
 import { isAtMost, isMediaId } from "#src/engagement/domain/text-limits.ts";
 
-/** The limits of a rule's fields, equal to those of the REST API. Lengths are numbers of characters. */
+/** The limits of an automation rule's fields, equal to those of the REST API. Lengths are numbers of characters. */
 const MAX_NAME_LENGTH = 200;
 const MAX_KEYWORDS = 50;
 const MAX_KEYWORD_LENGTH = 100;
@@ -19,7 +19,7 @@ export function assertIds(...ids: readonly string[]): void {
   if (!ids.every(isId)) throw notFound();
 }
 
-/** Throws `invalid_request` with every error in the given fields of a rule. Absent fields are not checked. */
+/** Throws `invalid_request` with every error in the given fields of an automation rule. Absent fields are not checked. */
 export function assertRule(fields: {
   readonly name?: string | undefined;
   readonly mediaIds?: readonly string[] | null | undefined;

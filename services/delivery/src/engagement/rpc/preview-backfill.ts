@@ -10,7 +10,7 @@ import { toPreviewItem } from "#src/engagement/operations/backfill-pages.ts";
 import { getLiveRule } from "#src/engagement/operations/get-live-rule.ts";
 import { readPastComments } from "#src/engagement/operations/read-past-comments.ts";
 
-/** Shows a page of past comments and what a rule would do with each. Stores nothing and sends nothing. */
+/** Shows a page of past comments and what an automation rule would do with each. Stores nothing and sends nothing. */
 export async function previewBackfill(
   deps: AutomationRpcDeps,
   { workspaceId, ruleId, mediaId, cursor }: PreviewBackfillRequest,

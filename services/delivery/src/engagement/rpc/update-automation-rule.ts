@@ -20,7 +20,7 @@ import { toAutomationRule } from "./to-automation-rule.ts";
 
 const STATUSES: readonly RuleStatus[] = ["draft", "active", "paused", "revoked"];
 
-/** Changes fields of a rule, or activates, pauses or revokes it. */
+/** Changes fields of an automation rule, or activates, pauses or revokes it. */
 export async function updateAutomationRule(
   { sql, nudgePolls }: Pick<AutomationRpcDeps, "sql" | "nudgePolls">,
   request: UpdateAutomationRuleRequest,
@@ -32,8 +32,8 @@ export async function updateAutomationRule(
     const found = await findRule(tx, workspaceId, ruleId);
     if (found === undefined) throw notFound();
     if (Object.keys(change).length === 0) throw invalidRequest();
-    // While the account is locked, no run is stored, so each run is from before or after the change. The rule is read again,
-    // because it may have changed before the lock was granted.
+    // While the account is locked, no run is stored, so each run is from before or after the change. The automation rule is
+    // read again, because it may have changed before the lock was granted.
     const now = await lockAccount(tx, found);
     const known = (await findRule(tx, workspaceId, ruleId)) ?? found;
     const changed = changeRule(known, change, now);

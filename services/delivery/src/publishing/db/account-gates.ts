@@ -72,7 +72,7 @@ export async function lockGates(
   });
   const rows = [...accounts.answered.map(toRow(false)), ...accounts.stopped.map(toRow(true))];
   // One statement locks all rows, in the order of the accounts, so that two transactions cannot deadlock. The update changes
-  // nothing: a conflict locks a row only if it updates it.
+  // nothing: at a conflict, Postgres locks the existing row only if the statement updates it.
   const locked = await tx<{ accountId: string }[]>`
     insert into account_gates as g (account_id, workspace_id)
     select account_id, workspace_id

@@ -10,7 +10,10 @@ export interface QueueLimits extends ClaimLimits {
   readonly maxPerWorkspace: number;
   /** Workspaces that have reached their maximum number of tasks in work in this process; no more of their tasks are claimed. */
   readonly busyWorkspaces?: readonly string[];
-  /** The floors that the search for the next task returned; null for a claim that reads all due queues. */
+  /**
+   * Times from which the claim reads the task queues, as the search for the next task found them; null = it reads all due
+   * queues.
+   */
   readonly floors: TaskFloors | null;
 }
 
@@ -20,8 +23,8 @@ export interface QueueLimits extends ClaimLimits {
  */
 const MAX_DUE_ACCOUNTS = 10_000;
 /**
- * How long claims skip an account whose due tasks cannot be claimed, if it is not known when they can be, in milliseconds. For
- * example, this process already works on another suspect (a task whose processes crashed repeatedly).
+ * How long claims skip an account whose due tasks cannot be claimed when nothing says from when on they can, in milliseconds.
+ * For example, this process already works on another suspect (a task whose processes crashed repeatedly).
  */
 const RECHECK_MS = 200;
 
@@ -135,9 +138,9 @@ export async function lockDueAccounts(
   limits: QueueLimits,
 ): Promise<readonly string[]> {
   const { limit, maxPerPlatform, maxPerWorkspace } = limits;
-  // Another transaction that changes tasks of these accounts, unseen by this one, waits at the lock until this transaction
-  // ends, and then lowers the times that this transaction has written to the queues. Skipping locked rows keeps a claim from
-  // ever waiting. Postgres checks the times again under the lock.
+  // A concurrent transaction that changes tasks of a locked queue waits for the lock, and then makes the queue due again. So
+  // this claim does not lose its change. Locked queues are skipped, so that a claim never waits. Postgres checks the times
+  // again under the lock.
   const rows = await tx<{ accountId: string }[]>`
     with ${placesInUse(tx, limits)},
     due as (

@@ -35,11 +35,11 @@ export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
 export interface NextWake {
   /** Milliseconds until the next task is ready; 0 or less if a task is ready now, null if there is no task. */
   readonly waitMs: number | null;
-  /** The floor for the claim that follows, and for the next search; see `SearchFloor`. */
+  /** Time from which the claim that follows and the next search read the index of ready tasks; see `SearchFloor`. */
   readonly floor: Date;
 }
 
-/** SQL condition: a task becomes ready at the floor `since` or later; see `SearchFloor`. */
+/** SQL condition: a task becomes ready at the time `since` or later, so that Postgres skips older entries of the index. */
 export function isAboveFloor(sql: ISql, since: Date | null) {
   return sql`wake_at >= coalesce(${since}::timestamptz, '-infinity')`;
 }
@@ -48,7 +48,7 @@ export function isAboveFloor(sql: ISql, since: Date | null) {
  * Finds the next task of a table that is ready at `since` or later.
  *
  * @param rows The table of tasks, with the condition of its unfinished tasks.
- * @param since The floor that the previous search returned; null for a complete search.
+ * @param since Time from which the index is read, as the previous search returned it; null for a complete search.
  */
 export async function findNextWake(
   sql: ISql,

@@ -13,7 +13,7 @@ import { taskColumns } from "./tasks.ts";
 export interface ClaimOptions extends QueueLimits {
   /** Number of crashes in a row of its process after which a task is a suspect, which may be the cause of the crashes. */
   readonly suspectAfter: number;
-  /** Maximum number of suspects that are claimed. */
+  /** Maximum number of suspects (tasks whose processes crashed several times in a row) that one claim takes. */
   readonly maxSuspects: number;
   /** Whether tasks are claimed whose lease ended while they were in work. */
   readonly mayTakeOver: boolean;
@@ -162,8 +162,7 @@ export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Pro
     claimFirstTasks(tx, accountIds, options),
     scheduleAccounts(tx, accountIds),
   ]);
-  // An account without a claimable task has taken a place in this claim that another account can have in the next
-  // claim.
+  // If an account had no claimable task, another account can take its place in the next claim.
   const hasMore = accountIds.length === options.limit || tasks.length < accountIds.length;
   return { tasks, hasMore };
 }

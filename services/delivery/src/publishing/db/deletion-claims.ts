@@ -12,7 +12,10 @@ import {
 import { deletionColumns, toHeldRow } from "./deletions.ts";
 
 export interface DeletionLimits extends ClaimLimits {
-  /** The floor that the search for the next deletion task returned; null for a claim that reads all ready tasks. */
+  /**
+   * Time from which the claim reads the ready tasks, as the search for the next deletion task found it; null = it reads all
+   * ready tasks.
+   */
   readonly since: Date | null;
 }
 
@@ -118,7 +121,7 @@ export async function releaseDeletions(
 /**
  * Finds the next ready deletion task.
  *
- * @param since The floor that the previous search returned; null for a complete search.
+ * @param since Time from which the index is read, as the previous search returned it; null for a complete search.
  */
 export async function findNextDeletion(sql: ISql, since: Date | null): Promise<NextWake> {
   return await findNextWake(sql, sql`deletion_tasks where status in ('queued', 'working')`, since);

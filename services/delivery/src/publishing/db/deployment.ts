@@ -19,8 +19,8 @@ export interface DeploymentRow extends Deployment, DataCopy, RestoreRecord {
 export const ONE_RESTORE_HOURS = 24;
 
 /**
- * How long after a restore a target that becomes due may repeat content that was published before the restore, in minutes. A
- * client repeats a request whose answer it never got, and the record of the first request may be lost.
+ * For this many minutes after a restore from a backup, a target that becomes due may repeat content that was published before.
+ * A client repeats a request whose answer it never got, and the restore may have lost the record of the first request.
  */
 const REPEATS_MINUTES = 15;
 
@@ -42,7 +42,10 @@ export function isDoubtful(sql: ISql) {
   return isDoubtfulSince(sql, sql`d.restored_at`);
 }
 
-/** SQL condition: also the restore before the latest one made it uncertain whether the target of `t` was published. */
+/**
+ * SQL condition: the restore before the latest one made it uncertain, too, whether the target of publish task `t` was
+ * published.
+ */
 export function isDoubtfulSinceEarlier(sql: ISql) {
   return isDoubtfulSince(sql, sql`d.undo_restored_at`);
 }

@@ -15,10 +15,10 @@ const GIVE_UP_MINUTES = 60;
 const MESSAGE = "the result could not be recorded; the log of the delivery service says why";
 
 /**
- * Ends a publish task, or lets its platform be searched later, without a decision and without an event for the posts
- * service. The posts service learns the new state from its sweep, which regularly asks for targets without a recent
- * report. Nothing changes if the task is no longer in the publishing call, or no longer held by the worker, that `end`
- * names.
+ * Ends a publish task, or lets its platform be searched later, without a decision and without an event for the posts service.
+ * The posts service learns the new state from its sweep, which regularly asks for targets without a recent report. Nothing
+ * changes if the publishing call that `end` names is no longer open, or if the worker that `end` names no longer holds the
+ * task.
  */
 export async function endWithoutDecision(
   sql: ISql,

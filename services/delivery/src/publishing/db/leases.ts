@@ -81,7 +81,10 @@ export interface LostCall extends TaskKey {
   readonly cause: ClaimedTask["cause"];
 }
 
-/** @param floors The floors that the last search for tasks returned; null to read all publishing calls. */
+/**
+ * @param floors Times from which publishing calls are read, as the last search for tasks returned them; null to read all
+ * publishing calls.
+ */
 export async function listLostCalls(
   sql: ISql,
   limit: number,

@@ -11,8 +11,8 @@ export interface MarkRequest extends HeldKey {
   /** Maximum duration of the publishing call, in milliseconds. */
   readonly callMs: number;
   /**
-   * Whether the owner of the account runs the server that gets the call. Such a call is neither held with its platform nor
-   * sent as a probe, because it does not show whether the platform answers.
+   * Whether the owner of the account runs the server that gets the call. Such a call does not show whether the platform
+   * answers. So it is sent even while the publishing calls to its platform are held, and it is never a probe.
    */
   readonly isForeignHost?: boolean;
 }

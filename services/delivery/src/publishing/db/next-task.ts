@@ -9,7 +9,7 @@ export interface NextTask {
    * may be ready now, null if there is no task.
    */
   readonly waitMs: number | null;
-  /** The floors for the claim that follows, and for the next search. */
+  /** Times from which the claim that follows and the next search read their indexes. */
   readonly floors: TaskFloors;
 }
 
@@ -57,14 +57,14 @@ function firstOfPlatforms(sql: ISql, platforms: readonly string[], floors: TaskF
  * Finds out when the next publish task may be ready. Tasks do not count if they wait to be published and an operator's pause
  * stops them, or the publishing calls of their platform are held.
  *
- * @param floors The floors that the previous search returned; null for a complete search.
+ * @param floors Times from which the indexes are read, as the previous search returned them; null for a complete search.
  */
 export async function findNextTask(
   sql: ISql,
   platforms: readonly string[],
   floors: TaskFloors | null,
 ): Promise<NextTask> {
-  // A platform on which nothing may be published keeps its floor.
+  // While nothing may be published on a platform, the next search reads its queues from the same time as this one.
   const [next] = await sql<[NextTask]>`
     with ${firstOfPlatforms(sql, platforms, floors)},
     in_work as materialized (

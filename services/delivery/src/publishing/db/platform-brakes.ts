@@ -97,7 +97,7 @@ export async function updateBrakes(
     where b.platform = k.platform`;
 }
 
-/** Releases all platforms whose publishing calls are held. */
+/** Allows publishing calls again to all platforms whose publishing calls are held. */
 export async function releaseBrakes(sql: ISql): Promise<void> {
   await sql`
     update platform_brakes

@@ -6,13 +6,16 @@ import type { ISql } from "@postrider/shared/postgres";
  */
 export interface TaskFloors {
   /**
-   * Hash of the operator's pauses. The queues of paused accounts lie below the floors of publishing, so these floors hold only
-   * until the pauses change.
+   * Hash of the operator's pauses. The times in `queues` from which accounts to publish are searched skip paused accounts, so
+   * they are valid only until the pauses change.
    */
   readonly pauses: string;
-  /** Floor of the times at which the leases and publishing calls of the tasks in work end. */
+  /** Time from which searches for ended leases and publishing calls read the tasks in work. */
   readonly inWork: string;
-  /** Floors of the task queues: for publishing, and for searching for posts of publishing calls with unknown outcomes. */
+  /**
+   * Times from which searches read the task queues of each platform: for publishing, and for posts of publishing calls with
+   * unknown outcomes.
+   */
   readonly queues: readonly {
     readonly platform: string;
     readonly publish: string;
@@ -20,17 +23,20 @@ export interface TaskFloors {
   }[];
 }
 
-/** SQL expression: the floor for the next search after a search whose first row has the time `first`, or null. */
+/**
+ * SQL expression: the time from which the next search reads an index. `first` is the time of the first row that this search
+ * found, or null.
+ */
 export function nextFloor(sql: ISql, first: ReturnType<ISql>) {
   return sql`(least(${first}, now()) - interval '1 minute')`;
 }
 
-/** SQL expression: the floor of the tasks in work. */
+/** SQL expression: the time from which searches for ended leases and publishing calls read the tasks in work. */
 export function inWorkFloor(sql: ISql, floors: TaskFloors | null) {
   return sql`coalesce(${floors?.inWork ?? null}::timestamptz, '-infinity')`;
 }
 
-/** Selects the given platforms with the floors `publish_from` and `look_from` of their task queues. */
+/** Selects the given platforms with the times from which a search reads their task queues, `publish_from` and `look_from`. */
 export function queueFloors(sql: ISql, platforms: readonly string[], floors: TaskFloors | null) {
   return sql`
     select p.platform,

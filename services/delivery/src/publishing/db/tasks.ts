@@ -195,7 +195,10 @@ function toTaskRow(task: Task) {
   };
 }
 
-/** Writes the new state of locked publish tasks. Their processes have not crashed, because they recorded an outcome. */
+/**
+ * Writes the new state of locked publish tasks. It sets their crash counts to 0, because a worker that recorded an outcome has
+ * not crashed.
+ */
 export async function updateTasks(tx: TransactionSql, tasks: readonly Task[]): Promise<void> {
   await tx`
     update publish_tasks t

@@ -125,7 +125,7 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
-test("a target that is published differently than requested has the caveat as its error, also when only its attempt stored the success", () => {
+test("a published target whose post differs from the request has that difference (the caveat) as its error, also when only its attempt stored the success", () => {
   const caveat = { code: "app_configuration", message: "the video is private" } as const;
   const shown = {
     status: "published",
@@ -266,17 +266,20 @@ test.each<[string, Outcome, object]>([
     { status: "working", wakeAt: at(60_000), isReported: false },
   ],
   [
-    "and was not sent, the task is queued without a wait",
+    "without having been sent, the task is queued without a wait",
     notSent,
     { status: "queued", wakeAt: NOW, isAttemptOpen: true, isReported: false, attempt: null },
   ],
-])("when a publishing call ends in time %s", (_name, outcome, expected) => {
-  expect(after(CALLING, called(outcome))).toMatchObject({
-    version: 6,
-    isReported: true,
-    ...expected,
-  });
-});
+])(
+  "a publishing call that ends before its deadline decides what follows for its task: %s",
+  (_name, outcome, expected) => {
+    expect(after(CALLING, called(outcome))).toMatchObject({
+      version: 6,
+      isReported: true,
+      ...expected,
+    });
+  },
+);
 
 test("a retryable failure after the last retry fails the target with the error code of that failure", () => {
   expect(after({ ...CALLING, retryCount: 2 }, called(retryable))).toMatchObject({
@@ -504,9 +507,12 @@ test.each<[string, Verdict, object]>([
     { kind: "refused", code: "permission_missing", message: "no" },
     { status: "failed", errorCode: "permission_missing", openUnknowns: 0 },
   ],
-])("when a search of the platform %s", (_name, verdict, expected) => {
-  expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);
-});
+])(
+  "a search of the platform decides what follows for its task: when the search %s",
+  (_name, verdict, expected) => {
+    expect(after(RECONCILING, looked(verdict))).toMatchObject(expected);
+  },
+);
 
 test("a target that is not found on the platform after its last permitted resend fails with outcome_unknown", () => {
   expect(after({ ...RECONCILING, resendCount: 1 }, looked({ kind: "absent" }))).toMatchObject({

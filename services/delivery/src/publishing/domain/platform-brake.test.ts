@@ -53,13 +53,13 @@ test("while publishing to a platform is held back, a probe that does not show wh
 
   const after = nextBrake(sent, [isVoid], at(7_000), POLICY);
   expect(after).toEqual({ ...HELD, probeAt: at(12_000) });
-  // A probe that is due earlier is not delayed.
+  // The time of the next probe stays: it is earlier already, the call was not a probe, or the platform is not held back.
   expect(nextBrake(after, [isVoid], at(8_000), POLICY)).toEqual(after);
   expect(nextBrake(sent, [{ ...isVoid, calledAt: at(-100) }], at(7_000), POLICY)).toEqual(sent);
   expect(nextBrake(OPEN, [isVoid], at(7_000), POLICY)).toEqual(OPEN);
 });
 
-test("publishing to a platform that is held back continues after the next unanswered call when the configured number of unanswered calls became 0", () => {
+test("publishing to a platform that is held back continues after its next unanswered call, once the setting for the number of unanswered calls that hold a platform back is 0", () => {
   expect(nextBrake(HELD, [unanswered], NOW, { ...POLICY, holdAfterUnknowns: 0 })).toEqual(OPEN);
 });
 
@@ -67,7 +67,7 @@ test("publishing to a platform is no longer held back after any answer of the pl
   expect(nextBrake(HELD, [answered], at(1_000), POLICY)).toEqual(OPEN);
 });
 
-test("with 0 as the number of unanswered calls after which a platform's targets are held back, they are never held back", () => {
+test("publishing to a platform is never held back while the setting for the number of unanswered calls that hold a platform back is 0", () => {
   const many = Array.from({ length: 50 }, () => [unanswered, ofOther]).flat();
 
   expect(nextBrake(OPEN, many, NOW, { ...POLICY, holdAfterUnknowns: 0 }).heldSince).toBeNull();
@@ -98,6 +98,9 @@ test.each<[Outcome, string, boolean | undefined]>([
   ],
   [{ kind: "not_sent" }, "does not show whether the platform answers", undefined],
   [{ kind: "unknown", message: "" }, "counts as unanswered by the platform", false],
-])("a publishing call with the outcome %j %s", (outcome, _what, is) => {
-  expect(isAnswer(outcome)).toBe(is);
-});
+])(
+  "whether a publishing call with the outcome %j shows that the platform answers: it %s",
+  (outcome, _what, is) => {
+    expect(isAnswer(outcome)).toBe(is);
+  },
+);

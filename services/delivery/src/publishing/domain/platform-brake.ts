@@ -1,4 +1,6 @@
 import type { Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { Decision, TaskEvent } from "./decision.ts";
+import type { Task } from "./task.ts";
 
 /** Settings that decide when publishing calls to a platform are held (not sent) because earlier ones got no answer. */
 export interface BrakePolicy {
@@ -72,8 +74,38 @@ export function isAnswer(outcome: Outcome): boolean | undefined {
   }
 }
 
+/** Whether the event is about the open publishing call of the task; `calledAt` of the task is then the time of this call. */
+function isOfOpenCall(
+  event: Extract<TaskEvent, { kind: "called" | "mark_lost" }>,
+  { status, callNumber, fence }: Task,
+): boolean {
+  const isOfWorker = event.kind === "called" || event.fence === fence;
+  return isOfWorker && status === "calling" && callNumber === event.callNumber;
+}
+
 /**
- * Returns the brake of a platform whose publishing calls are not held: none had an unknown outcome since the last
+ * Returns what an event about a publish task, in its state before the event, says about the platform. A lost call says
+ * nothing, because the next probe is due about when the call is found to be lost.
+ */
+function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platform">) | undefined {
+  if (event.kind !== "called" && event.kind !== "mark_lost") return undefined;
+  if (event.isForeignHost === true) return undefined;
+  const isAnswered = event.kind === "called" ? isAnswer(event.outcome) : undefined;
+  if (isAnswered === undefined && !isOfOpenCall(event, task)) return undefined;
+  const { platform, accountId, calledAt } = task;
+  return { platform, isAnswered, accountId, calledAt };
+}
+
+/** Returns, by platform, what the outcomes of publishing calls say about whether the platform answers. */
+export function toSignals(
+  decisions: ReadonlyMap<TaskEvent, Decision>,
+): ReadonlyMap<string, readonly CallSignal[]> {
+  const signals = [...decisions].flatMap(([event, { task }]) => toSignal(event, task) ?? []);
+  return Map.groupBy(signals, ({ platform }) => platform);
+}
+
+/**
+ * Returns the brake of a platform whose publishing calls are not held, with no unknown outcome since the platform's last
  * answer.
  */
 export function releasedBrake(platform: string): PlatformBrake {
@@ -91,8 +123,8 @@ function afterProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): Platf
 }
 
 /**
- * Returns the brake after a probe that did not show whether the platform answers. The next probe does not wait until the
- * call of this one would have had to end.
+ * Returns the brake after a probe that did not show whether the platform answers. The next probe is due after the ordinary
+ * wait, or at the time that was planned before, if that is earlier.
  */
 function afterVoidProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): PlatformBrake {
   const probeAt = nextProbeAt(brake, now, policy);
@@ -139,7 +171,10 @@ function next(
     : counted;
 }
 
-/** Returns the new brake of a platform after publishing calls have ended, in the order of `signals`. */
+/**
+ * Returns the new brake of a platform, which decides whether its publishing calls are held, after publishing calls have ended,
+ * in the order of `signals`.
+ */
 export function nextBrake(
   brake: PlatformBrake,
   signals: readonly CallSignal[],
@@ -149,7 +184,7 @@ export function nextBrake(
   return signals.reduce((before, signal) => next(before, signal, now, policy), brake);
 }
 
-/** Whether two states of the brake of one platform are the same. */
+/** Whether two states of a platform's brake, which decides whether its publishing calls are held, are the same. */
 export function isSameBrake(a: PlatformBrake, b: PlatformBrake): boolean {
   return (
     a.unknownsInRow === b.unknownsInRow &&

@@ -25,7 +25,8 @@ export function releaseDoubt(snapshot: TaskSnapshot, firstCalledAt: Date | null)
     openUnknowns: task.openUnknowns - 1,
     looks: 0,
     isRestored: false,
-    // Without a restore, a search that started earlier could find a post with the same text that a person published.
+    // The search starts at the first call with an unknown outcome. An earlier start, which only the restore required, could
+    // find a post with the same text that a person published.
     firstUnknownAt: firstCalledAt ?? (isUncertain ? task.firstUnknownAt : null),
   };
   const released = isUncertain ? searchAgain(certain, snapshot) : send(certain, snapshot);

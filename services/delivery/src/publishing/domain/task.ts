@@ -140,7 +140,7 @@ export interface Attempt extends AttemptKey {
   readonly fence: number;
   readonly startedAt: Date;
   readonly finishedAt: Date | null;
-  /** Null while the publishing attempt is open. */
+  /** How the publishing attempt ended; null while it is open. */
   readonly outcome: AttemptOutcome | null;
   readonly code: string;
   readonly message: string;

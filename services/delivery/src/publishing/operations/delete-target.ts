@@ -12,7 +12,7 @@ type Deps = Pick<PublishingDeps, "accounts" | "connectors" | "logger" | "setting
 export interface DeletionInputs {
   readonly task: DeletionTask;
   readonly credential: Credential;
-  /** Aborted when the process stops. */
+  /** Signal that is aborted when the process stops. */
   readonly stopping: AbortSignal;
 }
 

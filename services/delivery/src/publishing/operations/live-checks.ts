@@ -61,7 +61,7 @@ export class LiveChecks implements AsyncDisposable {
     return id;
   }
 
-  /** Records the check together with its entry in the audit log. */
+  /** Records the live check together with its entry in the audit log. */
   async #insert(
     { account: { workspaceId, id: accountId }, platform }: CheckedAccount,
     check: Pick<rows.NewLiveCheck, "id" | "text" | "mediaId">,

@@ -58,8 +58,8 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
       { reason },
       "the data was restored from a backup; each target that was due, or becomes due within 15 minutes, is searched for on its platform before it is sent",
     );
-    // What this process read before the restore stays remembered until its next read, because a process that has read
-    // nothing may have recorded the restore first.
+    // What this process read before the restore stays remembered until its next read. It can show that the restore lost
+    // commits, even if a process that had read nothing recorded the restore first.
     await recordRestore(sql, deploymentId, remembered?.seenAt);
     return { kind: "restored" };
   };

@@ -33,9 +33,10 @@ export interface DoctorDependencies {
 }
 
 /**
- * Returns the file of a live check's post; undefined if the post has none.
+ * Returns the media file for the post of a live check; undefined if the post needs no media.
  *
- * @throws ServiceError For a post that readers would see, and for missing media.
+ * @throws ServiceError If readers of the platform would see the post and the request does not allow that, or if the media are
+ * missing.
  */
 async function parseFile(
   { findFile }: DoctorDependencies,

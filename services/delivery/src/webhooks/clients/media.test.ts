@@ -17,7 +17,7 @@ test("fetchMedia reads the media of ten workspaces with one call each, at most f
     maxRunning = Math.max(maxRunning, running);
     const { promise, resolve } = Promise.withResolvers<void>();
     waiting.push(resolve);
-    // The calls end together when the maximum number of calls is open.
+    // The simulated calls wait until four of them are open, which is the maximum, and then end together.
     if (running === 4 || called.length > 8) for (const end of waiting.splice(0)) end();
     await promise;
     running -= 1;

@@ -9,11 +9,11 @@ import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import { fanOut } from "#src/webhooks/operations/fan-out.ts";
 
 /**
- * Creates a handler that assigns events to the subscriptions that receive them. A repeated event changes nothing, because
- * it has the same id.
+ * Creates a handler that assigns events to the subscriptions that receive them. A repeated event changes nothing, because it
+ * has the same id.
  *
- * @param toEvents Returns the events for subscriptions that an event of the bus stands for; none for one that no
- *   subscription receives.
+ * @param toEvents Returns the webhook events that an event of the bus stands for; an empty list if no subscription can receive
+ * it.
  */
 export function fanOutEvents<T extends DescMessage>(
   schema: T,

@@ -12,7 +12,7 @@ export interface AttemptResult {
 /** The dispatcher's state of a webhook subscription, with times relative to the time at which it is stored. */
 export interface LaneResult {
   readonly subscriptionId: string;
-  /** The address whose answers led to the state. */
+  /** The address of the attempts that led to this state. */
   readonly url: string;
   readonly unansweredInRow: number;
   /** Milliseconds for which nothing may be sent to the webhook subscription; null when deliveries may be sent. */

@@ -92,7 +92,10 @@ export async function deleteCompositions(
   await tx`delete from webhook_compositions where event_id = any(${[...eventIds]}::uuid[])`;
 }
 
-/** Ends the lease of webhook events whose object could not be read, because the owning service is unavailable. */
+/**
+ * Ends the lease of webhook events whose object (post, account, …) could not be read, because the service that owns it is
+ * unavailable.
+ */
 export async function releaseCompositions(sql: ISql, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;
   await sql`

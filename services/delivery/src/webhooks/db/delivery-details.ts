@@ -43,7 +43,7 @@ interface Details {
 
 export interface DeliveryRow extends FoundDelivery, Details {}
 
-/** The smallest id of all. */
+/** The smallest possible id, which sorts before the id of every webhook delivery. */
 export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 
 /** Maximum number of attempts that a webhook delivery shows, the newest ones: a user can retry a delivery without a limit. */

@@ -12,7 +12,10 @@ const STORED_STATUSES = ["pending", "succeeded", "failed", "cancelled"];
 /** Number of due deliveries of a webhook subscription among which the query looks for those that are being sent. */
 const SENDING_WINDOW = 1000;
 
-/** Maximum time between the position of a page and its deliveries for which they are found in few partitions. */
+/**
+ * How far back from its position a page of webhook deliveries is searched first. Most pages lie within this time, and the
+ * search then reads only a few partitions.
+ */
 const NEAR_MS = 36 * 3_600_000;
 
 /**
@@ -41,7 +44,7 @@ interface Page extends Filter {
 interface Range {
   readonly since: string;
   readonly before: string;
-  /** Maximum number of deliveries; the newest ones are returned. */
+  /** Maximum number of webhook deliveries in the result, which has the newest ones. */
   readonly limit: number;
 }
 

@@ -121,7 +121,10 @@ export interface ReleasedLane {
    * the next delivery is due.
    */
   readonly blockMs?: number;
-  /** Milliseconds for which no process may take the lease, so that hand-overs do not exceed the maximum rate. Default: 0. */
+  /**
+   * Milliseconds for which no process may take the released lease, so that the old and the new holder together do not exceed
+   * the maximum rate of the subscription. Default: 0.
+   */
   readonly restMs?: number;
 }
 
@@ -175,9 +178,9 @@ export async function releaseLanes(
   owner: string,
   lanes: readonly ReleasedLane[],
 ): Promise<void> {
-  // A transaction that adds a delivery or resumes a webhook subscription locks the subscription's row in
-  // `webhook_lanes`. Under the lock of this transaction, the other one has either ended, and the second statement sees
-  // its change, or it sets an earlier time after this transaction.
+  // A transaction that adds a delivery or resumes a webhook subscription locks the subscription's row in `webhook_lanes` too.
+  // If it was first, the second statement here sees its change. If it comes after this transaction, it sets an earlier time
+  // itself.
   const locked = await tx<{ subscriptionId: string }[]>`
     select subscription_id
     from webhook_lanes

@@ -47,7 +47,10 @@ export async function dropPartitions(
   return row?.dropped ?? 0;
 }
 
-/** Deletes the rows that wait for webhook deliveries and events of dropped partitions. */
+/**
+ * Deletes the rows of webhook deliveries and events of dropped partitions from the queue and from the list of payloads to
+ * write.
+ */
 export async function deleteWaitingBefore(sql: ISql, historyDays: number): Promise<void> {
   const first = sql`(select first_id_of_day((now() at time zone 'UTC')::date - ${historyDays}::int))`;
   await sql`delete from webhook_queue where delivery_id < ${first}`;

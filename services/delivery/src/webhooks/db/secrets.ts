@@ -27,7 +27,8 @@ interface NewSecret {
 
 /**
  * Decrypts a signing secret of a webhook subscription.
- * @throws SealError
+ *
+ * @throws SealError when the secret was changed in the database, or when its key is missing.
  */
 export function openSecret(
   keys: readonly SealingKey[],

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 
-/** Maximum value of the counts of webhook deliveries, so that counting stays cheap. */
+/** Webhook deliveries are counted up to this number, so that counting stays cheap. */
 const MAX_COUNT = 100_000;
 
 export interface WebhookCounts {
@@ -11,7 +11,7 @@ export interface WebhookCounts {
   readonly oldestDueAt: Date | null;
   /** Events whose payload is not written yet, up to 100,000. */
   readonly unwritten: number;
-  /** When the oldest of them happened. */
+  /** When the oldest event happened whose payload is not written yet. */
   readonly oldestUnwrittenAt: Date | null;
   readonly openCircuits: number;
   readonly disabled: number;

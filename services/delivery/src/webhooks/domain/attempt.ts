@@ -25,7 +25,7 @@ export interface Attempt {
   readonly durationMs: number;
   /** HTTP status of the response; null without a response. */
   readonly statusCode: number | null;
-  /** Why the attempt failed; null after a success. */
+  /** Why the webhook attempt failed; null after a success. */
   readonly error: AttemptError | null;
   readonly requestHeaders: Readonly<Record<string, string>>;
   /** Headers of the response with names in lower case; null without a response. */

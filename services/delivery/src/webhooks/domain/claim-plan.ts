@@ -4,9 +4,12 @@ import type { Pace } from "./lane-pace.ts";
 export interface SlotLimits {
   readonly total: number;
   readonly perWorkspace: number;
-  /** Maximum for receivers that are slow or do not answer, so that they leave attempts for the other receivers. */
+  /**
+   * Maximum number of attempts at a time to webhook receivers that are slow or do not answer, so that attempts are left for the
+   * other receivers.
+   */
   readonly slow: number;
-  /** Maximum for webhook receivers that have not answered yet. */
+  /** Maximum number of attempts at a time to webhook receivers that have not answered yet. */
   readonly new: number;
 }
 
@@ -16,7 +19,7 @@ export interface SlotLimits {
  */
 export const SLOT_LIMITS: SlotLimits = { total: 512, perWorkspace: 128, slow: 256, new: 128 };
 
-/** What a webhook subscription could send now. */
+/** How many deliveries of a webhook subscription could be sent now, and whether there may be any. */
 export interface LaneDemand {
   readonly subscriptionId: string;
   readonly workspaceId: string;
@@ -58,7 +61,7 @@ export interface ClaimPlan {
 
 /**
  * Minimum number of webhook deliveries that each subscription may claim, even if there are more subscriptions than free
- * slots.
+ * attempts.
  */
 const MIN_SHARE = 4;
 

@@ -14,7 +14,7 @@ const MAX_PROBE_MS = 5 * 60_000;
 export interface RetryPolicy {
   /** Waits in milliseconds after the first failed attempt of a webhook delivery, the second, and so on. */
   readonly waitsMs: readonly number[];
-  /** How long a webhook subscription may have nothing but failures before it is disabled, in milliseconds. */
+  /** How long all attempts of a webhook subscription may fail before it is disabled, in milliseconds. */
   readonly disableAfterMs: number;
 }
 
@@ -27,7 +27,7 @@ export const RETRY_POLICY: RetryPolicy = {
 export interface LaneState {
   /** Before this instant, only attempts that a user asked for are made. */
   readonly blockedUntil: number;
-  /** Number of attempts in a row without an HTTP response. */
+  /** Number of attempts of the webhook subscription in a row without an HTTP response. */
   readonly unansweredInRow: number;
   /** Since when every attempt of the webhook subscription has failed; null after a success. */
   readonly failingSince: number | null;

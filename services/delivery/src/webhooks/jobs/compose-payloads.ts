@@ -9,8 +9,8 @@ import { composePage, PAGE_EVENTS } from "#src/webhooks/operations/compose.ts";
  */
 const POLL_MS = 1_000;
 /**
- * Shortest and longest pause in milliseconds before a service that did not answer is asked again for objects of webhook
- * events.
+ * Shortest and longest pause in milliseconds before a service that did not answer is asked again for the objects (posts,
+ * accounts, …) that webhook events show.
  */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;

@@ -55,7 +55,7 @@ interface CountOptions {
   readonly historyDays: number;
 }
 
-/** Counts once and sets the metrics. */
+/** Counts once what waits in the webhooks of all processes, and sets the metrics. */
 export async function measureWebhooks({
   sql,
   historyDays,

@@ -34,8 +34,8 @@ const FAILED_MS = 500;
  */
 const BUSY_INTERVAL_MS = 5;
 /**
- * Minimum time in milliseconds between two claims after a claim of fewer than `MANY` webhook deliveries, so that a
- * single delivery is sent at once.
+ * Minimum time in milliseconds between a claim of fewer than `MANY` webhook deliveries and the next claim. It is short, so that
+ * a new delivery is sent almost at once while there is little load.
  */
 const INTERVAL_MS = 1;
 const MANY = 5;

@@ -35,8 +35,8 @@ export async function createMissingPartitions({ sql }: Pick<Options, "sql">): Pr
 }
 
 /**
- * Drops the partitions of the webhook history for days that are no longer kept, and deletes what still waits for their
- * deliveries.
+ * Drops the partitions of the webhook history for days that are no longer kept, and deletes their waiting deliveries from the
+ * queue.
  */
 export async function dropOldPartitions({
   sql,

@@ -19,7 +19,7 @@ type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "onFanOut"
 export interface EndedDelivery {
   readonly delivery: QueuedDelivery;
   readonly lane: HeldLane;
-  /** The address to which it was sent. */
+  /** The address to which the attempt was sent. */
   readonly url: string;
   readonly attempt: Attempt;
   readonly decision: Decision;

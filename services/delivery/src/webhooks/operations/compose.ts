@@ -24,8 +24,8 @@ import { renderData, renderWithoutObject } from "#src/webhooks/operations/render
 /** Maximum number of webhook events whose payloads one page writes. */
 export const PAGE_EVENTS = 200;
 /**
- * How long a page of webhook events is reserved for this process. The deadline of the calls to the owning services is
- * shorter.
+ * How long a page of webhook events is reserved for this process. It is longer than the deadline of the calls that read the
+ * events' objects.
  */
 const LEASE_MS = 15_000;
 /** Number of failures after which a webhook event is sent without its object. */
@@ -45,7 +45,7 @@ export interface PageResult {
   readonly claimed: number;
   /** Number of webhook events whose payload is written. */
   readonly composed: number;
-  /** The kinds of webhook event sources whose owning service did not answer. */
+  /** The kinds of objects of webhook events whose owning service did not answer. */
   readonly unavailable: readonly EventSource["kind"][];
 }
 
@@ -92,7 +92,7 @@ interface Rendered {
   readonly failed: readonly Composition[];
 }
 
-/** Reads the objects of a page of webhook events and renders the payloads, outside of any transaction. */
+/** Reads the objects (posts, accounts, …) of a page of webhook events and renders the payloads, outside of any transaction. */
 async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Promise<Rendered> {
   const { logger } = deps;
   const written: WrittenEvent[] = [];

@@ -7,7 +7,7 @@ const SECRET_BYTES = 32;
 const PRIVATE_PREFIX_BYTES = 16;
 const PUBLIC_PREFIX_BYTES = 12;
 
-/** What signs the deliveries of a subscription, in the text forms of Standard Webhooks. */
+/** The keys that sign and verify the deliveries of a webhook subscription, in the text forms of Standard Webhooks. */
 export interface SigningSecret {
   /** Signing secret: `whsec_…` for HMAC; `whsk_…`, the private and the public key, for Ed25519. */
   readonly secret: string;

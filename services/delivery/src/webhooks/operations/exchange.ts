@@ -27,7 +27,7 @@ export interface ExchangeEnd {
   readonly response:
     | { readonly status: number; readonly headers: ResponseHeaders; readonly body: Buffer }
     | undefined;
-  /** Whether another request can be sent over the connection. */
+  /** Whether another webhook request can be sent over the connection. */
   readonly isReusable: boolean;
 }
 

@@ -49,7 +49,7 @@ export class HeldLane {
   receiver: Receiver;
   /** Whether the webhook subscription may have due deliveries that were not claimed. */
   isAsking = true;
-  /** When this process took the lease of the webhook subscription, or when its last attempt was. */
+  /** When this process took the lease of the webhook subscription, or when its last attempt was, whichever is later. */
   activeAt: number;
   #state: LaneState;
   #stored: LaneState;
@@ -167,7 +167,7 @@ export class HeldLane {
     return decision;
   }
 
-  /** Frees the slot of a webhook delivery whose attempt is recorded. */
+  /** Frees the place of a webhook delivery among the running attempts, once its attempt is recorded. */
   free(deliveryId: string): void {
     this.#running.delete(deliveryId);
     this.#open.delete(deliveryId);

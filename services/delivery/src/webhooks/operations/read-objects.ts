@@ -29,9 +29,11 @@ export type Reading =
   | { readonly kind: "unavailable" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** Deadline of one call to a service that owns objects of webhook events. */
+/** Deadline of one call to a service that returns objects (posts, accounts, …) for webhook events. */
 const CALL_TIMEOUT_MS = 5_000;
-/** Deadline of all calls to an owning service for one page of webhook events: shorter than the lease of the page. */
+/**
+ * Deadline of all calls to a service for the objects of one page of webhook events; it is shorter than the lease of the page.
+ */
 const PAGE_TIMEOUT_MS = 10_000;
 
 type Readings = Map<string, Reading>;

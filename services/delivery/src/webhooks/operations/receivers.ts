@@ -29,7 +29,8 @@ export interface Receiver {
 
 /**
  * Decrypts a signing secret of a webhook subscription.
- * @throws SealError
+ *
+ * @throws SealError when the secret was changed in the database, or when its key is missing.
  */
 function toHeldSigner(keys: readonly SealingKey[], secret: SigningSecret, now: number): HeldSigner {
   const expiresInMs = secret.expiresInMs ?? Number.POSITIVE_INFINITY;

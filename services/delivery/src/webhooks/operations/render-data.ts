@@ -37,7 +37,7 @@ export function renderData(
   return renderObject(source, object, { ...options, type: event.type });
 }
 
-/** The sources of webhook events that are about an object, which the event shows. */
+/** The kinds of webhook events that show an object in their payload, for example a post. */
 type ObjectSource = Exclude<EventSource, { readonly kind: "quota" | "test" | "deleted_post" }>;
 
 function renderObject(

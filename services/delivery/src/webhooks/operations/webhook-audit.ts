@@ -12,8 +12,8 @@ export function toWebhookAudit(
 
 /**
  * Returns the audit entry about the fields of a subscription that a request has changed; none if it changed nothing, so that
- * repeated requests do not fill the log. Of the address and the description only the change is recorded, because
- * the address may contain a token of the customer.
+ * repeated requests do not fill the log. Of the address and the description, the entry says only that they changed, not their
+ * values, because the address may contain a token of the customer.
  */
 export function auditChange(before: Subscription, after: Subscription): readonly AuditEntry[] {
   const details = {
