@@ -60,7 +60,7 @@ export default defineConfig({
           isolate: false,
           include: [`{packages,services}/*/test/${SLOW}`, `scripts/${SLOW}`],
           globalSetup: ["./packages/local/src/test-postgres.ts"],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
         },
