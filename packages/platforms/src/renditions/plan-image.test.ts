@@ -104,7 +104,7 @@ test("the refusal of an animation says which limit it exceeds and what would fit
   });
 });
 
-test("a picture outside Instagram's ratios is refused, padded or cropped as the account wants it", () => {
+test("a picture outside Instagram's aspect ratios is refused, padded or cropped as the account wants it", () => {
   const tall = { width: 3000, height: 4000 };
   expect(plan("instagram", tall)).toEqual({
     kind: "refused",
@@ -124,7 +124,7 @@ test("a picture outside Instagram's ratios is refused, padded or cropped as the 
   );
 });
 
-test("a picture that misses Instagram's ratio by less than one percent is scaled to it", () => {
+test("a picture that misses Instagram's range of aspect ratios by less than one percent is scaled to it", () => {
   expect(plan("instagram", { width: 1200, height: 628 })).toEqual(
     rendition("image/jpeg", [1199, 628], 3_011_888),
   );
@@ -182,7 +182,7 @@ test("a planned rendition always complies with the rules of its platform, and pl
   );
 });
 
-test("a rendition is larger than its source only where the platform has a minimum width, and not larger than that", () => {
+test("an image is enlarged only to reach the minimum width of the platform, and not beyond this width", () => {
   fc.assert(
     fc.property(platforms, images, (platform, image) => {
       const planned = planImage(image, rulesOf(platform), "refuse");

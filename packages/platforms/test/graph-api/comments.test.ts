@@ -259,7 +259,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
       },
     );
 
-    test(`a reply on ${login} is found as soon as ${login} no longer shows an older list`, async () => {
+    test(`a reply on ${login} is found as soon as ${login} no longer returns an outdated list of replies`, async () => {
       const { account, request } = await createRequest();
       await platform.control("POST", "clock", { advanceMs: 5 * MINUTE_MS });
       await platform.control("POST", "faults", {

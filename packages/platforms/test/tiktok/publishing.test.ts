@@ -88,7 +88,7 @@ async function settle(
 }
 
 describe("publishing a video on TikTok", () => {
-  test("the TikTok connector uploads a video in order, publishes it with the last chunk and reads its id later", async () => {
+  test("the TikTok connector uploads the chunks of a video in order, publishes it with the last chunk and reads its id later", async () => {
     const media = video(14 * MIB);
     const publication = await createPublication([media]);
     const { handles, outcome } = await call(publication);
