@@ -109,7 +109,7 @@ export async function readMetrics(
   }: {
     readonly ids: readonly string[];
     readonly source: MetricsSource;
-    /** Called before each call, with the number of posts for which it asks. */
+    /** Function that is called before each platform call, with the number of posts that the call reads. */
     readonly onCall: (posts: number) => void;
   },
   signal: AbortSignal,

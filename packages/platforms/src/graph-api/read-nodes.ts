@@ -18,7 +18,7 @@ export interface NodesQuery {
   /** The parameter `fields` of the Graph API call. */
   readonly fields: string;
   readonly own: GraphMeanings;
-  /** Called before each call, with the number of ids for which it asks. */
+  /** Function that is called before each platform call, with the number of ids in the call. */
   readonly onCall?: (ids: number) => void;
 }
 

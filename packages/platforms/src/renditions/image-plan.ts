@@ -12,10 +12,13 @@ export interface ImageFacts {
   readonly frames: number;
 }
 
-/** What is done with an image whose ratio a platform does not take: refuse it, add white bars, or cut off its edges. */
+/**
+ * What is done with an image whose aspect ratio a platform does not take: refuse it, add white bars, or cut off its
+ * edges.
+ */
 export type ImageFit = "refuse" | "pad" | "crop";
 
-/** An image that is made from an image. Equal renditions of the same image are the same file. */
+/** An image that media makes from an uploaded one. Equal renditions of the same image are the same file. */
 export interface Rendition {
   readonly contentType: "image/jpeg" | "image/png";
   /** Width in pixels. */

@@ -192,7 +192,7 @@ test("an image is enlarged only to reach the minimum width of the platform, and 
       const maxWidth = Math.max(image.width ?? 0, minWidth);
       const factor = maxWidth / (image.width ?? 1);
       expect(width).toBeLessThanOrEqual(maxWidth);
-      // A ratio just outside the limits changes the height by up to one percent.
+      // An aspect ratio just outside the platform's limits changes the height by up to one percent.
       expect(height).toBeLessThanOrEqual(Math.ceil((image.height ?? 0) * factor * 1.01));
     }),
     { numRuns: 2000 },

@@ -58,7 +58,10 @@ function planRendition(image: ImageFacts, size: Size, rules: ImageRules, fit: Im
   };
 }
 
-/** Whether an image is sent as an animation. A GIF with an unknown number of frames is one where the platform shows GIFs. */
+/**
+ * Whether an image is sent as an animation. A GIF with an unknown number of frames counts as an animation if the
+ * platform shows GIFs.
+ */
 export function isAnimation({ contentType, frames }: ImageFacts, rules: ImageRules): boolean {
   if (frames === 0) return contentType === GIF && !rules.types.includes(GIF);
   return frames > 1 && ANIMATED.has(contentType);

@@ -13,7 +13,7 @@ import { unknownCall } from "../unknown-call.ts";
 const MIB = 1024 * 1024;
 const platform = await startTestPlatform("tiktok");
 const server = await startMediaServer();
-/** Divides also small videos, so that the tests send few bytes. */
+/** Makes the TikTok connector divide small videos too, so that the tests send few bytes. */
 const tiktok = createTiktokPublishingConnector({
   baseUrl: platform.url,
   chunkSizes: { wholeBytes: 0, chunkBytes: [5 * MIB] },

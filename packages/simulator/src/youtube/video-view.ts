@@ -71,7 +71,7 @@ function statistics({ metrics, commentCount }: VideoContext) {
 
 const PROCESSING = { uploaded: "processing", processed: "succeeded", failed: "failed" } as const;
 
-/** A YouTube video with the requested parts, as the API returns it. */
+/** A YouTube video with the groups of fields that the call's parameter `part` names, as the API returns it. */
 export function videoView(video: Video, context: VideoContext, parts: ReadonlySet<string>) {
   const processingStatus = PROCESSING[uploadStatusOf(video, context.now)];
   return {

@@ -76,7 +76,10 @@ function toReply(member: unknown, account: AccountAccess): ThreadReply | undefin
   return { ref, comment };
 }
 
-/** Returns the position of a reply in the list: a text that is greater for newer replies. */
+/**
+ * Returns the position of a reply in the list of replies to a post: a text that sorts newer replies higher. It is the
+ * cursor of a page.
+ */
 export function positionOf({ createdAt, id }: ThreadReply["comment"]): string {
   return `${String(Math.max(0, createdAt.getTime())).padStart(15, "0")}_${id}`;
 }

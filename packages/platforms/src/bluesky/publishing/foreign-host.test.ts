@@ -42,7 +42,10 @@ test("the Bluesky connector does not connect to a private address that an accoun
   expect(connections).toBe(0);
 });
 
-/** Calls the account's repository host in every way in which the Bluesky connector calls it, with these outbound settings. */
+/**
+ * Calls the account's own Bluesky server in every way in which the Bluesky connector calls it, with these outbound
+ * settings.
+ */
 async function callHost(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   limitForeignHosts(readOutboundRules(new EnvReader(env)));
   const visible = toRequest(BASE_URL, account, "com.atproto.repo.putRecord", {});

@@ -55,7 +55,7 @@ function decodeEntity(whole: string, decimal?: string, hex?: string, name?: stri
 
 function clean(text: string, maxLength: number): string {
   const decoded = text.replace(ENTITY, decodeEntity).toWellFormed().replaceAll(/\s+/g, " ").trim();
-  // Shortening can cut a character of two UTF-16 units in half. The remaining half at the end is removed.
+  // Shortening the text can cut a character of two UTF-16 units in half. The remaining half at the end is removed.
   return decoded.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
 }
 

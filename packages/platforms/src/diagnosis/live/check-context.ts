@@ -69,7 +69,10 @@ export interface LiveCheckContext {
     | undefined;
   /** Maximum time in milliseconds for which a step of a live check waits for the platform. */
   readonly patienceMs: number;
-  /** Is aborted when the process stops. A post of the live check that is on the platform is deleted all the same. */
+  /**
+   * This signal is aborted when the process stops. A post of the live check that is on the platform is deleted all the
+   * same.
+   */
   readonly stopping: AbortSignal;
 }
 

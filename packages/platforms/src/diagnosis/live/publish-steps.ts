@@ -20,7 +20,7 @@ export interface Called {
   readonly call?: LiveCall;
   /** The post, if the platform returned its id. */
   readonly post?: LivePost;
-  /** Values with which the connector asks for the id that the platform assigns later. */
+  /** Values with which the connector asks for the post's id, which the platform assigns later. */
   readonly askLater?: Handles;
 }
 

@@ -68,7 +68,7 @@ export function createFacebookPrivateRepliesConnector(api: GraphApi): PrivateRep
     platform: "facebook",
     windowMs: PRIVATE_REPLY_WINDOW_MS,
     maxBytes: PRIVATE_REPLY_MAX_BYTES,
-    // The owner of a video is read before its comments.
+    // Reading a page of comments on a video takes two calls, because the owner of the video is read first.
     pollBudget: { ...POLL_BUDGET, unitsPerPage: 2 },
     listMedia: (account, query, signal) => listMedia(api, account, query, signal),
     readMedia: (account, ids, signal) => readMedia(api, account, ids, signal),
