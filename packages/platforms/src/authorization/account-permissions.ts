@@ -36,7 +36,7 @@ const PERMISSIONS: Readonly<Partial<Record<PlatformId, PermissionsByFeature>>> =
   youtube: YOUTUBE,
 };
 
-/** Prefix that permissions of Instagram Login have, and those of Facebook Login for Instagram do not. */
+/** Prefix of the permissions of Instagram Login; the permissions of Facebook Login for Instagram do not have it. */
 const INSTAGRAM_LOGIN_PREFIX = "instagram_business_";
 
 function permissionsOf(

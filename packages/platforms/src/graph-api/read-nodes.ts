@@ -31,7 +31,7 @@ export interface NodeReadings {
 /** Graph API error that lists the ids of a request which do not exist. */
 const UNKNOWN_ALIASES = 803;
 
-/** Whether the error concerns one object, so that the others can be read without it. */
+/** Whether the Graph API's error concerns only one of the requested objects, so that the other objects can be read. */
 function isAboutOne(answer: PlatformAnswer, failure: Failure): boolean {
   return isUnknown(answer) || isContent(failure);
 }

@@ -102,7 +102,7 @@ function codeOf(error: Error): string {
   return "code" in error ? String(error.code) : "";
 }
 
-/** Whether a network failure means that the other side did not answer in time. */
+/** Whether a network failure means that the called server did not answer in time. */
 export function isTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return /TIMEOUT|ETIMEDOUT/.test(codeOf(error)) || error.name === "TimeoutError";

@@ -19,7 +19,7 @@ function ratioBounds({ minRatio = 0, maxRatio = Infinity, maxAspect = Infinity }
   return { min: Math.max(minRatio, 1 / maxAspect), max: Math.min(maxRatio, maxAspect) };
 }
 
-/** Whether a platform takes an image of this size as it is. */
+/** Whether a platform takes an image of this size without a conversion. */
 export function isSizeTaken({ width, height }: Size, rules: ImageRules): boolean {
   const { min, max } = ratioBounds(rules);
   const { minWidth = 1, maxLongSide = Infinity, maxShortSide = Infinity } = rules;

@@ -355,7 +355,7 @@ describe("comments on instagram that are hidden", () => {
   const platform = platforms.instagram;
   const site = new GraphSite("instagram", platform, files);
 
-  test("Instagram leaves a hidden comment out of the list, and the connector still reads it by its id and shows it again", async () => {
+  test("Instagram leaves a hidden comment out of its list of comments, and the connector still reads it by its id and shows it again", async () => {
     const account = await site.createAccount();
     const mediaId = await site.publish(account);
     const commentId = await addComment(platform, account, { mediaId, text: "Spam" });

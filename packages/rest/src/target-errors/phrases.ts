@@ -5,7 +5,7 @@ import { type Text, text } from "./entry.ts";
 /** The kind of work that failed. It decides which request repeats the work. */
 export type FailedWork = "publication" | "deletion" | "comment action";
 
-/** `{repeat}`: how to repeat the failed work. */
+/** The phrase that replaces `{repeat}` in advice: how to repeat the failed work. */
 const REPEAT: Readonly<Record<FailedWork, Text>> = {
   publication: text(
     "send POST /posts/{id}/retry, which repeats only the failed targets",
@@ -15,7 +15,10 @@ const REPEAT: Readonly<Record<FailedWork, Text>> = {
   "comment action": text("request the action again", "작업을 다시 요청해 주세요"),
 };
 
-/** `{connect}`: how an account is connected again, on platforms without an authorization page. */
+/**
+ * The phrase that replaces `{connect}` in advice: how an account is connected again, on platforms without an
+ * authorization page.
+ */
 const CONNECT: Readonly<Record<string, Text>> = {
   bluesky: text(
     "the operator runs `postrider account connect bluesky --workspace ID --handle HANDLE` and enters a new app password",

@@ -142,8 +142,8 @@ export async function fetchCard(
 }
 
 /**
- * Reads the picture of a link card. Without a picture that Bluesky accepts as it is, the card is shown without one.
- *
+ * Reads the picture of a link card. Returns undefined when Bluesky would not accept the picture unchanged; the card is
+ * then shown without a picture.
  * @throws The reason of `signal` when it is aborted.
  */
 export async function fetchCardImage(

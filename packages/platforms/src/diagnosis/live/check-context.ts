@@ -17,7 +17,7 @@ export interface LiveCheckStep {
   readonly tookMs: number;
 }
 
-/** What a step of a live check found, before the step's name and duration are known. */
+/** What a step of a live check found; the step's name and duration are added later. */
 export type StepFinding = Pick<LiveCheckStep, "status" | "found">;
 
 /** The post of a live check on the platform. */

@@ -18,8 +18,9 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listMedia, readMedia } from "./media.ts";
 
 /**
- * Returns the path of the call that sends a private reply; it names the sender. With Facebook Login the Page sends the
- * messages, and Meta refuses the id of the Instagram account; with Instagram Login the account itself sends them.
+ * Returns the path of the call that sends a private reply; the path names the sender. With Facebook Login the Page
+ * sends the messages, and Meta refuses the id of the Instagram account; with Instagram Login the account itself sends
+ * them.
  */
 function messagesPath(account: AccountAccess): string {
   const { externalId, attributes } = account;
