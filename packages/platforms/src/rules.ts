@@ -65,7 +65,7 @@ export interface ImageRules {
   /** Types of still images that are sent as they are; images of other types are converted to one of these. */
   readonly types: readonly string[];
   readonly maxBytes: number;
-  /** Absent when the platform shows no animations; they are refused then. */
+  /** Absent when the platform shows no animations; then animations are refused. */
   readonly animation?: AnimationRules;
   readonly minRatio?: number;
   readonly maxRatio?: number;

@@ -28,7 +28,7 @@ function fetched(file: Buffer, contentType: string): ReadonlyMap<string, Fetched
   return new Map([[URL, { kind: "file", contentType, bytes: file }]]);
 }
 
-/** For each platform that shows images, a function that throws when the simulated platform refuses the file. */
+/** For each platform that shows images, a function that throws when the simulated platform refuses the image. */
 const TAKES = {
   instagram: (file: Buffer, { contentType }: Sent) => {
     const parameters = new GraphParameters(new Map([["image_url", URL]]));

@@ -35,7 +35,7 @@ export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts: number
   };
 }
 
-/** What a platform of the Graph API says about the metrics of its posts. */
+/** What Facebook and Instagram each define for reading the metrics of posts. */
 export interface MetricsSource {
   /** Fields with counters that need no permission for insights, for example the number of likes. */
   readonly counters: string;
@@ -45,7 +45,7 @@ export interface MetricsSource {
   readonly toMetrics: (node: JsonObject, insights: ReadonlyMap<string, number>) => PostMetrics;
 }
 
-/** The values of the insights in the answer about a post. */
+/** Returns the insights in the Graph API's answer about a post: their values by name. */
 function readInsights(node: JsonObject): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const entry of list(object(node, "insights"), "data")) {

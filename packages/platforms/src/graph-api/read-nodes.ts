@@ -10,7 +10,7 @@ import type { GraphApi } from "./graph-request.ts";
 
 type Refused = Extract<Failure, { kind: "refused" }>;
 
-/** What the Graph API answered about one object. */
+/** The Graph API's answer about one of the requested objects. */
 export type NodeReading = { readonly kind: "node"; readonly node: JsonObject } | Missing | Refused;
 
 export interface NodesQuery {

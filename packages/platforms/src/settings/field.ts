@@ -50,7 +50,7 @@ export type SettingValue = SettingField["default"];
 /** The settings that the accounts of a platform have, by name. */
 export type SettingFields = Readonly<Record<string, SettingField>>;
 
-/** The type of a setting's value. */
+/** The TypeScript type of the value of an account setting. */
 type ValueOf<F> =
   F extends ChoiceField<infer V>
     ? V

@@ -21,7 +21,7 @@ const OBJECTS = {
 } as const;
 type GraphPlatform = keyof typeof OBJECTS;
 
-/** The kind of object that an edge lists; of other edges and of single objects the kind is not known. */
+/** The kind of object that an edge lists; for other edges and for single objects, the kind of object is not known. */
 const LISTED: Readonly<Record<string, string>> = {
   accounts: "Page",
   owned_pages: "Page",
