@@ -36,7 +36,7 @@ export type MetricsReading =
 export type CallBudget =
   | { readonly scope: "account"; readonly calls: number; readonly windowMs: number }
   | {
-      /** The platform counts the calls for all accounts of our app together. */
+      /** The limit holds for the calls for all accounts of our app together. */
       readonly scope: "app";
       readonly calls: number;
       readonly windowMs: number;

@@ -21,9 +21,9 @@ export type ImageFit = "refuse" | "pad" | "crop";
 /** An image that media makes from an uploaded one. Equal renditions of the same image are the same file. */
 export interface Rendition {
   readonly contentType: "image/jpeg" | "image/png";
-  /** Width in pixels. */
+  /** Width of the rendition in pixels. */
   readonly width: number;
-  /** Height in pixels. */
+  /** Height of the rendition in pixels. */
   readonly height: number;
   /** `scale`: the whole image in this size. `pad`: the whole image on white. `crop`: the centre of the image. */
   readonly fit: "scale" | "pad" | "crop";

@@ -253,7 +253,7 @@ describe("private replies on facebook whose outcome is unknown", () => {
     ).toEqual({ kind: "missing" });
   });
 
-  test("the Facebook connector waits as long as Facebook says when it may not read the comment", async () => {
+  test("the Facebook connector looks at a comment again after the time that Facebook states when Facebook refuses to show the comment because of a rate limit", async () => {
     const account = await site.createAccount();
     const mediaId = await site.publish(account);
     const commentId = await addComment(platform, account, { mediaId, text: "Price?" });

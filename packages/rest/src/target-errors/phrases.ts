@@ -39,7 +39,7 @@ const THE_PLATFORM = text("the platform", "플랫폼");
 /** The facts about a failure that fill the placeholders of a text. */
 export interface Occasion {
   readonly work: FailedWork;
-  /** The platform; undefined in records that do not name theirs. */
+  /** The platform; undefined when the stored record of the failure does not name it. */
   readonly platform?: string | undefined;
   /** When the next attempt is due, in the form of the API. */
   readonly nextAttemptAt?: string | null;

@@ -5,7 +5,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { COLLECTION } from "../publishing/xrpc.ts";
 import { queryBluesky } from "../xrpc-result.ts";
 
-/** A reference to one version of a record. */
+/** A reference to one version of a Bluesky record. */
 export interface StrongRef {
   readonly uri: string;
   readonly cid: string;

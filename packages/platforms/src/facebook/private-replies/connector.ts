@@ -38,9 +38,9 @@ async function readState(
 }
 
 /**
- * Reads whether the comment has a private reply. When Facebook does not show one, the call may be repeated once its
- * deadline has passed: Facebook accepts only one private reply per comment and refuses a second one as a duplicate, even
- * if the first one takes effect late.
+ * Reads whether the comment has a private reply. When Facebook does not show one, the call may be repeated after its
+ * deadline: Facebook accepts only one private reply per comment and refuses a second one as a duplicate, even if the
+ * first one takes effect late.
  */
 async function reconcile(
   api: GraphApi,

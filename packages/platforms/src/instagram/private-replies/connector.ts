@@ -43,9 +43,9 @@ async function readState(
 }
 
 /**
- * Allows the call to be repeated once its deadline has passed. Instagram does not say whether a comment has a private
- * reply, but it accepts only one per comment and refuses a second one as a duplicate. So a repeated call cannot send a
- * second message, even if the first one takes effect late.
+ * Allows the call that sends a private reply to be repeated after its deadline. Instagram does not say whether a
+ * comment has a private reply, but it accepts only one per comment and refuses a second one as a duplicate. So a
+ * repeated call cannot send a second message, even if the first one takes effect late.
  */
 function judge(call: UnknownCall): Verdict {
   const remainingMs = -elapsedMs(call);
