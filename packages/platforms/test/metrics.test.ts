@@ -134,7 +134,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     );
   });
 
-  test(`the ${name} connector reads as many posts with one call as its `maxPosts` says, and reports each unknown post as missing`, async () => {
+  test(`the ${name} connector reads as many posts with one call as its field maxPosts says, and reports each unknown post as missing`, async () => {
     const account = await createAccount(site);
     const id = await publish(site, account);
     const others = Array.from({ length: metrics.maxPosts - 1 }, (_, index) =>

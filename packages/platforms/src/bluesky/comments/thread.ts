@@ -77,8 +77,8 @@ function toReply(member: unknown, account: AccountAccess): ThreadReply | undefin
 }
 
 /**
- * Returns the position of a reply in the list of replies to a post: a text that sorts newer replies higher. It is the
- * cursor of a page.
+ * Returns the position of a reply in the list of replies to a post: a text that sorts newer replies higher. The position of
+ * the last reply on a page is the cursor of the next page.
  */
 export function positionOf({ createdAt, id }: ThreadReply["comment"]): string {
   return `${String(Math.max(0, createdAt.getTime())).padStart(15, "0")}_${id}`;
