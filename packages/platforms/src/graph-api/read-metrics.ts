@@ -18,8 +18,9 @@ import { type NodeReading, type NodeReadings, readNodes } from "./read-nodes.ts"
 export const MAX_METRICS_POSTS = 25;
 
 /**
- * Meta allows at least 200 calls per hour and account (4,800 in 24 hours, times the number of people who engaged with the
- * account: Graph API rate limits, business use cases, 2026). Four calls of 25 posts use half of it.
+ * Meta allows at least 200 calls per hour and account (4,800 in 24 hours, times the number of people who engaged with
+ * the account: Graph API rate limits, business use cases, 2026). The call budget for metrics, four calls of 25 posts
+ * per hour, uses half of it.
  */
 export const METRICS_BUDGET: CallBudget = { scope: "account", calls: 4, windowMs: 3_600_000 };
 

@@ -28,7 +28,7 @@ export interface TextField<D extends string | null> extends TextForm {
   readonly description: string;
 }
 
-/** A setting that is a list of different texts of a given form; it is empty by default. */
+/** A setting that is a list of texts of a given form, none of them twice; it is empty by default. */
 export interface ListField {
   readonly kind: "list";
   readonly item: TextForm;

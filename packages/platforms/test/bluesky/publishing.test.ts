@@ -286,7 +286,7 @@ describe("Bluesky posts after a restore", () => {
       signal,
     );
 
-  test("the Bluesky connector finds a post although the account's list continues with a page of posts with old dates", async () => {
+  test("the Bluesky connector finds a post although the next posts in the account's list have old dates", async () => {
     const publication = await createPublication([], "found");
     const outcome = await publish(publication);
     const record = { $type: "app.bsky.feed.post", createdAt: "2020-01-01T00:00:00.000Z" };
