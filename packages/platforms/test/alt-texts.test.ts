@@ -117,7 +117,7 @@ describe("descriptions of media", () => {
     expect(await shown(INSTAGRAM)).toEqual([[{ altText: "A boat" }, { coverMs: 0 }]]);
   });
 
-  test("Telegram and Facebook publish videos with a description and a cover without them", async () => {
+  test("Telegram and Facebook publish a video that has a description and a cover, but show neither of the two", async () => {
     for (const site of [TELEGRAM, FACEBOOK]) {
       const video = described(mp4Media(300_000), "A wave", 700);
       expect(await publish(site, [video])).toMatchObject({ kind: "published" });

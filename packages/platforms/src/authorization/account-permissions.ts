@@ -23,7 +23,7 @@ export interface AccountPermissions {
   readonly granted: readonly AccountFeature[];
   /** Features that are turned on, and for which the account has to be connected again. */
   readonly missing: readonly AccountFeature[];
-  /** The platform's names of the permissions that the installation asks for and that were not granted. */
+  /** The permissions that the installation asks for and that were not granted, by the platform's names. */
   readonly missingScopes: readonly string[];
 }
 

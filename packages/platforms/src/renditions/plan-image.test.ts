@@ -62,7 +62,7 @@ test("a PNG stays a PNG if the platform takes PNG files of its size, and becomes
   );
 });
 
-test("a GIF with one frame is treated as a picture, and a GIF with several frames is sent only to platforms that animate it", () => {
+test("a GIF with one frame is sent like a picture without animation, and a GIF with several frames is sent only to platforms that animate it", () => {
   const gif = { contentType: "image/gif", bytes: 500_000, width: 400, height: 400 };
   expect(plan("x", gif)).toEqual(rendition("image/png", [400, 400], 640_000));
   for (const frames of [0, 2]) {
@@ -91,7 +91,7 @@ test("a TIFF with several pages is sent unchanged if the platform takes TIFF fil
   });
 });
 
-test("the refusal of an animation says which limit it exceeds and what would fit", () => {
+test("the refusal of an animation names the limit that the animation exceeds and the values that would fit", () => {
   const gif = { contentType: "image/gif", bytes: 15_000_001, width: 1281, height: 1081 };
   expect(plan("x", { ...gif, frames: 351 })).toEqual({
     kind: "refused",
@@ -166,7 +166,7 @@ const images = fc.record<ImageFacts>({
 const platforms = fc.constantFrom(...PLATFORM_IDS);
 const fits = fc.constantFrom<ImageFit>("refuse", "pad", "crop");
 
-test("a planned rendition always complies with the rules of its platform, and planning it again sends it unchanged", () => {
+test("a planned rendition always complies with the rules of its platform, and a second plan for the rendition leaves it unchanged", () => {
   fc.assert(
     fc.property(platforms, images, fits, (platform, image, fit) => {
       const planned = planImage(image, rulesOf(platform), fit);

@@ -16,7 +16,10 @@ const CONVERTIBLE: ReadonlySet<string> = new Set([
   "image/heic",
   "image/heif",
 ]);
-/** Types of which a file can be an animation. A TIFF with several pages is not one, but is never converted either. */
+/**
+ * Types of which a file can be an animation. A TIFF with several pages is not an animation, but is never converted
+ * either.
+ */
 const ANIMATED: ReadonlySet<string> = new Set([GIF, "image/webp"]);
 /**
  * Upper bounds that no rendition exceeds: bytes per pixel, and the total bytes of very small images. Byte limits of platforms

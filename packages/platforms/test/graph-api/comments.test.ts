@@ -95,7 +95,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     expect((await platform.calls()).length - before).toBe(3);
   });
 
-  test(`the ${login} connector lists a post without comments as one empty page`, async () => {
+  test(`the ${login} connector lists the comments on a post that has none as one empty page`, async () => {
     const { account, mediaId } = await createPost();
     expect(await readPage(comments, account, mediaId)).toEqual({
       kind: "page",

@@ -66,7 +66,7 @@ async function readItems(
     });
     if ("failure" in answer) return answer;
     const items = list(answer.json, "items");
-    // A video whose time cannot be read is kept, because it may be the video that is searched for.
+    // A video whose time cannot be read stays in the list, because it may be the video that is searched for.
     found.push(...items.filter((item) => !(publishedAt(item) < since)));
     pageToken = text(answer.json, "nextPageToken");
     if (pageToken === undefined || items.some((item) => publishedAt(item) < since)) return found;
