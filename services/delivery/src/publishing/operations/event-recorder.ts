@@ -10,8 +10,13 @@ import { toFallbackEnd } from "#src/publishing/domain/fallback-end.ts";
 import { withoutPlatformText } from "#src/publishing/domain/storable-event.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { countUpdates, refusedEventsTotal } from "./metrics.ts";
-import { lockTargets, writeDecisions } from "./write-decisions.ts";
-import { brakePlatforms, gateAccounts, writeHandles } from "./write-effects.ts";
+import {
+  brakePlatforms,
+  gateAccounts,
+  lockTargets,
+  writeDecisions,
+  writeHandles,
+} from "./write-decisions.ts";
 
 type RecorderDeps = Pick<
   PublishingDeps,
