@@ -18,7 +18,7 @@ function createTransport({ url, apiKey, workspaceId }: Config): StreamableHTTPCl
   return new StreamableHTTPClientTransport(url, { requestInit: { headers } });
 }
 
-/** Returns the id of the request that a message cancels; undefined for any other message. */
+/** Returns the id of the request that an agent's message cancels; undefined for any other message. */
 function cancelledId(message: JSONRPCMessage): unknown {
   const isCancelled =
     isJSONRPCNotification(message) && message.method === "notifications/cancelled";

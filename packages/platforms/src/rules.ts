@@ -58,14 +58,14 @@ export interface AnimationRules {
 }
 
 /**
- * Limits of one image file. Ratios are width divided by height; sizes are in pixels and bytes. `planImage` plans how an image
- * that exceeds them is converted.
+ * Limits of one image file. Aspect ratios are width divided by height; sizes are in pixels and bytes. `planImage` plans
+ * how an image that exceeds them is converted.
  */
 export interface ImageRules {
   /** Types of still images that are sent as they are; images of other types are converted to one of these. */
   readonly types: readonly string[];
   readonly maxBytes: number;
-  /** Absent when the platform shows no animations; they are refused then. */
+  /** Absent when the platform shows no animations; then animations are refused. */
   readonly animation?: AnimationRules;
   readonly minRatio?: number;
   readonly maxRatio?: number;

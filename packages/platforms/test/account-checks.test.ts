@@ -51,7 +51,7 @@ const FOUND = {
 } satisfies Record<PlatformId, RegExp>;
 
 describe.each(PLATFORM_IDS)("the checks of accounts of %s", (platform) => {
-  test(`the check of an account says what ${platform} allows the account`, async () => {
+  test(`the check of an account names the owner of the token and the limits or rights that ${platform} states`, async () => {
     const [finding] = await check(platform);
 
     expect(finding).toMatchObject({ status: "ok", found: expect.stringMatching(FOUND[platform]) });

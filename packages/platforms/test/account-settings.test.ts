@@ -196,7 +196,7 @@ describe("settings of TikTok accounts", async () => {
     },
   );
 
-  test("an unlisted TikTok post is shown to those whom the account's setting names, by default to its creator only", async () => {
+  test("an unlisted TikTok post is shown to the audience that the account's setting names, by default to its creator only", async () => {
     const unlisted = { privacy: "unlisted" };
     const alone = await publish(platform, tiktok, await create({}, unlisted));
     expect(alone).toMatchObject({ outcome: { kind: "pending" }, options: undefined });

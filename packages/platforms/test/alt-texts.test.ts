@@ -85,7 +85,7 @@ describe("descriptions of media", () => {
     },
   );
 
-  test("X gets the description of a GIF, and none of a video, which it would refuse", async () => {
+  test("X gets the description of a GIF, but no description of a video, because X would refuse it", async () => {
     expect(await publish(X, [described(gifMedia(), "A wave")])).toMatchObject({
       kind: "published",
     });
@@ -117,7 +117,7 @@ describe("descriptions of media", () => {
     expect(await shown(INSTAGRAM)).toEqual([[{ altText: "A boat" }, { coverMs: 0 }]]);
   });
 
-  test("Telegram and Facebook publish videos with a description and a cover without them", async () => {
+  test("Telegram and Facebook publish a video that has a description and a cover, but show neither of the two", async () => {
     for (const site of [TELEGRAM, FACEBOOK]) {
       const video = described(mp4Media(300_000), "A wave", 700);
       expect(await publish(site, [video])).toMatchObject({ kind: "published" });
@@ -166,7 +166,7 @@ describe("descriptions of uploaded files on X", () => {
     },
   );
 
-  test("a file that is uploaded to X again is described again", async () => {
+  test("a file that is uploaded to X again gets its description again", async () => {
     const publication = await createPublication(X, [described(pngMedia(1), "A boat")]);
     const { handles } = await x.prepare(X.connector, publication);
     const state = JSON.parse(handles.media0 ?? "") as object;

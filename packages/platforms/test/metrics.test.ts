@@ -134,7 +134,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     );
   });
 
-  test(`the ${name} connector reads as many posts as it states in one call, and reports each unknown post as missing`, async () => {
+  test(`the ${name} connector reads as many posts with one call as its field maxPosts says, and reports each unknown post as missing`, async () => {
     const account = await createAccount(site);
     const id = await publish(site, account);
     const others = Array.from({ length: metrics.maxPosts - 1 }, (_, index) =>
@@ -207,7 +207,7 @@ test("the YouTube connector reads metrics of a deleted video as missing", async 
 describe("Bluesky posts that Bluesky does not show", () => {
   const site = siteOf("bluesky");
 
-  test("a Bluesky post that was deleted is missing", async () => {
+  test("a Bluesky post that was deleted is reported as missing", async () => {
     const account = await createAccount(site);
     const id = await publish(site, account);
     await site.publishing.delete(account, id, signal);
@@ -266,7 +266,7 @@ const ACCOUNT = {
   attributes: {},
 };
 
-test("a Bluesky post that is in the repository and that Bluesky does not show is read again later in its first hour, and refused afterwards", async () => {
+test("the metrics of a Bluesky post that is in the repository and that Bluesky does not show are read again in the post's first hour, and are reported as refused afterwards", async () => {
   const baseUrl = await startServer({
     "/xrpc/app.bsky.feed.getPosts": { posts: [] },
     "/xrpc/com.atproto.repo.getRecord": { uri: "at://did:plc:account/app.bsky.feed.post/x" },
@@ -285,7 +285,7 @@ test("a Bluesky post that is in the repository and that Bluesky does not show is
   );
 });
 
-test("an X post that X refuses to show is refused, and a post that X's answer does not mention counts as failed", async () => {
+test("an X post that X refuses to show is reported as refused, and a post that X's answer does not mention counts as failed", async () => {
   const detail = "Sorry, you are not authorized to see the Tweet with ids: [1].";
   const type = "https://api.x.com/2/problems/not-authorized-for-resource";
   const baseUrl = await startServer({

@@ -28,7 +28,7 @@ function fetched(file: Buffer, contentType: string): ReadonlyMap<string, Fetched
   return new Map([[URL, { kind: "file", contentType, bytes: file }]]);
 }
 
-/** For each platform that shows images, a function that throws when the simulated platform refuses the file. */
+/** For each platform that shows images, a function that throws when the simulated platform refuses the image. */
 const TAKES = {
   instagram: (file: Buffer, { contentType }: Sent) => {
     const parameters = new GraphParameters(new Map([["image_url", URL]]));
@@ -106,7 +106,7 @@ test.each<[keyof typeof TAKES, string, Sent, ImageFit]>([
   ["bluesky", "a picture of more than 2 MB", SQUARE, "refuse"],
   ["facebook", "a picture of more than 4 MB", SQUARE, "refuse"],
 ])(
-  "the simulated platform %s refuses %s as a person uploads it, and takes what the planner makes of it",
+  "the simulated platform %s refuses %s as a person uploads it, and takes the rendition that Postrider plans for it",
   (platform, _name, image, fit) => {
     expect(isTaken(platform, image)).toBe(false);
     const plan = planImage(image, PLATFORMS[platform].image, fit);

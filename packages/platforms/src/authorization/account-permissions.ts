@@ -23,7 +23,7 @@ export interface AccountPermissions {
   readonly granted: readonly AccountFeature[];
   /** Features that are turned on, and for which the account has to be connected again. */
   readonly missing: readonly AccountFeature[];
-  /** The platform's names of the permissions that the installation asks for and that were not granted. */
+  /** The permissions that the installation asks for and that were not granted, by the platform's names. */
   readonly missingScopes: readonly string[];
 }
 
@@ -36,7 +36,7 @@ const PERMISSIONS: Readonly<Partial<Record<PlatformId, PermissionsByFeature>>> =
   youtube: YOUTUBE,
 };
 
-/** Prefix that permissions of Instagram Login have, and those of Facebook Login for Instagram do not. */
+/** Prefix of the permissions of Instagram Login; the permissions of Facebook Login for Instagram do not have it. */
 const INSTAGRAM_LOGIN_PREFIX = "instagram_business_";
 
 function permissionsOf(

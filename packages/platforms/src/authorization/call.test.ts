@@ -26,7 +26,7 @@ async function serve(handle: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/token`;
 }
 
-/** Starts a server that answers every request with this JSON, and returns the server's URL. */
+/** Starts a server that answers every request with the given JSON, and returns the server's URL. */
 const answering = (json: string) => serve((_request, response) => void response.end(json));
 
 test.each([

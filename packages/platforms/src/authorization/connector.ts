@@ -36,15 +36,15 @@ export interface Connection {
 /** The credentials that the account's owner entered, by the field names that the platform's connector defines. */
 export type EnteredCredentials = Readonly<Record<string, string | number>>;
 
-/** The platform understood a request and refused it; the same request would be refused again. */
+/** The result of a request that the platform understood and refused; the same request would be refused again. */
 export interface Refused {
   readonly kind: "refused";
   readonly message: string;
 }
 
 /**
- * The platform's answer does not show whether the credential is valid: time-out, 5xx, rate limit or an unreadable
- * answer.
+ * The result of a request after which it is not known whether the credential is valid: time-out, 5xx, rate limit or an
+ * unreadable answer.
  */
 export interface Unavailable {
   readonly kind: "unavailable";
@@ -78,10 +78,10 @@ export interface CodeGrant {
   readonly codeVerifier: string;
 }
 
-/** The person did not grant all permissions that publishing needs. */
+/** The result of connecting an account when the person did not grant all permissions that publishing needs. */
 export interface PermissionMissing {
   readonly kind: "permission_missing";
-  /** The platform's names of the permissions. */
+  /** The missing permissions, by the platform's names. */
   readonly missing: readonly string[];
 }
 

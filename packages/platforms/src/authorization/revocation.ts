@@ -1,6 +1,6 @@
 import type { PlatformId } from "#src/registry.ts";
 
-/** The reason why the platform was not called to revoke our permission, with the values of the REST API. */
+/** The reason why the platform was not called to revoke our permission. The REST API returns these values. */
 export type RevocationReason =
   | "app_wide_grant"
   | "not_verified"

@@ -40,7 +40,7 @@ function isRefusal({ status, json }: PlatformAnswer): boolean {
   return (status === 400 || status === 401) && error !== undefined && SESSION_ERRORS.has(error);
 }
 
-/** Says why a login was refused, and what the account's owner can do. */
+/** Says why Bluesky refused to create a session, and what the account's owner can do. */
 function describeRefusal({ json }: PlatformAnswer): string {
   const error = text(json, "error") ?? "";
   if (error === "AuthFactorTokenRequired")

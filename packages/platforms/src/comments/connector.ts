@@ -56,7 +56,10 @@ export interface CommentRef {
 
 export interface ReplyRequest extends CommentRef {
   readonly text: string;
-  /** UUIDv7 of the request. It is the same in every call for this request, so that a connector can derive ids from it. */
+  /**
+   * UUIDv7 of the request for a reply. It is the same in every call for this request, so that a connector can derive
+   * ids from it.
+   */
   readonly requestId: string;
 }
 

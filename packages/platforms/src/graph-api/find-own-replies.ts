@@ -16,7 +16,7 @@ const PAGE_SIZE = 50;
  */
 const MAX_PAGES = 20;
 
-/** How a platform of the Graph API lists the replies to a comment. */
+/** How Facebook or Instagram lists the replies to a comment. */
 export interface ReplyList extends Pick<ListCall, "path" | "query"> {
   /** Returns the reply if it may be the account's own; undefined for replies of others. */
   readonly toOwnReply: (entry: unknown) => OwnReply | undefined;

@@ -4,7 +4,10 @@ import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import { isMissing, toStepFailure, type GraphMeanings } from "./failures.ts";
 
-/** Maps the Graph API's answer to a failed read. It does not distinguish missing objects from those of other accounts. */
+/**
+ * Maps the Graph API's answer to a failed read. The Graph API gives the same answer for missing objects and for objects
+ * of other accounts.
+ */
 export function toReadFailure(
   answer: PlatformAnswer | NoAnswer,
   own: GraphMeanings,

@@ -18,8 +18,9 @@ import { type NodeReading, type NodeReadings, readNodes } from "./read-nodes.ts"
 export const MAX_METRICS_POSTS = 25;
 
 /**
- * Meta allows at least 200 calls per hour and account (4,800 in 24 hours, times the number of people who engaged with the
- * account: Graph API rate limits, business use cases, 2026). Four calls of 25 posts use half of it.
+ * Meta allows at least 200 calls per hour and account (4,800 in 24 hours, times the number of people who engaged with
+ * the account: Graph API rate limits, business use cases, 2026). The call budget for metrics, four calls of 25 posts
+ * per hour, uses half of it.
  */
 export const METRICS_BUDGET: CallBudget = { scope: "account", calls: 4, windowMs: 3_600_000 };
 
@@ -35,7 +36,7 @@ export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts: number
   };
 }
 
-/** What a platform of the Graph API says about the metrics of its posts. */
+/** What Facebook and Instagram each define for reading the metrics of posts. */
 export interface MetricsSource {
   /** Fields with counters that need no permission for insights, for example the number of likes. */
   readonly counters: string;
@@ -45,7 +46,7 @@ export interface MetricsSource {
   readonly toMetrics: (node: JsonObject, insights: ReadonlyMap<string, number>) => PostMetrics;
 }
 
-/** The values of the insights in the answer about a post. */
+/** Returns the insights in the Graph API's answer about a post: their values by name. */
 function readInsights(node: JsonObject): ReadonlyMap<string, number> {
   const values = new Map<string, number>();
   for (const entry of list(object(node, "insights"), "data")) {
@@ -109,7 +110,7 @@ export async function readMetrics(
   }: {
     readonly ids: readonly string[];
     readonly source: MetricsSource;
-    /** Called before each call, with the number of posts for which it asks. */
+    /** Function that is called before each platform call, with the number of posts that the call reads. */
     readonly onCall: (posts: number) => void;
   },
   signal: AbortSignal,

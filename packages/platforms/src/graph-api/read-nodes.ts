@@ -10,7 +10,7 @@ import type { GraphApi } from "./graph-request.ts";
 
 type Refused = Extract<Failure, { kind: "refused" }>;
 
-/** What the Graph API answered about one object. */
+/** The Graph API's answer about one of the requested objects. */
 export type NodeReading = { readonly kind: "node"; readonly node: JsonObject } | Missing | Refused;
 
 export interface NodesQuery {
@@ -18,7 +18,7 @@ export interface NodesQuery {
   /** The parameter `fields` of the Graph API call. */
   readonly fields: string;
   readonly own: GraphMeanings;
-  /** Called before each call, with the number of ids for which it asks. */
+  /** Function that is called before each platform call, with the number of ids in the call. */
   readonly onCall?: (ids: number) => void;
 }
 
@@ -31,7 +31,7 @@ export interface NodeReadings {
 /** Graph API error that lists the ids of a request which do not exist. */
 const UNKNOWN_ALIASES = 803;
 
-/** Whether the error concerns one object, so that the others can be read without it. */
+/** Whether the Graph API's error concerns only one of the requested objects, so that the other objects can be read. */
 function isAboutOne(answer: PlatformAnswer, failure: Failure): boolean {
   return isUnknown(answer) || isContent(failure);
 }

@@ -40,7 +40,7 @@ const UNCLEAR = new Set([10_903, 2_534_014, 2_534_025]);
 /** Errors of messages outside of the messaging window. */
 const LATE = new Set([2_534_022, 2_018_278]);
 
-/** What the platform says about a comment whose private reply was refused. */
+/** The facts about a comment that explain why a private reply to it was refused. */
 export interface CommentState {
   readonly createdAt: Date;
   /** Whether the comment has a private reply; undefined where the platform does not say it. */
@@ -92,7 +92,7 @@ async function toFailedOutcome(
   return isUnclear ? await explain(outcome, sender, withinMs) : outcome;
 }
 
-/** Sends a message to the author of a comment: `POST /{page}/messages` with the id of the comment. */
+/** Sends a message to the author of a comment: `POST /{page}/messages` with the comment's id as the recipient. */
 export async function sendPrivateReply(
   api: GraphApi,
   account: AccountAccess,

@@ -8,8 +8,8 @@ export const CONNECT_TIMEOUT_MS = 5000;
 let rules: OutboundRules = { allow: [] };
 
 /**
- * Sets to which addresses this process connects for hosts that the owners of accounts choose, such as Bluesky servers of their
- * own. A service calls it once at its start. Without it, every public address is allowed.
+ * Sets to which addresses this process connects for hosts that the owners of accounts choose, such as Bluesky servers
+ * of their own. A service calls it once at its start. Without this call, every public address is allowed.
  */
 export function limitForeignHosts(outbound: OutboundRules): void {
   rules = outbound;

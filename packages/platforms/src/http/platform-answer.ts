@@ -79,7 +79,7 @@ export function shorten(message: string | undefined): string {
     .replaceAll(/\s+/g, " ")
     .trim();
   if (line.length <= MAX_MESSAGE_LENGTH) return line;
-  // Shortening can cut a character of two UTF-16 units in half. The half that remains at the end is removed.
+  // Shortening the text can cut a character of two UTF-16 units in half. The half that remains at the end is removed.
   const start = line.slice(0, MAX_MESSAGE_LENGTH - 1).replace(/[\ud800-\udbff]$/, "");
   return `${start}…`;
 }
@@ -102,7 +102,7 @@ function codeOf(error: Error): string {
   return "code" in error ? String(error.code) : "";
 }
 
-/** Whether a network failure means that the other side did not answer in time. */
+/** Whether a network failure means that the called server did not answer in time. */
 export function isTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return /TIMEOUT|ETIMEDOUT/.test(codeOf(error)) || error.name === "TimeoutError";

@@ -33,12 +33,13 @@ export async function readMediaPage(
     : toStepFailure(read, MEANINGS);
 }
 
-/** What Instagram answers when a listed post is read by its id. */
+/** What Instagram answers when a post from its list of posts is read by its id. */
 export type ReadAlone = { readonly kind: "shown" } | { readonly kind: "hidden" };
 
 /**
- * Whether Instagram shows a listed post that is read by its id: `hidden` = it says that the post does not exist or is not
- * accessible, so the same answer about another post does not prove that the other post does not exist.
+ * Whether Instagram shows a post from its list of posts when the post is read by its id: `hidden` = Instagram says that
+ * the post does not exist or is not accessible, so the same answer about another post does not prove that the other
+ * post does not exist.
  */
 export async function readListedAlone(
   api: GraphApi,

@@ -15,7 +15,7 @@ export interface PostMetrics {
 
 /** Why the metrics of a post, or of all posts of a call, could not be read. */
 export type MetricsFailure =
-  /** A rate limit: no further call for `retryAfterMs`. */
+  /** A rate limit: no further call is made for `retryAfterMs` milliseconds. */
   | { readonly kind: "limited"; readonly message: string; readonly retryAfterMs: number }
   /** The call had no answer in time. */
   | { readonly kind: "no_answer"; readonly message: string }
@@ -36,7 +36,7 @@ export type MetricsReading =
 export type CallBudget =
   | { readonly scope: "account"; readonly calls: number; readonly windowMs: number }
   | {
-      /** The platform counts the calls for all accounts of our app together. */
+      /** The limit holds for the calls for all accounts of our app together. */
       readonly scope: "app";
       readonly calls: number;
       readonly windowMs: number;
@@ -45,8 +45,8 @@ export type CallBudget =
     };
 
 /**
- * Called for each platform call of a read except the first one, with the units of the budget that the call uses. A call for
- * fewer than `maxPosts` posts uses a part of a unit if the platform counts posts.
+ * Function that is called for each platform call of a read except the first one, with the units of the budget that the
+ * call uses. A call for fewer than `maxPosts` posts uses a part of a unit if the platform counts posts.
  */
 export type OnFurtherCall = (units: number) => void;
 
@@ -56,8 +56,8 @@ export interface MetricsConnector {
   /** Maximum number of posts of one account whose metrics one call reads. */
   readonly maxPosts: number;
   /**
-   * The part of the platform's limit that scheduled refreshes may use, so that publishing, comments and refreshes by
-   * hand keep the rest. Source: see the connector.
+   * The part of the platform's limit that scheduled refreshes may use, so that publishing, comments and refreshes that
+   * clients request keep the rest. Source: see the connector.
    */
   readonly budget: CallBudget;
   /**

@@ -1,7 +1,7 @@
 import { number } from "#src/http/platform-answer.ts";
 import type { PostMetrics } from "./connector.ts";
 
-/** Returns the metrics of a post; counters that are not given are null. */
+/** Returns the metrics of a post; counters that the caller does not give are null. */
 export function toMetrics(counters: Partial<PostMetrics>): PostMetrics {
   return {
     views: null,

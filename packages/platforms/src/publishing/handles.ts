@@ -11,7 +11,7 @@ export function readJsonHandle(handles: Handles, name: string): unknown {
   return stored === undefined ? undefined : JSON.parse(stored);
 }
 
-/** Returns the handles with one entry: the value as JSON under this name. */
+/** Returns handles with one entry: the value as JSON, under the given name. */
 export function toJsonHandle(name: string, value: unknown): Handles {
   return { [name]: JSON.stringify(value) };
 }

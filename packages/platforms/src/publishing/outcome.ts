@@ -64,8 +64,8 @@ export interface Published {
   readonly externalId: string | null;
   readonly permalink: string | null;
   /**
-   * The values with which `findDetails` later does what remains, for example asks for the post's id, which the platform
-   * assigns later; not secret.
+   * The values with which `findDetails` later does the work that remains for the published post, for example asks for
+   * the post's id, which the platform assigns later; not secret.
    */
   readonly askLater?: Handles;
   readonly caveat?: Caveat;

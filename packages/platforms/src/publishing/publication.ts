@@ -63,6 +63,9 @@ export interface Publication extends AccountAccess {
   readonly tags: readonly string[];
   /** The files of the post, in order. */
   readonly media: readonly PublicationMedia[];
-  /** The settings of the account when the post was accepted, unchecked; `readSettings` of the platform returns them with defaults. */
+  /**
+   * The settings of the account as they were stored when the post was accepted; `readSettings` ignores unknown values
+   * and adds the defaults.
+   */
   readonly settings: Readonly<Record<string, unknown>>;
 }

@@ -42,7 +42,7 @@ export interface UnknownCall {
   /** Whether the platform answered the publishing call as `pending`, so that it certainly has all of the content. */
   readonly isPending?: boolean;
   /**
-   * Returns which of these posts on the platform already belong to a Postrider post on the same account, including
+   * Returns which of the given posts on the platform already belong to a Postrider post on the same account, including
    * deleted posts. They cannot be the post that is searched for.
    */
   isOwned(externalIds: readonly string[]): Promise<ReadonlySet<string>>;

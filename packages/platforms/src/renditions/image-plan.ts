@@ -12,15 +12,18 @@ export interface ImageFacts {
   readonly frames: number;
 }
 
-/** What is done with an image whose ratio a platform does not take: refuse it, add white bars, or cut off its edges. */
+/**
+ * What is done with an image whose aspect ratio a platform does not take: refuse it, add white bars, or cut off its
+ * edges.
+ */
 export type ImageFit = "refuse" | "pad" | "crop";
 
-/** An image that is made from an image. Equal renditions of the same image are the same file. */
+/** An image that media makes from an uploaded one. Equal renditions of the same image are the same file. */
 export interface Rendition {
   readonly contentType: "image/jpeg" | "image/png";
-  /** Width in pixels. */
+  /** Width of the rendition in pixels. */
   readonly width: number;
-  /** Height in pixels. */
+  /** Height of the rendition in pixels. */
   readonly height: number;
   /** `scale`: the whole image in this size. `pad`: the whole image on white. `crop`: the centre of the image. */
   readonly fit: "scale" | "pad" | "crop";

@@ -62,7 +62,7 @@ test("a PNG stays a PNG if the platform takes PNG files of its size, and becomes
   );
 });
 
-test("a GIF with one frame is treated as a picture, and a GIF with several frames is sent only to platforms that animate it", () => {
+test("a GIF with one frame is planned like any other still picture, and a GIF with several frames is sent only to platforms that animate it", () => {
   const gif = { contentType: "image/gif", bytes: 500_000, width: 400, height: 400 };
   expect(plan("x", gif)).toEqual(rendition("image/png", [400, 400], 640_000));
   for (const frames of [0, 2]) {
@@ -91,7 +91,7 @@ test("a TIFF with several pages is sent unchanged if the platform takes TIFF fil
   });
 });
 
-test("the refusal of an animation says which limit it exceeds and what would fit", () => {
+test("the refusal of an animation names the limit that the animation exceeds and the values that would fit", () => {
   const gif = { contentType: "image/gif", bytes: 15_000_001, width: 1281, height: 1081 };
   expect(plan("x", { ...gif, frames: 351 })).toEqual({
     kind: "refused",
@@ -104,7 +104,7 @@ test("the refusal of an animation says which limit it exceeds and what would fit
   });
 });
 
-test("a picture outside Instagram's ratios is refused, padded or cropped as the account wants it", () => {
+test("a picture outside Instagram's aspect ratios is refused, padded or cropped as the account wants it", () => {
   const tall = { width: 3000, height: 4000 };
   expect(plan("instagram", tall)).toEqual({
     kind: "refused",
@@ -124,7 +124,7 @@ test("a picture outside Instagram's ratios is refused, padded or cropped as the 
   );
 });
 
-test("a picture that misses Instagram's ratio by less than one percent is scaled to it", () => {
+test("a picture that misses Instagram's range of aspect ratios by less than one percent is scaled to it", () => {
   expect(plan("instagram", { width: 1200, height: 628 })).toEqual(
     rendition("image/jpeg", [1199, 628], 3_011_888),
   );
@@ -166,7 +166,7 @@ const images = fc.record<ImageFacts>({
 const platforms = fc.constantFrom(...PLATFORM_IDS);
 const fits = fc.constantFrom<ImageFit>("refuse", "pad", "crop");
 
-test("a planned rendition always complies with the rules of its platform, and planning it again sends it unchanged", () => {
+test("a planned rendition always complies with the rules of its platform, and a second plan for the rendition leaves it unchanged", () => {
   fc.assert(
     fc.property(platforms, images, fits, (platform, image, fit) => {
       const planned = planImage(image, rulesOf(platform), fit);
@@ -182,7 +182,7 @@ test("a planned rendition always complies with the rules of its platform, and pl
   );
 });
 
-test("a rendition is larger than its source only where the platform has a minimum width, and not larger than that", () => {
+test("an image is enlarged only to reach the minimum width of the platform, and not beyond this width", () => {
   fc.assert(
     fc.property(platforms, images, (platform, image) => {
       const planned = planImage(image, rulesOf(platform), "refuse");
@@ -192,7 +192,7 @@ test("a rendition is larger than its source only where the platform has a minimu
       const maxWidth = Math.max(image.width ?? 0, minWidth);
       const factor = maxWidth / (image.width ?? 1);
       expect(width).toBeLessThanOrEqual(maxWidth);
-      // A ratio just outside the limits changes the height by up to one percent.
+      // An aspect ratio just outside the platform's limits changes the height by up to one percent.
       expect(height).toBeLessThanOrEqual(Math.ceil((image.height ?? 0) * factor * 1.01));
     }),
     { numRuns: 2000 },

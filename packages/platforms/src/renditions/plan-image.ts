@@ -16,7 +16,10 @@ const CONVERTIBLE: ReadonlySet<string> = new Set([
   "image/heic",
   "image/heif",
 ]);
-/** Types of which a file can be an animation. A TIFF with several pages is not one, but is never converted either. */
+/**
+ * Types of which a file can be an animation. A TIFF with several pages is not an animation, but is never converted
+ * either.
+ */
 const ANIMATED: ReadonlySet<string> = new Set([GIF, "image/webp"]);
 /**
  * Upper bounds that no rendition exceeds: bytes per pixel, and the total bytes of very small images. Byte limits of platforms
@@ -27,7 +30,9 @@ const ENOUGH_BYTES = 100_000;
 
 const ORIGINAL: ImagePlan = { kind: "original" };
 
-/** Returns how images outside a platform's ratios are treated, from the unchecked settings of an account. */
+/**
+ * Returns what is done with images whose aspect ratio a platform does not take, from the stored settings of an account.
+ */
 export function readImageFit(settings: Readonly<Record<string, unknown>>): ImageFit {
   const { imageFit } = settings;
   return imageFit === "pad" || imageFit === "crop" ? imageFit : "refuse";
@@ -64,7 +69,10 @@ function planRendition(image: ImageFacts, size: Size, rules: ImageRules, fit: Im
   };
 }
 
-/** Whether an image is sent as an animation. A GIF with an unknown number of frames is one where the platform shows GIFs. */
+/**
+ * Whether an image is sent as an animation. A GIF with an unknown number of frames counts as an animation if the
+ * platform shows GIFs.
+ */
 export function isAnimation({ contentType, frames }: ImageFacts, rules: ImageRules): boolean {
   if (frames === 0) return contentType === GIF && !rules.types.includes(GIF);
   return frames > 1 && ANIMATED.has(contentType);

@@ -1,6 +1,6 @@
 import type { ListField, SettingField } from "./field.ts";
 
-/** What is wrong with the value of a setting. The codes are those of faulty requests to the REST API. */
+/** What is wrong with the value of a setting. The REST API returns the same codes for invalid requests. */
 export interface ValueFault {
   readonly code:
     | "type"
@@ -10,17 +10,17 @@ export interface ValueFault {
     | "max_items"
     | "unique"
     | "additional_property";
-  /** JSON Pointer from the setting's value to the faulty part of it. */
+  /** JSON Pointer from the setting's value to the invalid part of it. */
   readonly path: string;
   readonly limit?: number;
   readonly actual?: number;
-  /** The values that a setting can have, or the settings that the platform has. */
+  /** What is allowed instead: the values that the setting can have, or the names of the platform's settings. */
   readonly allowed?: readonly string[];
 }
 
 type TextForm = ListField["item"];
 
-/** Returns the first fault of a setting's value; undefined for a valid value. */
+/** Returns the first error in a setting's value; undefined for a valid value. */
 export function findValueFault(field: SettingField, value: unknown): ValueFault | undefined {
   switch (field.kind) {
     case "choice":

@@ -28,7 +28,7 @@ export interface TextField<D extends string | null> extends TextForm {
   readonly description: string;
 }
 
-/** A setting that is a list of different texts of a given form; it is empty by default. */
+/** A setting that is a list of texts of a given form, none of them twice; it is empty by default. */
 export interface ListField {
   readonly kind: "list";
   readonly item: TextForm;
@@ -50,7 +50,7 @@ export type SettingValue = SettingField["default"];
 /** The settings that the accounts of a platform have, by name. */
 export type SettingFields = Readonly<Record<string, SettingField>>;
 
-/** The type of a setting's value. */
+/** The TypeScript type of the value of an account setting. */
 type ValueOf<F> =
   F extends ChoiceField<infer V>
     ? V

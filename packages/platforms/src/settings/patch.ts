@@ -6,7 +6,7 @@ import { ACCOUNT_SETTINGS } from "./registry.ts";
 /** The settings that a workspace has chosen for an account, or a JSON merge patch of them. */
 export type SettingValues = Readonly<Record<string, unknown>>;
 
-/** Returns every fault of a JSON merge patch of an account's settings. Paths are JSON Pointers into the patch. */
+/** Returns every error in a JSON merge patch of an account's settings. Paths are JSON Pointers into the patch. */
 export function checkPatch(platform: PlatformId, patch: SettingValues): readonly ValueFault[] {
   const fields: SettingFields = ACCOUNT_SETTINGS[platform];
   return Object.entries(patch).flatMap(([name, value]): ValueFault[] => {

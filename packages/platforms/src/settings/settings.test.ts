@@ -90,7 +90,7 @@ test("checkPatch reports every unknown setting and wrong value with its path and
 });
 
 test.each(["constructor", "__proto__", "toString"])(
-  "checkPatch refuses the inherited name %s as an unknown setting",
+  "checkPatch refuses %s, a name that every JavaScript object inherits, as an unknown setting",
   (name) => {
     const patch = JSON.parse(`{"${name}":true}`) as Record<string, unknown>;
     expect(checkPatch("x", patch)).toEqual([
@@ -115,7 +115,7 @@ test.each(PLATFORM_IDS)("every default of %s is a valid value of its setting", (
   }
 });
 
-test("settings of the same name are the same on all platforms that have them", () => {
+test("settings with the same name have the same definition on all platforms that have them", () => {
   const fields = PLATFORM_IDS.flatMap((id: PlatformId) =>
     Object.entries(ACCOUNT_SETTINGS[id] as SettingFields),
   );
@@ -123,7 +123,7 @@ test("settings of the same name are the same on all platforms that have them", (
   for (const [name, field] of fields) expect(byName.get(name), name).toEqual(field);
 });
 
-test("the JSON schema of a platform has its settings, and the schema of a patch accepts null for each setting", () => {
+test("the JSON schema of a platform's account settings lists all of them, and the schema of a patch accepts null for each setting", () => {
   expect(settingsSchemaOf("x")).toEqual({
     type: "object",
     properties: {

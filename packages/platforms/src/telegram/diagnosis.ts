@@ -5,7 +5,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { maySend } from "./authorization.ts";
 import { parseChatAddress } from "./chat-address.ts";
 
-/** Describes what the bot may do in its chat. */
+/** Describes what the rights of the bot in its Telegram chat allow. */
 function describeRights(chat: JsonObject, bot: JsonObject, member: JsonObject): string {
   const deletes = member.can_delete_messages === true || chat.type !== "channel";
   return `Telegram accepts the token of @${text(bot, "username") ?? ""}; in ${text(chat, "title") ?? "the chat"} (${String(chat.type)}) the bot is ${String(member.status)} and may ${maySend(chat, member) ? "" : "not "}post${deletes ? "" : ", but may not delete messages"}`;

@@ -6,7 +6,7 @@ const TAGS: ReadonlySet<string> = new Set(
 );
 
 const NAMED: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&", quot: '"' };
-/** A tag up to its end, or an entity. Other uses of `>` and `&` are text, as on Telegram. */
+/** Matches a tag of HTML up to its end, or an entity. Other uses of `>` and `&` are text, as on Telegram. */
 const MARKUP = /<([^<>]*)>|<|&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(lt|gt|amp|quot));/gi;
 const TAG = /^(\/?)([a-z-]+)(\s[^]*)?$/i;
 const SPOILER = /^\s+class\s*=\s*(["']?)tg-spoiler\1\s*$/i;

@@ -1,10 +1,6 @@
 import type { PlatformRules } from "#src/rules.ts";
 
-/**
- * The rules of Telegram channels, to which a bot posts.
- *
- * Source: Bot API 10.3, 2026-08-24.
- */
+/** The rules of Telegram channels and groups, to which a bot posts. Source: Bot API 10.3, 2026-08-24. */
 export const telegram: PlatformRules = {
   id: "telegram",
   displayName: "Telegram",

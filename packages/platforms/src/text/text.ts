@@ -81,7 +81,10 @@ export function effectiveLimits(
     : [main, { unit: "utf8_bytes", max: rules.maxUtf8Bytes }];
 }
 
-/** Returns the limit of accounts with these traits; undefined when the limit of all accounts applies. */
+/**
+ * Returns the maximum length of a text for accounts with these traits; undefined when the limit of all accounts
+ * applies.
+ */
 function limitByTrait(
   { maxByTrait = {} }: TextRules,
   traits: Readonly<Record<string, string>>,

@@ -93,7 +93,8 @@ function asciiLength(label: string): number {
 
 function toUrls(text: string, candidate: Candidate): TextRange[] {
   if (candidate.hasProtocol) return linkRanges(text, candidate);
-  // A domain after one of these characters is not a URL, because it is part of a word, a path or a file name.
+  // A domain after a hyphen, an underscore, a dot or a slash is not a URL, because it is part of a word, a path or a
+  // file name.
   if (/[-_./]/.test(text.charAt(candidate.start - 1))) return [];
   return bareDomainRanges(text, candidate);
 }

@@ -335,7 +335,7 @@ describe("hiding Bluesky comments", () => {
     expect((await listHidden(owned)).toSorted()).toEqual(ids.toSorted());
   });
 
-  test("hiding a Bluesky comment gives up when each of five writes names an old version of the threadgate", async () => {
+  test("hiding a Bluesky comment gives up after five writes that are refused because each names an old version of the threadgate", async () => {
     const owned = await publishPost();
     const rude = await comment(owned, "rude");
     await platform.control("POST", "clock", { advanceMs: 60_000 });

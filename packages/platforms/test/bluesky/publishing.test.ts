@@ -210,7 +210,7 @@ describe("Bluesky's answers about media", () => {
     },
   );
 
-  test("a Bluesky upload reports `token_refused` only when the account's own token was refused", async () => {
+  test("a refused token for Bluesky's video service is not reported as `token_refused`, but a refused token of the account is", async () => {
     await platform.addFault("upload", "status", { status: 401, times: 2 });
     const image = await createPublication([pngMedia(1)]);
     expect((await prepare(image)).failure).toMatchObject({ kind: "token_refused" });
@@ -286,7 +286,7 @@ describe("Bluesky posts after a restore", () => {
       signal,
     );
 
-  test("the Bluesky connector finds a post that is followed by a page of posts with old dates", async () => {
+  test("the Bluesky connector finds a post although the next posts in the account's list have old dates", async () => {
     const publication = await createPublication([], "found");
     const outcome = await publish(publication);
     const record = { $type: "app.bsky.feed.post", createdAt: "2020-01-01T00:00:00.000Z" };

@@ -95,7 +95,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     expect((await platform.calls()).length - before).toBe(3);
   });
 
-  test(`the ${login} connector lists a post without comments as one empty page`, async () => {
+  test(`the ${login} connector lists the comments on a post that has none as one empty page`, async () => {
     const { account, mediaId } = await createPost();
     expect(await readPage(comments, account, mediaId)).toEqual({
       kind: "page",
@@ -259,7 +259,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
       },
     );
 
-    test(`a reply on ${login} is found as soon as ${login} no longer shows an older list`, async () => {
+    test(`a reply on ${login} is found as soon as ${login} no longer returns an outdated list of replies`, async () => {
       const { account, request } = await createRequest();
       await platform.control("POST", "clock", { advanceMs: 5 * MINUTE_MS });
       await platform.control("POST", "faults", {
@@ -355,7 +355,7 @@ describe("comments on instagram that are hidden", () => {
   const platform = platforms.instagram;
   const site = new GraphSite("instagram", platform, files);
 
-  test("Instagram leaves a hidden comment out of the list, and the connector still reads it by its id and shows it again", async () => {
+  test("Instagram leaves a hidden comment out of its list of comments, and the connector still reads it by its id and shows it again", async () => {
     const account = await site.createAccount();
     const mediaId = await site.publish(account);
     const commentId = await addComment(platform, account, { mediaId, text: "Spam" });

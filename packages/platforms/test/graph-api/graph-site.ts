@@ -12,7 +12,7 @@ import { jpegMedia } from "../media-server.ts";
 import type { TestMedia } from "../test-media.ts";
 import type { TestPlatform } from "../test-platform.ts";
 
-/** The ways in which accounts of the Graph API are connected. */
+/** The ways in which accounts of Facebook and Instagram are connected. */
 export const LOGINS = ["facebook", "instagram", "instagram login"] as const;
 export type Login = (typeof LOGINS)[number];
 

@@ -129,7 +129,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     [500, { kind: "failed" }],
     [503, { kind: "failed" }],
   ])(
-    `the ${login} connector reports HTTP %i when it reads metrics as %o`,
+    `the ${login} connector maps HTTP %i in answer to a call for metrics to %o`,
     async (status, failure) => {
       const { account, postId } = await createPost();
       await platform.addFault("metrics", "status", { status, times: 2 });
@@ -148,7 +148,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     },
   );
 
-  test(`the ${login} connector reports that the metrics were not answered in time`, async () => {
+  test(`the ${login} connector reports that ${login} did not answer a call for metrics in time`, async () => {
     const { account, postId } = await createPost();
     await platform.addFault("metrics", "delay", { delayMs: 5000 });
     const soon = AbortSignal.timeout(50);

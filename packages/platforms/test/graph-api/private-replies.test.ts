@@ -105,7 +105,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     [429, { kind: "unknown", limitedForMs: 1800 }],
     [500, { kind: "unknown" }],
   ])(
-    `the ${login} connector reports HTTP %i when it sends a private reply as %o`,
+    `the ${login} connector maps HTTP %i in answer to a call for a private reply to %o`,
     async (status, outcome) => {
       const { account, request } = await createRequest();
       await platform.addFault("reply", "status", { status });
@@ -215,7 +215,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     [429, { kind: "retryable", isLimit: true }],
     [500, { kind: "retryable", code: "platform_unavailable" }],
   ])(
-    `the ${login} connector reports HTTP %i when it reads posts as %o`,
+    `the ${login} connector maps HTTP %i in answer to a call that lists posts to %o`,
     async (status, failure) => {
       const account = await site.createAccount();
       const mediaId = await site.publish(account);
@@ -253,7 +253,7 @@ describe("private replies on facebook whose outcome is unknown", () => {
     ).toEqual({ kind: "missing" });
   });
 
-  test("the Facebook connector waits as long as Facebook says when it may not read the comment", async () => {
+  test("the Facebook connector looks at a comment again after the time that Facebook states when Facebook refuses to show the comment because of a rate limit", async () => {
     const account = await site.createAccount();
     const mediaId = await site.publish(account);
     const commentId = await addComment(platform, account, { mediaId, text: "Price?" });

@@ -71,7 +71,7 @@ test("a deleted Instagram post is reported as missing although the Page token ma
   });
 });
 
-test("a deleted Instagram post costs two further calls when the Page token may read single posts", async () => {
+test("finding out that an Instagram post was deleted takes two further calls when the Page token may read single posts", async () => {
   const account = await site.createAccount();
   for (let count = 0; count < 26; count += 1) await site.publish(account, `Post ${count}`);
   const { readings, calls } = await read(account, ["17"]);

@@ -14,14 +14,14 @@ const sdk = createRequire(import.meta.url)("facebook-nodejs-business-sdk") as Re
 const metrics = (sdk["InstagramInsightsResult"] as unknown as { Metric: Record<string, string> })
   .Metric;
 
-/** The objects that the connectors of a platform call or read. */
+/** The classes of Meta's SDK whose objects the connectors of Facebook and Instagram read or change. */
 const OBJECTS = {
   facebook: ["Page", "PagePost", "Photo", "AdVideo", "Comment", "User", "Business"],
   instagram: ["IGUser", "IGMedia", "IGComment", "ShadowIGMediaBuilder", "Page", "User", "Business"],
 } as const;
 type GraphPlatform = keyof typeof OBJECTS;
 
-/** The kind of object that an edge lists; of other edges and of single objects the kind is not known. */
+/** The kind of object that an edge lists; for other edges and for single objects, the kind of object is not known. */
 const LISTED: Readonly<Record<string, string>> = {
   accounts: "Page",
   owned_pages: "Page",
@@ -43,7 +43,8 @@ const capitalize = (word: string) =>
 /** Whether an object has a field, or an edge that can be read as one. */
 function hasField(object: string, field: string): boolean {
   const { Fields = {}, prototype = {} } = sdk[object] ?? {};
-  // In Meta's SDK, three fields of uploads replace the fields that a video has.
+  // Meta's SDK has no list of a video's fields: three fields for uploads stand in its place, so the fields come from
+  // another list.
   if (object === "AdVideo" && graph.videoFields.includes(field)) return true;
   return field in Fields || `get${capitalize(field)}` in prototype;
 }

@@ -10,7 +10,10 @@ const authorization = createTelegramAuthorizationConnector({ baseUrl: platform.u
 const telegram = createTelegramPublishingConnector({ baseUrl: platform.url });
 
 let groups = 0;
-/** Creates a chat of the kind that the beginning of its username names, with a bot in it. */
+/**
+ * Creates a Telegram chat with a bot in it. The prefix of the username decides whether the chat is a channel, a group
+ * or a group with topics.
+ */
 async function createChat(kind: "group" | "forum" | "channel") {
   const { username, credentials } = await platform.createAccount({
     username: `${kind}_${++groups}`,

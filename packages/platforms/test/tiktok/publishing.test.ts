@@ -13,7 +13,7 @@ import { unknownCall } from "../unknown-call.ts";
 const MIB = 1024 * 1024;
 const platform = await startTestPlatform("tiktok");
 const server = await startMediaServer();
-/** Divides also small videos, so that the tests send few bytes. */
+/** Makes the TikTok connector divide small videos too, so that the tests send few bytes. */
 const tiktok = createTiktokPublishingConnector({
   baseUrl: platform.url,
   chunkSizes: { wholeBytes: 0, chunkBytes: [5 * MIB] },
@@ -88,7 +88,7 @@ async function settle(
 }
 
 describe("publishing a video on TikTok", () => {
-  test("the TikTok connector uploads a video in order, publishes it with the last chunk and reads its id later", async () => {
+  test("the TikTok connector uploads the chunks of a video in order, publishes it with the last chunk and reads its id later", async () => {
     const media = video(14 * MIB);
     const publication = await createPublication([media]);
     const { handles, outcome } = await call(publication);

@@ -146,7 +146,7 @@ describe("reading X comments", () => {
 });
 
 describe("replying on X", () => {
-  test("an X reply answers the comment", async () => {
+  test("a reply that the X connector sends is an answer to the comment", async () => {
     const owned = await publishPost();
     const request = toReply(owned.mediaId, await summon(owned));
     const outcome = await x.reply(owned.account, request, guard);

@@ -189,7 +189,7 @@ describe("reading YouTube comments", () => {
 });
 
 describe("replying on YouTube", () => {
-  test("a YouTube reply answers the comment", async () => {
+  test("a reply that the YouTube connector sends is an answer to the comment", async () => {
     const owned = await publishVideo();
     const id = await comment(owned, "nice");
     const outcome = await youtube.reply(owned.account, toReply(owned.mediaId, id), guard);

@@ -517,7 +517,7 @@ describe("videos of a project that YouTube has not audited", () => {
     },
   };
 
-  test("a video that YouTube locks as private is published with a caveat, so that it is not uploaded again", async () => {
+  test("a video that YouTube locks as private counts as published, with a remark about the lock, so that it is not uploaded again", async () => {
     expect(await publish(await createPublication())).toMatchObject({
       kind: "published",
       ...locked,
@@ -525,7 +525,7 @@ describe("videos of a project that YouTube has not audited", () => {
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("a locked video is found with its caveat when the answer to the upload was lost", async () => {
+  test("a locked video is found, with the remark about the lock, when the answer to the upload was lost", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "drop_after_commit");

@@ -9,7 +9,7 @@ const linksWith = (...mediaKeys: readonly [string, ...string[]]) =>
 
 const CLAIMS = { workspaceId: "w", mediaId: "m", rendition: "original" };
 
-test("the keys that sign media URLs can be rotated in three steps, and tokens stay valid between neighbouring steps", () => {
+test("the keys that sign media URLs can be rotated in three steps, and processes that are one step apart accept each other's tokens", () => {
   const steps = [linksWith(OLD), linksWith(OLD, NEW), linksWith(NEW, OLD), linksWith(NEW)];
   const reads = steps.map((maker) => {
     const token = maker.urlOf("w", "m").replace("http://gateway/media/", "");

@@ -32,7 +32,7 @@ const metrics = (views: number, refreshedAt: string) => ({
 const refreshed = (targetId: string, views: number, refreshedAt: string) =>
   create(RefreshedTargetSchema, { targetId, metrics: message(views, refreshedAt) });
 
-test("the API returns null for each metric that the platform does not provide, and 0 for 0", () => {
+test("the API returns null for each metric that the platform does not provide, and 0 for a metric that is 0", () => {
   expect(toMetrics(message(7, OLDER))).toEqual(metrics(7, OLDER));
   expect(toMetrics(undefined)).toBeNull();
 });

@@ -14,7 +14,7 @@ const STATUSES: Readonly<Record<FailedWork, readonly string[]>> = {
 
 const failed = { work: "publication", status: "failed", retryable: false } as const;
 
-test("every error code has advice without unfilled placeholders for each kind of work, platform and language", () => {
+test("every error code has advice without unfilled placeholders in each language, on each platform, for posts, deletions and comment actions", () => {
   const actions = LOCALES.flatMap((locale) =>
     WORKS.flatMap((work) =>
       STATUSES[work].flatMap((status) =>
@@ -65,7 +65,7 @@ describe("the advice for a failed target", () => {
     expect(action).not.toMatch(/\/retry/);
   });
 
-  test("differs by platform where the platform needs something else", () => {
+  test("differs between platforms where the remedy differs", () => {
     const code = "permission_missing";
     expect(actionFor("en", { ...failed, code, platform: "telegram" })).toMatch(/administrator/);
     expect(actionFor("en", { ...failed, code, platform: "youtube" })).toMatch(
@@ -111,7 +111,7 @@ test.each([
   ["content_rejected", /published: do not send it again/],
   ["duplicate_detected", /^Delete one of the two on YouTube/],
 ])(
-  "the advice for a published target with the error %s never says to send it again",
+  "the advice for a published target with the error %s never says to send the post again",
   (code, action) => {
     const record = { ...failed, status: "published", code, platform: "youtube" };
     expect(actionFor("en", record)).toMatch(action);

@@ -8,7 +8,8 @@ export const DELETE_BY_HAND = text(
 );
 
 /**
- * Errors for which a failed deletion has the same remedy as a failed target; only the request to repeat is another one.
+ * Errors for which a failed deletion has the same remedy as a failed target; only the request that repeats the deletion
+ * differs.
  */
 export const SAME_REMEDY: ReadonlySet<string> = new Set<TargetErrorCode>([
   "account_reconnect_required",

@@ -4,7 +4,7 @@ import type { Locale } from "#src/locale.ts";
 /** A text in all languages. `{name}` and the other placeholders are explained in `phrases.ts`. */
 export type Text = Readonly<Record<Locale, string>>;
 
-/** A text for each platform that needs another one than the general text. */
+/** Texts for the platforms for which the general text is wrong. */
 export type PlatformTexts = Readonly<Partial<Record<PlatformId, Text>>>;
 
 /** An error of a target, or of an action on a comment. */

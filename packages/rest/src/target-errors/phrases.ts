@@ -5,7 +5,7 @@ import { type Text, text } from "./entry.ts";
 /** The kind of work that failed. It decides which request repeats the work. */
 export type FailedWork = "publication" | "deletion" | "comment action";
 
-/** `{repeat}`: how to repeat the failed work. */
+/** The phrase that replaces `{repeat}` in advice: how to repeat the failed work. */
 const REPEAT: Readonly<Record<FailedWork, Text>> = {
   publication: text(
     "send POST /posts/{id}/retry, which repeats only the failed targets",
@@ -15,7 +15,10 @@ const REPEAT: Readonly<Record<FailedWork, Text>> = {
   "comment action": text("request the action again", "작업을 다시 요청해 주세요"),
 };
 
-/** `{connect}`: how an account is connected again, on platforms without an authorization page. */
+/**
+ * The phrase that replaces `{connect}` in advice: how an account is connected again, on platforms without an
+ * authorization page.
+ */
 const CONNECT: Readonly<Record<string, Text>> = {
   bluesky: text(
     "the operator runs `postrider account connect bluesky --workspace ID --handle HANDLE` and enters a new app password",
@@ -36,7 +39,7 @@ const THE_PLATFORM = text("the platform", "플랫폼");
 /** The facts about a failure that fill the placeholders of a text. */
 export interface Occasion {
   readonly work: FailedWork;
-  /** The platform; undefined in records that do not name theirs. */
+  /** The platform; undefined when the stored record of the failure does not name it. */
   readonly platform?: string | undefined;
   /** When the next attempt is due, in the form of the API. */
   readonly nextAttemptAt?: string | null;

@@ -55,7 +55,7 @@ function requirePost(world: World, account: Account, id: string): void {
   }
 }
 
-/** Refuses an id that is neither a post of the account nor a comment on one: readers also reply to comments. */
+/** Refuses an id that is neither the id of a post of the account nor the id of a comment on such a post. */
 function requireCommentable(world: World, account: Account, id: string): void {
   const parent = world.reactions.comment(account.platform, id);
   if (parent?.account !== account.externalId) {

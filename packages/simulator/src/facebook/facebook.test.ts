@@ -47,7 +47,7 @@ async function uploadPhoto(nonce: number): Promise<string> {
 
 const attach = (...ids: string[]) => JSON.stringify(ids.map((id) => ({ media_fbid: id })));
 
-test("a simulated Facebook post is visible once it is published, and publishing it again changes nothing", async () => {
+test("a simulated Facebook post is visible as soon as it is published, and publishing it again changes nothing", async () => {
   const made = await feed({ message: "Soon", published: "false" });
   const id = textOf(made.body["id"]);
   expect(await visible()).toEqual([]);

@@ -7,8 +7,8 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 import type { World } from "#src/world/world.ts";
 
 /**
- * A post of a Facebook Page. Readers see the post from `publishedAt` on. Times are platform time in
- * Unix milliseconds.
+ * A post of a Facebook Page. Readers see the post from `publishedAt` on. Times are in Unix milliseconds of the
+ * simulator's clock.
  */
 export interface FacebookPost {
   /** Id of the Facebook post, in the form `<page>_<number>`. */

@@ -46,7 +46,7 @@ test("a fault rule matches a platform call if the rule names any of the operatio
   expect(firstMatch([fault({ operation: "delete" })], CALL)).toBeUndefined();
 });
 
-test("a fault rule that is used up no longer matches a call", () => {
+test("a fault rule that has affected as many requests as its field times says no longer matches a call", () => {
   const rules = [fault({ id: "used", remaining: 0 }), fault({ id: "next" })];
   expect(firstMatch(rules, CALL)?.id).toBe("next");
 });

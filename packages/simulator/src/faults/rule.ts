@@ -39,8 +39,8 @@ export type Operation = (typeof OPERATIONS)[number];
 export interface FaultRule {
   readonly platform: string;
   /**
-   * The calls to which the fault rule applies: an operation's name, or `METHOD /path` with `*`.
-   * Absent only for `stale_reads`.
+   * The calls to which the fault rule applies: an operation's name, or `METHOD /path` with `*`. Absent only in rules of
+   * the kind `stale_reads`.
    */
   readonly operation?: string;
   readonly mode: FaultMode;

@@ -5,7 +5,7 @@ export interface Field {
   readonly name: string;
   /** The modifiers of the field, for example `limit` with the value `5`. */
   readonly modifiers: ReadonlyMap<string, string>;
-  /** The fields inside the braces; empty when there are no braces. */
+  /** The fields in the braces after the field's name, as in `replies{id,text}`; empty without braces. */
   readonly fields: readonly Field[];
 }
 

@@ -15,7 +15,7 @@ import type { World } from "#src/world/world.ts";
 export interface ServeDeps {
   readonly world: World;
   readonly held: HeldCalls;
-  /** Aborted when the simulator stops, so that no delay of a response continues. */
+  /** This signal is aborted when the simulator stops, so that no delay of a response continues. */
   readonly stopping: AbortSignal;
   /** Receives each call, and the id of the called platform, before the platform handles the call. */
   readonly onCall?: ((platformId: string, call: Call) => void) | undefined;

@@ -101,7 +101,7 @@ async function push(uri: string, bytes: Buffer, headers: Fields = {}): Promise<A
   return { status: response.status, headers: response.headers, body };
 }
 
-test("an image post on the simulated Instagram is visible once its container is published, and the container cannot be published again", async () => {
+test("an image post on the simulated Instagram is visible as soon as its container is published, and the container cannot be published again", async () => {
   const container = idOf(await createImage({ caption: "Harbour #sea" }));
   expect(await status(container)).toBe("FINISHED");
   expect(await visible()).toEqual([]);

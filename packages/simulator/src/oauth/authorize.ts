@@ -33,7 +33,7 @@ function namesIn(text: string): readonly (string | undefined)[] {
 
 /** What the user chose on the OAuth approval page. */
 interface Decision {
-  /** Usernames of the selected accounts, separated by commas. */
+  /** Usernames of the accounts that the user selected, separated by commas. */
   readonly names: string;
   /** Scopes that the user deselected on the OAuth approval page. */
   readonly declined: readonly string[];

@@ -3,7 +3,7 @@ import { idOf } from "#src/telegram/parameters.ts";
 import type { Parameters } from "#src/telegram/parameters.ts";
 import type { Account } from "#src/world/accounts.ts";
 
-/** Ids of the topics that every simulated forum has. */
+/** Ids of the topics that every simulated Telegram group with topics has. */
 const TOPIC_IDS: ReadonlySet<number> = new Set([2, 3]);
 
 /**

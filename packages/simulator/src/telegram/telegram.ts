@@ -127,7 +127,7 @@ function newChatId({ accounts }: World): string {
   }
 }
 
-/** The simulated Telegram: the Bot API, for channels only. */
+/** The simulated Telegram: the Bot API, for channels and groups. */
 export function createTelegram(world: World): Platform {
   const network = createNetwork(world);
   const route = {

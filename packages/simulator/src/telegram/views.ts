@@ -27,7 +27,7 @@ function senderView(chat: Account, bot: Bot): Record<string, unknown> {
 export interface Sent {
   readonly chat: Account;
   readonly bot: Bot;
-  /** Id of the topic in a forum; undefined for a message outside of topics. */
+  /** Id of the topic in a Telegram group with topics; undefined for a message outside of topics. */
   readonly topicId: number | undefined;
 }
 

@@ -31,7 +31,7 @@ export const CATEGORIES: Readonly<Record<MediaCategory, CategoryRule>> = {
   },
 };
 
-/** Maximum width and maximum height of an image in pixels. */
+/** Maximum width and maximum height in pixels of an image that X accepts. */
 const MAX_IMAGE_SIDE = 8192;
 const MAX_GIF_WIDTH = 1280;
 const MAX_GIF_HEIGHT = 1080;

@@ -180,7 +180,7 @@ function finalize(network: XNetwork, xCall: XCall): Reply {
     segments: {},
     completedAt: now,
     expiresAt: now + MEDIA_LIFETIME_SECONDS * 1000,
-    // A GIF or video that is stored without `received` fails in X's processing.
+    // A GIF or video that is stored without `received` (its type and size) fails in X's processing.
     ...(isAsSaid && fault === undefined ? { received: found } : {}),
   });
   for (const name of names) {

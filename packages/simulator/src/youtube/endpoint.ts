@@ -56,8 +56,8 @@ export function requireParameter(query: URLSearchParams, name: string): string {
 }
 
 /**
- * Reads the query parameter `part` of a YouTube call. Refuses a call without a part, or with an
- * unknown part.
+ * Reads the query parameter `part` of a YouTube call, which names groups of fields such as `snippet`. Refuses a call
+ * without a part, or with an unknown part.
  */
 export function partsOf(query: URLSearchParams, known: readonly string[]): ReadonlySet<string> {
   const names = query.getAll("part").flatMap((value) => value.split(","));

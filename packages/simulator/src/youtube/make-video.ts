@@ -23,7 +23,7 @@ export function makeVideo(network: YoutubeNetwork, upload: Upload, now: number):
 
 interface VideoReply {
   readonly status: number;
-  /** Names of the parts of the YouTube video that the response contains. */
+  /** Names of the groups of fields (YouTube's parameter `part`) of the video that the response contains. */
   readonly parts: ReadonlySet<string>;
   readonly now: number;
 }

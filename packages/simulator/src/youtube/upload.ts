@@ -16,7 +16,9 @@ import type { Upload } from "#src/youtube/uploads.ts";
  */
 const CHUNK_BYTES = 256 * 1024;
 
-/** The parts of the YouTube video in the response to the last byte of an upload session. */
+/**
+ * The groups of fields (YouTube's parameter `part`) of the video in the response to the last byte of an upload session.
+ */
 const PARTS: ReadonlySet<string> = new Set(["snippet", "status"]);
 
 /** The response for a YouTube upload session that has expired or never existed. */

@@ -70,9 +70,7 @@ function fieldsOf(body: Fields, part: Part): Fields {
   return fields;
 }
 
-/**
- * Refuses a YouTube video resource unless its parts are the same as in the call's `part` parameter.
- */
+/** Refuses a YouTube video resource with a group of fields that the call's parameter `part` does not name. */
 function checkParts(body: Fields, parts: ReadonlySet<string>): void {
   checkNames(body, ["kind", "etag", "id", ...Object.keys(FIELDS)], "");
   for (const name of Object.keys(body)) {

@@ -24,7 +24,7 @@ export function etagOf(resource: unknown): string {
   return createHash("sha1").update(JSON.stringify(resource)).digest("base64url");
 }
 
-/** The `snippet` part of a YouTube video. */
+/** The group of fields `snippet` of a YouTube video, as the API returns it. */
 export function snippetView(
   { channel, createdAt, metadata }: Video,
   { channelTitle }: Pick<VideoContext, "channelTitle">,
@@ -59,7 +59,7 @@ function status(video: Video, { now }: VideoContext) {
   };
 }
 
-/** The `statistics` part of a YouTube video. All counters are strings. */
+/** The group of fields `statistics` of a YouTube video, as the API returns it. All counters are strings. */
 function statistics({ metrics, commentCount }: VideoContext) {
   return {
     viewCount: String(metrics.views ?? 0),
@@ -71,7 +71,7 @@ function statistics({ metrics, commentCount }: VideoContext) {
 
 const PROCESSING = { uploaded: "processing", processed: "succeeded", failed: "failed" } as const;
 
-/** A YouTube video with the requested parts, as the API returns it. */
+/** A YouTube video with the groups of fields that the call's parameter `part` names, as the API returns it. */
 export function videoView(video: Video, context: VideoContext, parts: ReadonlySet<string>) {
   const processingStatus = PROCESSING[uploadStatusOf(video, context.now)];
   return {

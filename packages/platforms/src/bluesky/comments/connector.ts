@@ -17,7 +17,10 @@ function toComment({ ref, comment }: ThreadReply, { hidden }: Threadgate): Platf
   return { ...comment, hidden: hidden.includes(ref.uri) };
 }
 
-/** Reads the thread again for every page; `after` is the position of the last comment of the previous page. */
+/**
+ * Returns a page of the direct replies to a Bluesky post. It reads the whole thread for every page; `after` is the
+ * position of the last reply on the previous page.
+ */
 async function listComments(
   baseUrl: string,
   account: AccountAccess,

@@ -5,7 +5,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { COLLECTION } from "../publishing/xrpc.ts";
 import { queryBluesky } from "../xrpc-result.ts";
 
-/** A reference to one version of a record. */
+/** A reference to one version of a Bluesky record. */
 export interface StrongRef {
   readonly uri: string;
   readonly cid: string;
@@ -76,7 +76,10 @@ function toReply(member: unknown, account: AccountAccess): ThreadReply | undefin
   return { ref, comment };
 }
 
-/** Returns the position of a reply in the list: a text that is greater for newer replies. */
+/**
+ * Returns the position of a reply in the list of replies to a post: a text that sorts newer replies higher. The position of
+ * the last reply on a page is the cursor of the next page.
+ */
 export function positionOf({ createdAt, id }: ThreadReply["comment"]): string {
   return `${String(Math.max(0, createdAt.getTime())).padStart(15, "0")}_${id}`;
 }

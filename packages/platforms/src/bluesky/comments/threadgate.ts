@@ -18,7 +18,7 @@ export interface Threadgate {
   readonly record: JsonObject | undefined;
   /** CID of the stored record, which a write must name to replace it; null when there is none. */
   readonly cid: string | null;
-  /** URIs of the hidden replies. */
+  /** URIs of the hidden replies of the thread. */
   readonly hidden: readonly string[];
 }
 

@@ -18,8 +18,8 @@ import { toResult } from "../xrpc-result.ts";
 const MAX_POSTS = 25;
 
 /**
- * A third of Bluesky's limit of 3,000 calls in five minutes. A Bluesky server counts calls by IP address (platforms reference
- * 7.2), so all accounts of an installation share the limit.
+ * The call budget for metrics: a third of Bluesky's limit of 3,000 calls in five minutes. A Bluesky server counts calls
+ * by IP address (platforms reference 7.2), so all accounts of an installation share the limit.
  */
 const BUDGET = { scope: "app", calls: 1000, windowMs: 5 * 60_000 } as const;
 

@@ -24,7 +24,7 @@ test("a mention in a Bluesky text stays plain text when its handle does not reso
   expect(features("ask @bob.example.com")).toEqual([]);
 });
 
-test("`#` with digits only, a lone `#` and a `#` inside a word are not tags, and a tag ends before punctuation", () => {
+test("`#` with digits only, a lone `#` and a `#` inside a word are not tags in a Bluesky text, and a tag ends before punctuation", () => {
   expect(features("#1 # a#b #ok! #日本語")).toEqual([
     ["#ok", "ok"],
     ["#日本語", "日本語"],

@@ -38,7 +38,8 @@ function findLinks(text: string): readonly Facet[] {
 
 function findTags(text: string): readonly Facet[] {
   return [...text.matchAll(TAG)].flatMap((match) => {
-    // The look-behind makes the time of the match linear: a match begins only at the start of a run of punctuation.
+    // The look-behind in this pattern for tags makes the time of the match linear: a match begins only at the start of
+    // a run of punctuation.
     const tag = (match[1] ?? "").replace(/(?<!\p{P})\p{P}+$/u, "");
     if (tag === "" || tag.length > MAX_TAG_LENGTH || /^\d+$/.test(tag)) return [];
     const index = toIndex(text, match.index, match.index + 1 + tag.length);

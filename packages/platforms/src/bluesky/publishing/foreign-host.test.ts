@@ -34,7 +34,7 @@ const BASE_URL = "http://unused.example.com";
 const signal = AbortSignal.timeout(10_000);
 const guard = { mayStillSend: () => true, timeoutMs: 5_000 };
 
-test("the Bluesky connector does not connect to a private address that an account states as its repository host", async () => {
+test("the Bluesky connector does not connect to a private address that an account names as its own Bluesky server", async () => {
   const visible = toRequest(BASE_URL, account, "com.atproto.repo.putRecord", {});
   expect(await sendOnce(visible, guard)).toMatchObject({ kind: "not_connected" });
   expect(await callPlatform(visible, signal)).toMatchObject({ kind: "no_answer" });
@@ -42,7 +42,10 @@ test("the Bluesky connector does not connect to a private address that an accoun
   expect(connections).toBe(0);
 });
 
-/** Calls the account's repository host in every way in which the Bluesky connector calls it, with these outbound settings. */
+/**
+ * Calls the account's own Bluesky server in every way in which the Bluesky connector calls it, with these outbound
+ * settings.
+ */
 async function callHost(env: Readonly<Record<string, string>>): Promise<readonly string[]> {
   limitForeignHosts(readOutboundRules(new EnvReader(env)));
   const visible = toRequest(BASE_URL, account, "com.atproto.repo.putRecord", {});
@@ -57,7 +60,7 @@ async function callHost(env: Readonly<Record<string, string>>): Promise<readonly
   }
 }
 
-test("the Bluesky connector connects to the repository host of an account only if OUTBOUND_ALLOW and OUTBOUND_DENY allow its address", async () => {
+test("the Bluesky connector connects to an account's own Bluesky server only if OUTBOUND_ALLOW and OUTBOUND_DENY allow the server's address", async () => {
   const { port } = new URL(account.attributes.pdsUrl ?? "");
   const OUTBOUND_ALLOW = `127.0.0.1:${port}`;
   const refused = ["not_connected", "no_answer", "unreadable"];
@@ -90,7 +93,7 @@ test.each([
     true,
   ],
 ])(
-  "isForeignHost of the Bluesky connector tells whether an account's repository is on a server of its owner: %s",
+  "isForeignHost of the Bluesky connector tells whether an account's repository is on a server of the account's owner: %s",
   (_what, pdsUrl, expected) => {
     const attributes = pdsUrl === undefined ? {} : { pdsUrl };
     expect(isOwnersHost({ ...account, attributes })).toBe(expected);

@@ -55,7 +55,7 @@ function decodeEntity(whole: string, decimal?: string, hex?: string, name?: stri
 
 function clean(text: string, maxLength: number): string {
   const decoded = text.replace(ENTITY, decodeEntity).toWellFormed().replaceAll(/\s+/g, " ").trim();
-  // Shortening can cut a character of two UTF-16 units in half. The remaining half at the end is removed.
+  // Shortening the text can cut a character of two UTF-16 units in half. The remaining half at the end is removed.
   return decoded.slice(0, maxLength).replace(/[\ud800-\udbff]$/, "");
 }
 
@@ -142,8 +142,8 @@ export async function fetchCard(
 }
 
 /**
- * Reads the picture of a link card. Without a picture that Bluesky accepts as it is, the card is shown without one.
- *
+ * Reads the picture of a link card. Returns undefined when Bluesky would not accept the picture unchanged; the card is
+ * then shown without a picture.
  * @throws The reason of `signal` when it is aborted.
  */
 export async function fetchCardImage(

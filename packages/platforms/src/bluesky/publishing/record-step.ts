@@ -48,7 +48,9 @@ function read({ record }: Handles): JsonObject | undefined {
   return record === undefined ? undefined : (JSON.parse(record) as JsonObject);
 }
 
-/** A prepared record, and the uploaded files that it references besides those of the post. */
+/**
+ * A prepared record, and the files that were uploaded for it in addition to the post's files: the link card's picture.
+ */
 interface PreparedRecord {
   readonly record: JsonObject;
   readonly handles: Handles;

@@ -40,7 +40,7 @@ interface VideoUpload extends VideoContext {
 }
 
 const MAX_RESTARTS = 1;
-/** Error names of a video job that report a failure of Bluesky's video service, not a fault of the video. */
+/** Error names of a video job that report a failure of Bluesky's video service, not an error in the video. */
 const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
 
 const NAME = "video";
@@ -101,7 +101,7 @@ function follow({ index }: VideoUpload, upload: Upload, job: Job): StepResult {
 }
 
 /**
- * Starts a video's upload again after Bluesky's video service lost it or failed. A second loss is treated as a fault of
+ * Starts a video's upload again after Bluesky's video service lost it or failed. A second loss counts as an error in
  * the video.
  */
 function restart(upload: Upload, message: string): StepWait | Failure {

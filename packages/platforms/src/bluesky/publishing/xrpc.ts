@@ -24,8 +24,9 @@ export function isForeign({ attributes }: AccountAccess): boolean {
 }
 
 /**
- * Whether the account's repository is neither on the configured host nor on one of Bluesky's own hosts. The DID document
- * of an account of `bsky.social` states one of the latter.
+ * Whether the account's repository is neither on the configured server nor on one of Bluesky's own servers, for example
+ * `morel.us-east.host.bsky.network`. The DID document of an account of `bsky.social` names one of Bluesky's own
+ * servers.
  */
 export function isOwnersHost({ attributes: { pdsUrl } }: AccountAccess): boolean {
   return pdsUrl !== undefined && !isBlueskysHost(pdsUrl);

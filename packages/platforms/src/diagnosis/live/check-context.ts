@@ -17,7 +17,7 @@ export interface LiveCheckStep {
   readonly tookMs: number;
 }
 
-/** What a step of a live check found, before the step's name and duration are known. */
+/** What a step of a live check found; the step's name and duration are added later. */
 export type StepFinding = Pick<LiveCheckStep, "status" | "found">;
 
 /** The post of a live check on the platform. */
@@ -69,7 +69,10 @@ export interface LiveCheckContext {
     | undefined;
   /** Maximum time in milliseconds for which a step of a live check waits for the platform. */
   readonly patienceMs: number;
-  /** Is aborted when the process stops. A post of the live check that is on the platform is deleted all the same. */
+  /**
+   * This signal is aborted when the process stops. A post of the live check that is on the platform is deleted all the
+   * same.
+   */
   readonly stopping: AbortSignal;
 }
 

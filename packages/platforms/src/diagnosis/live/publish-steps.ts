@@ -8,9 +8,9 @@ import type { LiveCall, LiveCheckContext, LivePost, StepFinding } from "./check-
 export interface Prepared {
   readonly finding: StepFinding;
   readonly handles: Handles;
-  /** Whether the platform definitely refused a step, so that the step made nothing. */
+  /** Whether the platform definitely refused a step, so that the step created nothing on the platform. */
   readonly isRefused?: boolean;
-  /** The post, if the preparation created it and it stays unpublished. */
+  /** The post of the live check, if the preparation created it and it stays unpublished. */
   readonly post?: LivePost;
 }
 
@@ -18,9 +18,9 @@ export interface Prepared {
 export interface Called {
   readonly finding: StepFinding;
   readonly call?: LiveCall;
-  /** The post, if the platform returned its id. */
+  /** The post of the live check, if the platform returned its id. */
   readonly post?: LivePost;
-  /** Values with which the connector asks for the id that the platform assigns later. */
+  /** Values with which the connector asks for the post's id, which the platform assigns later. */
   readonly askLater?: Handles;
 }
 

@@ -104,7 +104,7 @@ export async function lookAtUnpublished(
   return judge(verdict, undefined).finding;
 }
 
-/** Asks for the id of a post that the platform assigns later. */
+/** Asks the platform for the id of a published post to which it assigns the id only later. */
 export async function askForId(
   { connector, publication, stopping }: LiveCheckContext,
   askLater: Handles,

@@ -24,7 +24,10 @@ export async function recordFinding(
   return (await recordStep(context, name, async () => ({ finding: await run() }))).finding;
 }
 
-/** Records the post that a step has found, before the end of the step is recorded, so that a crash between them does not lose it. */
+/**
+ * Records the post that a step has found, before the end of the step is recorded, so that a crash between the two does
+ * not lose the post.
+ */
 export async function keepingPost<T extends { readonly post?: LivePost }>(
   { journal }: Journal,
   step: Promise<T>,

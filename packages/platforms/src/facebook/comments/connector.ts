@@ -17,7 +17,7 @@ function repliesPath(commentId: string): string {
   return `${encodeURIComponent(commentId)}/comments`;
 }
 
-/** A reply without an author may be the Page's own, because Facebook leaves authors out without a permission. */
+/** A reply without an author may be the Page's own, because Facebook shows authors only with a further permission. */
 function toReplyList({ externalId }: AccountAccess, commentId: string): ReplyList {
   return {
     path: repliesPath(commentId),

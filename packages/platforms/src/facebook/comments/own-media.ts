@@ -9,7 +9,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 
 const MISSING: Missing = { kind: "missing" };
 
-/** Returns the part of the id of a post or a comment that is its own number: `<page>_<post>`, `<post>_<comment>`. */
+/** Returns the last part of the id of a Facebook post (`<page>_<post>`) or comment (`<post>_<comment>`). */
 function numberOf(id: string): string {
   return id.split("_").at(-1) ?? "";
 }

@@ -17,9 +17,10 @@ export interface FacebookSettings extends GraphApi {
   /** URL of the host to which videos are uploaded, without the API version; absent = the URL of all other calls. */
   readonly videoBaseUrl?: string;
   /**
-   * Whether a Facebook post is created unpublished first (default). It is not verified that every Page accepts the flag
-   * that later publishes such a post. With `false`, a post is visible as soon as it is created; when Facebook's answer
-   * is lost, the Page's posts are searched for it. Videos and reels always have an id before they are visible.
+   * Whether a Facebook post is created unpublished first; absent = true. An installation decides this with the setting
+   * `FACEBOOK_TWO_PHASE`. It is not verified that every Page accepts the flag that later publishes such a post. With
+   * `false`, a post is visible as soon as it is created; when Facebook's answer is lost, the Page's posts are searched
+   * for it. Videos and reels always have an id before they are visible.
    */
   readonly isTwoPhase?: boolean;
 }
@@ -38,9 +39,10 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
 }
 
 /**
- * Facebook's publishing connector for Pages: every post is created unpublished, and one call with the stored id makes
- * it visible. This publishing call may be repeated. An unknown outcome is therefore resolved by reading the post or by
- * repeating the call.
+ * Facebook's publishing connector for Pages. Videos and reels, and with `isTwoPhase` all other posts, are created
+ * unpublished, and one call with the stored id makes them visible. This publishing call may be repeated, so an unknown
+ * outcome is resolved by reading the post or by repeating the call. Without `isTwoPhase`, the other posts are visible
+ * as soon as they are created.
  */
 export function createFacebookPublishingConnector(api: FacebookSettings): PublishingConnector {
   const isDirect = (kind: FacebookKind) => kind === "post" && api.isTwoPhase === false;

@@ -5,8 +5,8 @@ export type FacebookKind = "post" | "video" | "reel";
 
 const REEL = { minMs: 3000, maxMs: 90_000, minWidth: 540, minHeight: 960, ratio: 9 / 16 } as const;
 /**
- * Maximum difference between a video's ratio and the 9:16 of a Facebook reel. A difference is tolerated because encoders
- * round sizes up to whole blocks.
+ * Maximum difference between a video's aspect ratio and the 9:16 of a Facebook reel. A difference is tolerated because
+ * encoders round sizes up to whole blocks.
  */
 const RATIO_TOLERANCE = 0.02;
 

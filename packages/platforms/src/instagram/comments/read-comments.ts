@@ -16,7 +16,9 @@ export const UNREADABLE = platformUnavailable(
   "Instagram's answer contains a comment that is unreadable",
 );
 
-/** Instagram has no field for the number of replies. */
+/**
+ * Instagram has no field for the number of replies, so the replies in its answer are counted; null when there are more.
+ */
 function countReplies(entry: unknown): number | null {
   const replies = object(entry, "replies");
   return text(object(replies, "paging"), "next") === undefined

@@ -13,11 +13,17 @@ import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** Maximum number of pages of posts to read: 50 posts a day for the week in which metrics of a post are refreshed. */
+/**
+ * Maximum number of pages that are read of the list of an account's posts. They hold 50 posts a day for the week in
+ * which metrics of a post are refreshed; older posts are not found.
+ */
 const MAX_PAGES = 14;
 
 const MISSING: MetricsReading = { kind: "missing" };
-/** This error code concerns only one post. A code that concerns the account would pause the metrics of all its posts. */
+/**
+ * The result for a post that is not on the pages of Instagram's list that were read. Its error code concerns only the
+ * post; a code that concerns the account would pause the metrics of all its posts.
+ */
 const TOO_OLD: MetricsReading = {
   kind: "refused",
   code: "content_rejected",
@@ -28,7 +34,7 @@ const TOO_OLD: MetricsReading = {
 interface Query {
   readonly ids: readonly string[];
   readonly source: MetricsSource;
-  /** Called before each call, with the number of posts for which it asks. */
+  /** Function that is called before each platform call, with the number of posts that the call reads. */
   readonly onCall: (posts: number) => void;
 }
 

@@ -18,8 +18,9 @@ import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { listMedia, readMedia } from "./media.ts";
 
 /**
- * Returns the path of the call that sends a private reply; it names the sender. With Facebook Login the Page sends the
- * messages, and Meta refuses the id of the Instagram account; with Instagram Login the account itself sends them.
+ * Returns the path of the call that sends a private reply; the path names the sender. With Facebook Login the Page
+ * sends the messages, and Meta refuses the id of the Instagram account; with Instagram Login the account itself sends
+ * them.
  */
 function messagesPath(account: AccountAccess): string {
   const { externalId, attributes } = account;
@@ -42,9 +43,9 @@ async function readState(
 }
 
 /**
- * Allows the call to be repeated once its deadline has passed. Instagram does not say whether a comment has a private
- * reply, but it accepts only one per comment and refuses a second one as a duplicate. So a repeated call cannot send a
- * second message, even if the first one takes effect late.
+ * Allows the call that sends a private reply to be repeated after its deadline. Instagram does not say whether a
+ * comment has a private reply, but it accepts only one per comment and refuses a second one as a duplicate. So a
+ * repeated call cannot send a second message, even if the first one takes effect late.
  */
 function judge(call: UnknownCall): Verdict {
   const remainingMs = -elapsedMs(call);

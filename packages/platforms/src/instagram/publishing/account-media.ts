@@ -50,7 +50,7 @@ export async function listAccountMedia(
     if (answer.kind === "no_answer" || answer.status !== 200) return undefined;
     if (!Array.isArray(answer.json?.data)) return undefined;
     const entries = list(answer.json, "data").map(toAccountMedia);
-    // A post whose time cannot be read is kept, because it may be the post that is searched for.
+    // A post whose time cannot be read stays in the list, because it may be the post that is searched for.
     found.push(...entries.filter(({ createdAt }) => !(createdAt < since.getTime())));
     const isOver = entries.some(({ createdAt }) => createdAt < since.getTime());
     const paging = object(answer.json, "paging");

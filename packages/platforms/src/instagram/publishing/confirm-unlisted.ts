@@ -17,7 +17,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
 
-/** The list may still show a post that an earlier deletion removed, so the deletion is repeated. */
+/** Instagram's list may still show a post that an earlier deletion removed, so the deletion is repeated. */
 const LISTED: DeletionOutcome = {
   kind: "retryable",
   code: "permission_missing",
@@ -51,7 +51,9 @@ async function readAnother(
   return other === undefined ? undefined : await readListedAlone(api, account, other, signal);
 }
 
-/** Returns what a page of the list proves about a deleted post; undefined = the next page may contain the post. */
+/**
+ * Returns what a page of Instagram's list proves about a deleted post; undefined = the next page may contain the post.
+ */
 function judgePage({ posts, after }: MediaPage, id: string): DeletionOutcome | undefined {
   if (posts.some((post) => text(post, "id") === id)) return LISTED;
   return after === undefined ? { kind: "deleted" } : undefined;

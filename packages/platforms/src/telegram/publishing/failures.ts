@@ -32,8 +32,8 @@ function toCode(status: number, description: string): TargetErrorCode {
 }
 
 /**
- * Maps an answer of Telegram's Bot API with `ok: false` to a failure (platforms reference 6.7). The Bot API refused the
- * call, so no message was sent.
+ * Maps an answer of Telegram's Bot API with `ok: false` to a failure (platforms reference 6.7). With `ok: false` the
+ * Bot API has refused the call, so no message was sent.
  */
 export function toFailure(answer: PlatformAnswer): Failure {
   const message = shorten(text(answer.json, "description"));

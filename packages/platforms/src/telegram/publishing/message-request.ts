@@ -58,7 +58,7 @@ function captionFields(publication: Publication): Fields {
   return text === "" ? {} : { caption: text, ...formatFields(publication) };
 }
 
-/** Returns the chat, and whether its members get the post without a sound. */
+/** Returns the parameters that name the Telegram chat and say whether its members get the post without a sound. */
 function deliveryFields({ externalId, settings }: Publication): Fields {
   const { silent } = readSettings("telegram", settings);
   return { ...toChatFields(externalId), ...(silent ? { disable_notification: true } : {}) };

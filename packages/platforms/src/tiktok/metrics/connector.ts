@@ -10,8 +10,9 @@ import { toStepFailure } from "../publishing/failures.ts";
 const MAX_POSTS = 20;
 
 /**
- * A fifth of TikTok's limit of 600 calls a minute (developers.tiktok.com/doc/tiktok-api-v2-rate-limit, 2026-08-04). The page
- * does not say whether the limit is for one user or the whole app, so it is assumed for the whole app.
+ * The call budget for metrics: a fifth of TikTok's limit of 600 calls a minute
+ * (developers.tiktok.com/doc/tiktok-api-v2-rate-limit, 2026-08-04). The page does not say whether the limit is for one
+ * user or the whole app, so it is assumed for the whole app.
  */
 const BUDGET = { scope: "app", calls: 120, windowMs: 60_000 } as const;
 

@@ -3,7 +3,7 @@ import type { Handles } from "#src/publishing/handles.ts";
 /** How a video is divided for the upload to TikTok. */
 export interface ChunkPlan {
   readonly chunkBytes: number;
-  /** The last chunk also contains the bytes that do not fill a chunk of their own. */
+  /** The last chunk of the video also contains the bytes that do not fill a chunk of their own. */
   readonly chunkCount: number;
 }
 

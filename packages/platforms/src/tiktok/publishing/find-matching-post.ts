@@ -57,7 +57,7 @@ async function listSince(
     const data = dataOf(await ask(access, `video/list/?fields=${FIELDS}`, body, signal));
     if (data === undefined) return undefined;
     const found = list(data, "videos").map(toEntry);
-    // A post whose time cannot be read is kept, because it may be the post that is searched for.
+    // A post whose time cannot be read stays in the list, because it may be the post that is searched for.
     const recent = found.filter(({ createdAtMs }) => !(createdAtMs < sinceMs));
     entries.push(...recent);
     if (data.has_more !== true || recent.length < found.length) return entries;

@@ -30,8 +30,8 @@ function toPostId(ids: readonly unknown[]): string | null {
 }
 
 /**
- * Reads the status of a publication with `POST /v2/post/publish/status/fetch/` (platforms reference 4.1). TikTok itself
- * spells the field name `publicaly`.
+ * Reads the status of a publication with `POST /v2/post/publish/status/fetch/` (platforms reference 4.1). One field
+ * name of the answer contains `publicaly`, as TikTok spells it.
  */
 export async function fetchStatus(
   access: TiktokAccess,

@@ -156,7 +156,7 @@ async function onChunk(
   }
 }
 
-/** Asks TikTok how many bytes of the video have arrived, after an earlier answer was lost. */
+/** Asks TikTok how many bytes of the video have arrived, after TikTok's answer to a chunk was lost. */
 async function catchUp(context: VideoUpload, upload: Upload): Promise<StepResult> {
   const status = await fetchStatus(context, upload.publishId, context.signal);
   if (status.kind !== "status") return toStepFailure(status.answer);

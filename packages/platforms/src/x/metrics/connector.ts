@@ -11,8 +11,8 @@ import { toRepeatableFailure } from "../publishing/failures.ts";
 const MAX_POSTS = 100;
 
 /**
- * X charges for every post that is read and allows an app 3 million posts a month (platforms reference 2.2). These are 2.9
- * million posts in 30 days. The limit per user, 5,000 calls in 15 minutes, is far higher.
+ * X charges for every post that is read and allows an app 3 million posts a month (platforms reference 2.2). The call
+ * budget for metrics allows 2.9 million posts in 30 days. The limit per user, 5,000 calls in 15 minutes, is far higher.
  */
 const BUDGET = { scope: "app", calls: 1_000, windowMs: 15 * 60_000, isPerPost: true } as const;
 

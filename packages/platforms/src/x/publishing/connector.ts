@@ -32,7 +32,7 @@ function toSteps(baseUrl: string, file: PublicationMedia, index: number): readon
   return isDescribed(file) ? [upload, createAltTextStep(baseUrl, index)] : [upload];
 }
 
-/** X's names of who may reply to a post; X takes no value for everyone. */
+/** X's values for who may reply to a post; X has no value for everyone. */
 const REPLY_SETTINGS = {
   everyone: {},
   following: { reply_settings: "following" },

@@ -11,7 +11,7 @@ import {
   type TimelineEntry,
 } from "./timeline.ts";
 
-/** The posts in X's timeline: all of them, and those that no other Postrider post owns. */
+/** The posts in X's timeline: `all` of them, and `unowned`, those that are not stored as another Postrider post. */
 interface Entries {
   readonly all: readonly TimelineEntry[];
   readonly unowned: readonly TimelineEntry[];

@@ -29,8 +29,8 @@ export interface TimelineEntry {
 function toShortLinks(entities: unknown): readonly ShortLink[] {
   return list(entities, "urls").map((url) => ({
     url: text(url, "url") ?? "",
-    // `expanded_url` is the URL as it was posted. `unwound_url` is the target of its redirects; different posted URLs may have
-    // the same target.
+    // In a link of a post on X, `expanded_url` is the URL as it was posted, and `unwound_url` the target of its
+    // redirects; different posted URLs may have the same target.
     expandedUrl: text(url, "expanded_url") ?? text(url, "unwound_url") ?? "",
     isMedia: text(url, "media_key") !== undefined,
   }));

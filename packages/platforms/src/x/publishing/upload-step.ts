@@ -54,7 +54,7 @@ function next(index: number, upload: Upload, afterMs = 0): StepWait {
   return runAgain(toHandle(index, upload), afterMs);
 }
 
-/** Starts a file's upload to X again after X has lost it. A second loss is treated as a fault of the file. */
+/** Starts a file's upload to X again after X has lost it. A second loss counts as an error in the file. */
 function restart(index: number, upload: Upload, answer: PlatformAnswer): StepWait | Failure {
   if (upload.restarts >= MAX_RESTARTS)
     return { kind: "refused", code: "media_rejected", message: toUploadFailure(answer).message };

@@ -30,7 +30,7 @@ export class CommentFeed {
   #token: PageToken;
   #nextToken: PageToken;
 
-  /** @param isSeen Whether an earlier page that Postrider returned contains a comment. */
+  /** @param isSeen Returns whether the given comment was on an earlier page that Postrider returned. */
   constructor(
     { baseUrl, account, videoId }: FeedSource,
     { status, token }: { readonly status: Status; readonly token: PageToken },
@@ -83,7 +83,7 @@ export class CommentFeed {
       .filter((comment) => !this.#isSeen(comment));
   }
 
-  /** The newest comment that was not taken yet; undefined at the end of the list. */
+  /** The newest comment of this list that Postrider has not returned yet; undefined at the end of the list. */
   get head(): PlatformComment | undefined {
     return this.#comments[0];
   }

@@ -15,7 +15,9 @@ const RESOURCES = [
   { path: "comments", parse: (resource: unknown) => toVideoComment(resource, null) },
 ] as const;
 
-/** Reads a top-level comment. YouTube states the channel of the video with it, which must be the account's. */
+/**
+ * Reads a top-level comment. With the comment, YouTube states the channel of the video, which must be the account's.
+ */
 export async function readComment(
   baseUrl: string,
   account: AccountAccess,

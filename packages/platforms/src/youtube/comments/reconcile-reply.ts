@@ -50,7 +50,9 @@ async function readReplies(
   return { verdict: repeatLook(call) };
 }
 
-/** Whether the account wrote a reply with the text of the request since shortly before the call. */
+/**
+ * Whether the account wrote a reply with the text of the request since shortly before the call that sends the reply.
+ */
 function isSameReply(
   resource: unknown,
   { externalId }: AccountAccess,

@@ -11,8 +11,8 @@ import { toStepFailure } from "../publishing/failures.ts";
 const MAX_POSTS = 50;
 
 /**
- * A project has 10,000 units a day for everything except uploads, and a call costs one unit (quota page, 2026-09-11). These
- * calls use at most 2,400 units a day.
+ * A project has 10,000 units a day for everything except uploads, and a call costs one unit (quota page, 2026-09-11).
+ * The call budget for metrics allows at most 2,400 units a day.
  */
 const BUDGET = { scope: "app", calls: 100, windowMs: 3_600_000 } as const;
 

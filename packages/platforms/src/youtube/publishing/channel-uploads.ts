@@ -29,8 +29,8 @@ function openApi(baseUrl: string, { accessToken }: Publication, signal: AbortSig
     const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
     if (answer.kind === "no_answer") return { failure: "unreadable" };
     if (answer.status === 200 && answer.json !== undefined) return { json: answer.json };
-    // YouTube has no uploads playlist for a channel without uploads, so this answer means that the channel has no
-    // videos.
+    // YouTube has no uploads playlist for a channel without uploads, so the error `playlistNotFound` means that the
+    // channel has no videos.
     if (reasonOf(answer) === "playlistNotFound") return { json: { items: [] } };
     const isRefused = answer.status === 403 && PERMISSION_REASONS.has(reasonOf(answer));
     return { failure: isRefused ? "refused" : "unreadable" };
@@ -66,7 +66,7 @@ async function readItems(
     });
     if ("failure" in answer) return answer;
     const items = list(answer.json, "items");
-    // A video whose time cannot be read is kept, because it may be the video that is searched for.
+    // A video whose time cannot be read stays in the list, because it may be the video that is searched for.
     found.push(...items.filter((item) => !(publishedAt(item) < since)));
     pageToken = text(answer.json, "nextPageToken");
     if (pageToken === undefined || items.some((item) => publishedAt(item) < since)) return found;

@@ -19,7 +19,7 @@ function timeOfDayMs(now: Date): number {
 /** Returns the milliseconds until the next midnight in California, when Google resets its daily quotas. */
 export function msUntilPacificMidnight(now: Date): number {
   const guessMs = DAY_MS - timeOfDayMs(now);
-  // On the day of a clock change, the first estimate of midnight is wrong by one hour and is corrected.
+  // On a day on which the clocks change, the first estimate of midnight is wrong by one hour and is corrected.
   const offMs = timeOfDayMs(new Date(now.getTime() + guessMs));
   return offMs > DAY_MS / 2 ? guessMs + (DAY_MS - offMs) : guessMs - offMs;
 }
