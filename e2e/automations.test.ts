@@ -404,7 +404,7 @@ describe("while the operator allows the sending of private replies:", () => {
     const job = await tenant.api.call<Job>("POST", JOBS, { body });
     expect(job.body).toMatchObject({ status: "completed", counts: { prepared: 1 } });
 
-    // The second rule finds a later comment, so Postrider has polled the comment before it too.
+    // The poll that finds this newer comment for the second rule has also found the older comments.
     const witness = await activeRule(tenant, media.accountId, { keywords: ["witness"] });
     await comment(system, media, "witness");
     await whenRuns(tenant, witness, 1);

@@ -358,7 +358,7 @@ describe("an installation that requests only the permissions for publishing:", (
     });
   });
 
-  test("comments on a platform that has no permissions for comments can be read", async () => {
+  test("comments can be read on a platform that needs no separate permission for reading comments", async () => {
     const owner = await openTenant(plain);
     const media = await publishOn(owner, "bluesky");
     expect((await list(media, "", owner.api)).status).toBe(200);

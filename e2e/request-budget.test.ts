@@ -6,7 +6,7 @@ import { openTenant } from "./support/tenant.ts";
 const PER_MINUTE = 600;
 /** Number of requests in flight, over both gateways. */
 const CLIENTS = 32;
-/** How long all clients continue to send requests after the first one is refused, in milliseconds. */
+/** How long all clients continue to send requests after the gateway has refused a request for the first time, in milliseconds. */
 const SPELL_MS = 3_000;
 /** Maximum share of the request budget that may stay unused. */
 const MAX_UNUSED_SHARE = 0.01;

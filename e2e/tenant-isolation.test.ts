@@ -22,7 +22,7 @@ import {
 } from "./support/tenant-matrix/places.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
-/** Part of every text of the other workspace, by which an answer with its data is recognised. */
+/** A text that all data of the other workspace contain. An answer that contains it shows data of the other workspace. */
 const MARK = `theirs-${randomBytes(9).toString("hex")}`;
 
 let system: System;
@@ -153,7 +153,7 @@ describe("handlers that ignore the workspace:", () => {
     expect(problems).toContainEqual(`getPost path:id ${their.posts.draft}: showed ${MARK}`);
   });
 
-  test("the test of workspace isolation detects an API handler that changes another workspace and answers 404", async () => {
+  test("the test of workspace isolation detects an API handler that changes data of another workspace although it answers 404", async () => {
     const problems = await planted("deletePost", async ({ method, path }) => {
       if (method === "DELETE")
         await sql()`
