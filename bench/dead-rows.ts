@@ -1,8 +1,9 @@
 /**
  * Measures how long the polls of the outbox, of the scheduler and of delivery take while a long snapshot, for example of a
- * backup, keeps 300,000 old rows of each kind in the database: deleted events, posts whose publishing has started, published targets,
- * deleted targets, and answered requests for the post ids of published targets. Each poll is measured once from the beginning of its index, and once
- * from its floor, the smallest key that waiting work can have, if it has one. Prints a Markdown table.
+ * backup, keeps 300,000 old rows of each kind in the database: deleted events, posts whose publishing has started, published
+ * targets, deleted targets, and answered requests for the post ids of published targets. Each poll is measured once from the
+ * beginning of its index, and once from its floor, the smallest key that waiting work can have, if it has one. Prints a Markdown
+ * table.
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";

@@ -17,7 +17,7 @@ function nextDate(): string {
 /** Webhook endpoints that run in a separate process and record when each event arrives. */
 export interface Sink {
   readonly url: string;
-  /** Returns when each event arrived since the last call, by path and sequence of the event. */
+  /** Returns when each event arrived since the last call, by path and sequence number of the event. */
   takeArrivals(): Promise<ReadonlyMap<string, number>>;
   /** Makes these endpoints, and no others, leave requests without an answer. */
   hang(paths: readonly string[]): Promise<void>;
@@ -107,8 +107,8 @@ export async function openSource(
 }
 
 /**
- * Reschedules the post of an `EventSource`, and returns the sequence of the event and when the change was accepted; undefined
- * when an overloaded system refused the change.
+ * Reschedules the post of an `EventSource`, and returns the sequence number of the event and when the change was accepted;
+ * undefined when an overloaded system refused the change.
  */
 export async function reschedule(
   system: BenchSystem,

@@ -231,7 +231,7 @@ test("every example of a request on the docs page is accepted when its ids are f
       for (const [name, { value }] of Object.entries(
         requestBody?.content["application/json"]?.examples ?? {},
       )) {
-        // Another test of the docs page sends the examples of these two operations, so they are skipped here.
+        // Another test of the docs page sends the examples of POST /posts and POST /posts/validate, so they are skipped here.
         if (["createPost", "validatePost"].includes(operationId)) continue;
         const filled = (await fill[operationId]?.()) ?? {};
         const path = template

@@ -194,7 +194,7 @@ test.each(Object.keys(PROMISED))(
   },
 );
 
-test("the delivery service exposes the size of each of its three connection pools", async () => {
+test("a metric of the delivery service shows the size of each of its three pools of database connections", async () => {
   const { samples = [] } = (await readExpositions(system)).get("delivery") ?? {};
 
   const sizes = samples.filter(({ name }) => name === "database_pool_size");
