@@ -30,7 +30,7 @@ export async function refreshIdleBatch({
     } catch (error) {
       logger.warn(
         { err: error, accountId, platform },
-        "the tokens of an idle account could not be refreshed; the refresh is tried again in an hour",
+        "the tokens of an account that no post has used for a long time could not be refreshed; the refresh is tried again in an hour",
       );
     }
   }
@@ -48,7 +48,7 @@ export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop
     onError: (error) =>
       deps.logger.error(
         { err: error },
-        "the list of idle accounts that are due for a token refresh could not be read; the job tries again",
+        "the list of accounts that no post has used for a long time, and whose tokens must be refreshed, could not be read; the job tries again",
       ),
   });
 }
