@@ -7,7 +7,7 @@ const SLOW = "**/*.slow.test.ts";
 
 /**
  * The test projects run one after the other, because their tests start processes that would disturb the timing of other
- * tests. Only the integration and slow tests run at the same time, because they need the same. A failed test is not
+ * tests. Only the integration and slow tests run at the same time, because both use a Postgres test server. A failed test is not
  * retried.
  */
 export default defineConfig({
@@ -97,7 +97,7 @@ export default defineConfig({
       {
         extends: true,
         test: {
-          // These tests need programs of others, such as generators of clients, which are not installed with the other
+          // These tests need third-party programs, such as generators of clients, which are not installed with the other
           // packages. Run them with `npm run test:third-party`.
           name: "third-party",
           include: ["e2e/third-party/*.test.ts", "e2e/client-examples.test.ts"],

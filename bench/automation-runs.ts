@@ -29,7 +29,7 @@ const rules = await sql<{ id: string }[]>`
   from generate_series(0, ${OTHER_RULES}::int) as number
   returning id`;
 const ruleIds = rules.map(({ id }) => id);
-// One automation run in 11 belongs to another rule than the first one; one in 100 has failed, one in 100,000 waits.
+// Ten of 11 automation runs belong to one rule, the others to 20 rules; one run in 100 has failed, one in 100,000 waits.
 await sql`
   insert into automation_runs (id, workspace_id, account_id, rule_id, comment_id, media_id, status, reason, created_at)
   select

@@ -1,8 +1,9 @@
 /**
  * Measures how long the polls of the outbox, of the scheduler and of delivery take while a long snapshot, for example of a
- * backup, keeps 300,000 old rows of each kind in the database: deleted events, posts whose publishing has started, published targets,
- * deleted targets, and answered questions for post ids. Each poll is measured once from the beginning of its index, and once
- * from its floor, the smallest key that waiting work can have, if it has one. Prints a Markdown table.
+ * backup, keeps 300,000 old rows of each kind in the database: deleted events, posts whose publishing has started, published
+ * targets, deleted targets, and answered requests for the post ids of published targets. Each poll is measured once from the
+ * beginning of its index, and once from its floor, the smallest key that waiting work can have, if it has one. Prints a Markdown
+ * table.
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -27,7 +28,7 @@ import { MIGRATIONS } from "../services/posts/src/config.ts";
 import { nextDue } from "../services/posts/src/db/due-posts.ts";
 import { percentile } from "./measure.ts";
 
-/** Number of old rows of each kind (events, posts, targets, answered questions); the first argument of the command. */
+/** Number of old rows of each kind (events, posts, targets, answered requests for post ids); the command's first argument. */
 const ROWS = Number(process.argv[2] ?? 300_000);
 const BATCH_ROWS = 500;
 const ACCOUNTS = 500;
@@ -142,7 +143,7 @@ async function publishTargets(): Promise<void> {
   await delivery`update account_queues set publish_at = null`;
 }
 
-/** Deletes ROWS targets, and answers as many questions for post ids. */
+/** Records ROWS targets as deleted, and ROWS requests for the post id of a published target as answered by the platform. */
 async function deleteTargets(): Promise<void> {
   await delivery.begin(async (tx) => {
     await tx`set local statement_timeout = 0`;

@@ -19,7 +19,7 @@ const MINUTES = Number(process.argv[3] ?? 120);
 const FILE = process.argv[4];
 const SAMPLE_MS = 15_000;
 const READS_PER_SAMPLE = 15;
-/** Part of the run before the measurement of memory growth begins: until then caches fill and code is compiled. */
+/** Fraction of the run after which the measurement of memory growth begins: before that, caches fill and code is compiled. */
 const WARM_UP_SHARE = 0.1;
 /** Maximum number of targets that are not published yet, as seconds of load. The load pauses while there are more. */
 const MAX_BACKLOG_SECONDS = 20;

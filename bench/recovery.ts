@@ -25,12 +25,12 @@ const SAMPLE_MS = 1000 / SAMPLES_PER_SECOND;
 const GIVE_UP_MS = 400_000;
 /** Length of the time over which a rate of publishing is averaged, in seconds. */
 const WINDOW = 5;
-/** Part of the rate without kills that counts as full speed again. */
+/** Posts are published at full speed again when the rate of publishing is at least this fraction of the rate without kills. */
 const FULL_SPEED = 0.9;
 const ACCOUNTS = 60;
 /**
- * Factor for the waits before a platform is searched for a post whose response was lost, 10 minutes in all. Simulated platforms
- * show a post at once, so that a short wait is safe.
+ * Factor that shortens the waits before a platform is searched for a post whose response was lost. Unshortened, they are 10
+ * minutes in all. Simulated platforms show a post at once, so a short wait is safe.
  */
 const RECONCILE_TIME_SCALE = "0.02";
 /** Platforms on which Postrider can look up whether a post exists whose answer was lost. */
@@ -43,8 +43,8 @@ interface Counts {
   /** Number of targets that are neither published nor failed, except those that `cutOff` counts. */
   readonly open: number;
   /**
-   * Number of targets whose process was probably killed during the publishing call. They wait for the end of the call's time and
-   * for the search on the platform, whatever the speed.
+   * Number of targets whose process was probably killed during the publishing call. They wait until the time limit of that call
+   * has passed and the platform was searched for the post, however fast other targets are published.
    */
   readonly cutOff: number;
   readonly other: number;
@@ -113,7 +113,7 @@ async function preparePosts(): Promise<(label: string) => (number: number) => Lo
   });
 }
 
-/** Publishes at the given rate during `work`, and returns the number of accepted targets. */
+/** Creates posts with `TARGETS_PER_SECOND` targets per second during `work`, and returns the number of accepted targets. */
 async function publishDuring(
   label: string,
   post: (label: string) => (number: number) => LoadPost,
@@ -129,7 +129,7 @@ async function publishDuring(
   return load.accepted;
 }
 
-/** Waits until every target has ended. Returns the counts of each half second since `since`. */
+/** Waits until every target has ended, and counts the targets every half second. The times of the counts begin at `since`. */
 async function watchDrain(since: number): Promise<readonly Counts[]> {
   const samples: Counts[] = [];
   for (;;) {
@@ -150,8 +150,8 @@ function rateAt(samples: readonly Counts[], index: number): number {
 }
 
 /**
- * Returns the first second from which on, until no target is open, the targets are published on average as fast as without
- * kills.
+ * Returns the time in seconds at which publishing is at full speed again: from then until no target is open, its average rate
+ * is at least `FULL_SPEED` times the rate without kills.
  */
 function findRecovery(samples: readonly Counts[], baseline: number): number {
   const end = samples.find(({ open }) => open === 0) ?? samples.at(-1);

@@ -16,7 +16,7 @@ export interface TargetLoadOptions {
   readonly post: (number: number) => LoadPost;
 }
 
-/** Posts that are created at a fixed rate until the load is disposed of, which waits until each is accepted. */
+/** A load that creates posts at a fixed rate. Disposing of it stops the load and waits until every created post is accepted. */
 export interface TargetLoad extends AsyncDisposable {
   /** Number of targets of the posts that the gateway has accepted. */
   readonly accepted: number;

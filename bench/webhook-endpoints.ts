@@ -8,16 +8,16 @@ const NO_LIMIT = "100000000";
 const FAR_MS = Date.now() + 60 * 86_400_000;
 let dates = 0;
 
-/** Returns a date at which no post becomes due during the benchmark. Each call returns another one, so that it is a change. */
+/** Returns a date after the end of the benchmark, so that no post becomes due. Each call returns a later date. */
 function nextDate(): string {
   dates += 1;
   return new Date(FAR_MS + dates * 1_000).toISOString();
 }
 
-/** Endpoints in a process of their own, and the times at which events arrived at them. */
+/** Webhook endpoints that run in a separate process and record when each event arrives. */
 export interface Sink {
   readonly url: string;
-  /** Returns when each event arrived since the last call, by path and sequence of the event. */
+  /** Returns when each event arrived since the last call, by path and sequence number of the event. */
   takeArrivals(): Promise<ReadonlyMap<string, number>>;
   /** Makes these endpoints, and no others, leave requests without an answer. */
   hang(paths: readonly string[]): Promise<void>;
@@ -107,8 +107,8 @@ export async function openSource(
 }
 
 /**
- * Reschedules the post of an `EventSource`, and returns the sequence of the event and when the change was accepted; undefined
- * when an overloaded system refused the change.
+ * Reschedules the post of an `EventSource`, and returns the sequence number of the event and when the change was accepted;
+ * undefined when an overloaded system refused the change.
  */
 export async function reschedule(
   system: BenchSystem,

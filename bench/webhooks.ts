@@ -61,7 +61,7 @@ interface Latency {
   readonly samples: readonly number[];
 }
 
-/** Changes posts so that `perSecond` deliveries go out; measures the times from acceptance to each arrival at `paths`. */
+/** Reschedules posts so that `perSecond` deliveries go out. Measures how long after each change its event arrives at `paths`. */
 async function measureLatency(perSecond: number, paths: ReadonlySet<string>): Promise<Latency> {
   const accepted: { source: EventSource; sequence: number; at: number }[] = [];
   const running: Promise<unknown>[] = [];
@@ -99,7 +99,7 @@ async function measureLatency(perSecond: number, paths: ReadonlySet<string>): Pr
   };
 }
 
-/** Publishes a backlog of events at once, each to `endpoints` endpoints, and returns a row with rate and cost. */
+/** Sends many events at once, each to `endpoints` endpoints. Returns a table row with the rate and the CPU time per delivery. */
 async function measureThroughput(type: string, endpoints: number): Promise<string> {
   const before = await readCounters(system.local, sql);
   const startedAt = performance.now();

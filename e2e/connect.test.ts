@@ -57,7 +57,7 @@ async function beginConnect(platform: string) {
   return { command, link };
 }
 
-/** The kind of page that the browser shows, which the pages name in the attribute `data-page`. */
+/** Returns the name of the Postrider page that the browser shows, from the attribute `data-page` of the page. */
 const kindOf = (page: Page) => page.locator("main").getAttribute("data-page");
 
 /** Clicks through from the page of the connect link to the authorization page of the platform. */

@@ -34,7 +34,7 @@ async function postrider(...words: readonly string[]): Promise<Ended> {
   });
 }
 
-test("`postrider doctor config` finds no fault in a running installation, and warns only about the private address of its gateway", async () => {
+test("`postrider doctor config` reports no failed check of a running installation, and warns only about the private address of its gateway", async () => {
   const { exitCode, stdout, stderr } = await postrider("doctor", "config");
   const lines = stdout.trimEnd().split("\n");
   const { baseUrl } = system.local();

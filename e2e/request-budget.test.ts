@@ -9,7 +9,7 @@ const PER_MINUTE = 600;
 const CLIENTS = 8;
 /** How long a client waits after a refusal, in ms. All clients together still send far more than the rate limit. */
 const PAUSE_MS = 50;
-/** How long all clients continue to send requests after the first one is refused, in milliseconds. */
+/** How long all clients continue to send requests after the gateway has refused a request for the first time, in milliseconds. */
 const SPELL_MS = 3_000;
 /** Maximum share of the request budget that may stay unused. */
 const MAX_UNUSED_SHARE = 0.01;

@@ -195,7 +195,7 @@ test("a webhook delivery whose attempts all failed has the status failed, and a 
   await revoke(id);
 });
 
-test("a paused webhook subscription receives the events of the pause after it is resumed", async () => {
+test("a webhook subscription that was paused and resumed receives the events that occurred while it was paused", async () => {
   const { id } = await subscribe(`${receiver.url}/paused`, ["post.deleted"]);
   await receiver.whenEvent("/paused", "webhook.test");
   await tenant.api.call("PATCH", `/webhooks/${id}`, { body: { status: "paused" } });

@@ -28,7 +28,7 @@ test.each(Object.entries(CONSUMED_TOPICS))(
   },
 );
 
-test("each domain whose events have a contract has a Kafka topic", () => {
+test("each folder of proto/postrider that defines events has one Kafka topic, and no other Kafka topic exists", () => {
   const folder = join(import.meta.dirname, "../proto/postrider");
   const domains = globSync("*/v1/*_events.proto", { cwd: folder }).map((file) =>
     file.slice(0, file.indexOf("/")),

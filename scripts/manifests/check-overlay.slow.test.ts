@@ -82,13 +82,13 @@ function renderChanged({ overlay = "production", change }: Case): readonly Manif
   return manifests;
 }
 
-test("the Kubernetes overlays `local` and `production` have no faults", () => {
+test("the checks of the Kubernetes manifests accept the overlays `local` and `production` without changes", () => {
   expect([...rendered.keys()]).toEqual(["local", "production"]);
   for (const [overlay, text] of rendered) expect(checkOverlay(overlay, text)).toEqual([]);
 });
 
 test.each(BROKEN.filter(({ tool }) => tool === undefined))(
-  "the checks of the Kubernetes manifests report this fault: $report",
+  "the checks of the Kubernetes manifests report this mistake: $report",
   (one) => {
     const faults = compareWithCode(one.overlay ?? "production", renderChanged(one));
     expect(faults.join("\n")).toContain(one.fault);
@@ -96,7 +96,7 @@ test.each(BROKEN.filter(({ tool }) => tool === undefined))(
 );
 
 test.each(BROKEN.filter(({ tool }) => tool !== undefined))(
-  "the tool $tool reports this fault in a Kubernetes manifest: $report",
+  "the tool $tool reports this mistake in a Kubernetes manifest: $report",
   (one) => {
     const text = renderChanged(one)
       .map((manifest) => JSON.stringify(manifest))

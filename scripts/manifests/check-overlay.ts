@@ -11,7 +11,7 @@ import type { Manifest } from "./manifest.ts";
 import { checkPractices, checkSchema } from "./tools.ts";
 
 /**
- * Finds the faults of a rendered Kubernetes overlay. The overlay named `local` is for trials; every other overlay is
+ * Finds the mistakes in a rendered Kubernetes overlay. The overlay named `local` is for trials; every other overlay is
  * for production.
  */
 export function checkOverlay(overlay: string, rendered: string): readonly string[] {
@@ -25,7 +25,7 @@ export function checkOverlay(overlay: string, rendered: string): readonly string
 }
 
 /**
- * Lists the faults that kubeconform and kube-score cannot find: where manifests differ from the code or from each
+ * Lists the mistakes that kubeconform and kube-score cannot find: where manifests differ from the code or from each
  * other.
  */
 export function compareWithCode(

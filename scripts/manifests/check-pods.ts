@@ -20,8 +20,8 @@ const { version: VERSION } = JSON.parse(readFileSync(join(root, "package.json"),
 };
 
 /**
- * Rules for a Kubernetes pod: each key is the sentence that reports a fault, and its value is true when the pod does
- * not have this fault.
+ * Rules for a Kubernetes pod: each key is the sentence that is reported when the pod breaks the rule, and its value is true
+ * when the pod follows the rule.
  */
 type Rules = Readonly<Record<string, boolean>>;
 

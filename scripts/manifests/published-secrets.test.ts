@@ -36,7 +36,7 @@ test.each(secrets)(
   },
 );
 
-test("the local Kubernetes overlay contains every kind of key that Postrider's services need", () => {
+test("the local Kubernetes overlay has a value for each setting that holds keys of Postrider's services", () => {
   const names = secrets.map(([name]) => name);
   expect(names).toEqual(
     expect.arrayContaining([

@@ -16,11 +16,11 @@ const MODULES = {
 
 /** Recommendations of kube-score that no overlay follows. */
 const IGNORED = [
-  // Not needed: every container image has an exact version, so a node that has the image does not have to pull it.
+  // This advice of kube-score is not needed: every image has an exact version, so a node that has the image need not pull it.
   "container-image-pull-policy",
-  // Not needed: pods write only to volumes with a size limit.
+  // This advice of kube-score is not needed: pods write only to volumes, each of which has a size limit.
   "container-ephemeral-storage-request-and-limit",
-  // Not needed: topology spread constraints keep the pods of a service on different nodes, as pod anti-affinity does.
+  // This advice of kube-score is not needed: topology spread constraints put the pods of a service on different nodes.
   "deployment-has-host-podantiaffinity",
 ];
 

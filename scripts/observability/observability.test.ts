@@ -137,7 +137,7 @@ describe("queryFaults", () => {
     ["outbox_rows_bucket", "x: no code registers outbox_rows_bucket"],
     ['outbox_rows{platform="x"}', "x: outbox_rows has no label platform"],
     ["sum by (le) (outbox_rows)", "x: none of its metrics has the label le"],
-  ])("the query check reports the fault of the PromQL query %s", (text, fault) => {
+  ])("the query check reports what is wrong in the PromQL query %s", (text, fault) => {
     expect(queryFaults({ where: "x", text, shown: [] }, registered)).toEqual([fault]);
   });
 

@@ -67,7 +67,7 @@ function pickChange(random: Random): Change | undefined {
   return undefined;
 }
 
-/** Builds a request of the operation: half of the requests fit the API description, the others have one fault. */
+/** Builds a request of the operation: a valid one, or one with a change from `CHANGES`, which makes most requests invalid. */
 export function buildRequest(operation: Operation, bench: Workbench): GeneratedRequest {
   const { random, pools, keys } = bench;
   const kind = pathKind(operation.path, operation.id);

@@ -143,7 +143,7 @@ const addBody: Change = (draft, operation, { random }) => {
   return true;
 };
 
-/** Faults that generated requests get, each with its number per 100 requests. The remaining requests stay valid. */
+/** The changes of generated requests, each with the percentage of requests that get it. The other requests stay valid. */
 export const CHANGES: readonly (readonly [Change, number])[] = [
   [changeBody, 32],
   [breakBody, 7],

@@ -30,8 +30,8 @@ const GENERAL_HEADERS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Reasons of a 400 that the schema of a request cannot express, by operation and code of the detail. Any other refusal
- * of a request that fits its schema is a fault of the description.
+ * Reasons for the answer 400 that the schema of a request cannot express, by operation and code of the detail. If a request
+ * that fits its schema is refused for any other reason, the API description is wrong.
  */
 const SEMANTIC_REFUSALS: Readonly<Record<string, string>> = {
   "updateAccountSettings additional_property": "each platform has settings of its own",
@@ -183,7 +183,7 @@ function fitsHeader(judge: SchemaJudge, schema: object, value: string): boolean 
   return judge.faultsOf(schema, value).length === 0 || judge.faultsOf(schema, number).length === 0;
 }
 
-/** Replaces list indexes and ids in the path of a fault, so that equal faults are counted together. */
+/** Replaces list indexes and ids in the path of a schema violation, so that equal violations are counted together. */
 function withoutNumbers(fault: string): string {
   return fault.replaceAll(/\/\d+(?=[/ ])/g, "/*").replaceAll(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "<id>");
 }

@@ -38,7 +38,7 @@ test("the request generator makes the same requests for the same seed, and other
   expect(written(7)).not.toBe(written(8));
 });
 
-test("a generated request that is labelled valid fits the schema of its body, and one that is labelled invalid has a fault", () => {
+test("a generated request that is labelled valid fits the schema of its body, and one that is labelled invalid violates this schema", () => {
   const changed = generate(1, 150).flatMap(({ operation, body, expectation, label }) => {
     const isJudged = label === "valid" || (/ at \//.test(label) && !label.startsWith("a refused"));
     if (operation.body === undefined || body === undefined || !isJudged) return [];

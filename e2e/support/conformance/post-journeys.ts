@@ -34,7 +34,7 @@ export const publishPost: Journey = async (session, { tenant, ownAccountId }) =>
   await call("getPost", [200, 404], { path });
 };
 
-/** Repeats a request with its idempotency key, and uses a post after its deletion. */
+/** Repeats a request with its idempotency key, deletes a post, and sends requests for the deleted post. */
 export const repeatRequest: Journey = async (session, { accountIds }) => {
   const { call } = session;
   const headers = { "idempotency-key": crypto.randomUUID() };

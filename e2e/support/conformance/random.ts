@@ -1,4 +1,4 @@
-/** A source of random choices that repeats them for the same seed. */
+/** A source of random choices. Two sources with the same seed make the same choices. */
 export interface Random {
   /** Restarts the random choices as if the source were created with this seed. */
   restart(seed: number): void;

@@ -13,7 +13,7 @@ function isDate(text: string): boolean {
 
 /** Validates JSON values against the schemas of the API description. */
 export interface SchemaJudge {
-  /** Returns the faults of a JSON value, or an empty list. */
+  /** Returns each way in which a JSON value violates the schema; an empty list if it fits. */
   faultsOf(schema: Schema, value: unknown): readonly string[];
 }
 
@@ -47,8 +47,8 @@ function closeObjects(schema: unknown, isOpen = false): unknown {
 /**
  * Creates the validation of JSON values against the schemas of the API description.
  *
- * @param of What is validated. In requests, only fields that a schema forbids are faults; in answers, all fields that no schema
- *   describes.
+ * @param of What is validated. In requests, only fields that a schema forbids are violations; in answers, all fields that no
+ *   schema describes.
  */
 export function createSchemaJudge(document: ApiDocument, of: "requests" | "answers"): SchemaJudge {
   const ajv = new Ajv2020({ strict: false, allErrors: true });

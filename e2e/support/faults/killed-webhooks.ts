@@ -25,7 +25,7 @@ interface Delivery {
   readonly path: string;
   readonly eventId: string;
   readonly status: string;
-  /** Recorded attempts, and those of them that the endpoint has answered. */
+  /** Number of recorded attempts to send the event, and number of these attempts that the endpoint has answered. */
   readonly attempts: number;
   readonly answered: number;
 }

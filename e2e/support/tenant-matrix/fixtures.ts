@@ -64,8 +64,8 @@ export async function makeBelongings(
   const accountIds = [account];
   const write = async (content: string, more: object = {}) =>
     (await create(api, { content: `${content} ${mark}`, accountIds, ...more })).id;
-  // The failed post is created first, because the simulated platform would refuse any other post that is being
-  // published too.
+  // The failed post is created first: while the simulated platform refuses it, the platform would also refuse any other post that
+  // is published at that time.
   const failed = await makeFailed(system, tenant, account, `failed ${mark}`);
   const posts = {
     failed,

@@ -79,9 +79,9 @@ interface Attack {
 }
 
 /**
- * Calls every API operation with every id of another workspace in every place that takes an id. Returns the faults: an
- * answer that is not the expected error, that differs from the answer to an invented id, or that has data of the other
- * workspace, and a change in the database.
+ * Calls every API operation with every id of another workspace in every place that takes an id. Returns one text for each
+ * problem: an answer is not the expected error, differs from the answer to an invented id, or has data of the other workspace;
+ * or a call changed the database.
  */
 export async function runMatrix(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];

@@ -86,7 +86,7 @@ function placesIn(
   const members = Object.entries(resolved.properties ?? {}).flatMap(([key, member]) =>
     placesIn(description, member, key, `${pointer}/${key}`),
   );
-  // The client chooses the keys of this JSON object, and the keys may be ids.
+  // A schema with `additionalProperties` describes an object whose keys the client chooses; the keys may be ids.
   const keys = typeof resolved.additionalProperties === "object" ? [`${pointer}/*`] : [];
   const own = isId(name, resolved) ? [pointer] : [];
   return [

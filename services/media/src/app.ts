@@ -100,8 +100,8 @@ export async function startApp(config: Config): Promise<App> {
     [Symbol.asyncDispose]: async () => {
       health.drain();
       setTimeout(() => stopping.abort(), TRANSFER_GRACE_MS).unref();
-      // The server answers its last requests only when their upload checks and imports have ended, so all these parts stop at the
-      // same time.
+      // The server answers its last requests only when their upload checks and imports have ended. The server, the checks, the
+      // imports and the jobs are therefore stopped at the same time.
       const edges = together([inspector, imports, checks, renditions, server, ...jobs]);
       await disposeInOrder([edges, relay, bus, posts, store, base]);
     },

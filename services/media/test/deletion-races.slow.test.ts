@@ -404,7 +404,7 @@ test.each([
     status: "deleting",
   },
 ])(
-  "a late ReleaseMedia call for an old post version keeps the newer version's record that it uses the media only if versions are compared ($what)",
+  "the record that a newer post version uses media survives a late ReleaseMedia call for an older version if, and only if, ReleaseMedia compares the versions ($what)",
   async ({ release, status }) => {
     const workspaceId = newId();
     const accountIds = [posts.peers.connectAccount(workspaceId, "x")];

@@ -70,14 +70,17 @@ test.each([
   ["an image that is made upright", rotated],
   ["a video that is cleaned", named],
   ["a file that is rejected", () => Buffer.from("text")],
-])("the inspector and a child process of the media service agree on %s", async (_, make) => {
-  const bytes = await make();
-  const expected = await inspect(bytes);
-  const delivery = await readFile(`${path}.delivery`).catch(() => undefined);
+])(
+  "an inspection by the inspector and one by a child process of the media service have the same result for %s",
+  async (_, make) => {
+    const bytes = await make();
+    const expected = await inspect(bytes);
+    const delivery = await readFile(`${path}.delivery`).catch(() => undefined);
 
-  expect(await inspect(bytes, inspector.url)).toEqual(expected);
-  expect(await readFile(`${path}.delivery`).catch(() => undefined)).toEqual(delivery);
-});
+    expect(await inspect(bytes, inspector.url)).toEqual(expected);
+    expect(await readFile(`${path}.delivery`).catch(() => undefined)).toEqual(delivery);
+  },
+);
 
 test("the inspection of a media file returns unavailable when the inspector cannot be reached", async () => {
   const { url } = await (async () => {

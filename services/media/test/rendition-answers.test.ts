@@ -61,7 +61,7 @@ const renderThreeBytes: RenderImages = async ({ receive }) => {
   return { kind: "rendered", frames: 1, outcomes: [{ kind: "made", ...MADE }] };
 };
 
-test("a rendition whose row was stored keeps its file when the database connection breaks before the answer", async () => {
+test("the file of a rendition is kept when the database stored the rendition's row but the connection broke before it answered", async () => {
   const media = await readyMedia();
   const { sql, store } = service;
   const logger = createLogger({ service: "test", level: "silent" });

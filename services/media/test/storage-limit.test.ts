@@ -41,7 +41,7 @@ test("concurrent uploads never exceed the storage limit of their workspace", asy
 });
 
 test.each(["pending", "deleting"])(
-  "CreateUpload refuses the 1,001st upload of a workspace when earlier uploads have the status %s and were never ready",
+  "CreateUpload refuses an upload when 1,000 earlier uploads of the workspace have the status %s and were never ready",
   async (status) => {
     const workspaceId = newId();
     await service.sql`

@@ -50,7 +50,7 @@ function workspaceWithMedia() {
   };
 }
 
-test("CreatePost claims the media of a post before it stores the post", async () => {
+test("CreatePost claims the media of a post, so that the media service does not delete them, before it stores the post", async () => {
   const workspace = workspaceWithMedia();
   const mediaIds = [workspace.add(), workspace.add()];
   const wasThere: number[] = [];
@@ -79,7 +79,7 @@ test("UpdatePost and PublishPost claim media for the post version that they crea
   ]);
 });
 
-test("ValidatePost does not claim media", async () => {
+test("ValidatePost, which stores no post, does not claim the media of the post", async () => {
   const workspace = workspaceWithMedia();
   const accountIds = [workspace.connect()];
   const { workspaceId } = workspace;

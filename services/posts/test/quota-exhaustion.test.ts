@@ -33,7 +33,7 @@ async function exhaustedIn(workspaceId: string): Promise<readonly QuotaExhaustio
   );
 }
 
-test("only the event of the post that uses up the monthly quota names this quota", async () => {
+test("only the event of the post that uses up the monthly quota says that this quota is used up", async () => {
   const request = workspaceWith({ monthlyQuota: 3 });
   const { workspaceId } = request;
 
@@ -61,7 +61,7 @@ test("only the event of the post that uses up the monthly quota names this quota
   ]);
 });
 
-test("the event of a post that uses up both the monthly quota and the daily quota of its account names both quotas", async () => {
+test("the event of a post that uses up both the monthly quota and the daily quota of its account says so of both", async () => {
   const request = workspaceWith({ monthlyQuota: 1, dailyQuota: 1 }, "bluesky");
   const [accountId] = request.accountIds;
 

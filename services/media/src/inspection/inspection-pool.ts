@@ -33,7 +33,7 @@ export class InspectionPool implements InspectionRunner {
   /** Waits until another file may be inspected, and inspects this file in a new process. The promise never rejects. */
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
-    // `acquire` rejects only when too many files wait for an inspection process, or the pool is disposed.
+    // The call `acquire` fails only when too many files wait for an inspection process, or the pool is disposed.
     using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     clearTimeout(this.#idleTimer);

@@ -31,7 +31,7 @@ export function encodeEnd(end: InspectionEnd): { readonly line: string; readonly
 }
 
 /**
- * Splits an answer of the inspector into its line of JSON, as an unchecked value, and the bytes that follow.
+ * Splits an answer of the inspector into its line of JSON, whose value the caller must still validate, and the bytes after it.
  *
  * @throws Error when the line is too long, incomplete or not JSON.
  */

@@ -38,7 +38,7 @@ export class RemoteInspections implements InspectionRunner {
   /** Sends a file to the inspector and waits for the end of its inspection. The promise never rejects. */
   async run(inspection: Inspection): Promise<InspectionEnd> {
     const { signal } = this.#stopping;
-    // `acquire` rejects only when too many files of this process wait for the inspector, or the service stops.
+    // The call `acquire` fails only when too many files of this process wait for the inspector, or the service stops.
     using permit = await this.#permits.acquire({ signal }).catch(() => undefined);
     if (permit === undefined || signal.aborted) return { kind: "full" };
     try {

@@ -90,7 +90,7 @@ export class Renditions implements AsyncDisposable {
     const { workspaceId } = media;
     const { signal } = this.#stopping;
     const shares = transferShares({ workspaceId });
-    // `acquire` rejects only when too many renditions wait, or the process stops.
+    // The call `acquire`, which waits for a permit, fails only when too many renditions wait or the process stops.
     using permit = await this.#permits.acquire({ shares, signal }).catch(() => undefined);
     if (permit === undefined) return "unavailable";
     try {

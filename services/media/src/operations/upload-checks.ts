@@ -95,7 +95,7 @@ export class UploadChecks implements AsyncDisposable {
    */
   async #waitAndCheck({ workspaceId, id, bytes }: CheckedUpload): Promise<CheckOutcome> {
     const { signal } = this.#stopping;
-    // `reserve` and `acquire` reject only when too many checks wait, a wait takes too long, or the process stops.
+    // The calls `reserve` and `acquire` fail only when too many checks wait, a wait takes too long, or the process stops.
     using space = await this.#options.space
       .reserve({ workspaceId, bytes, signal })
       .catch(() => undefined);

@@ -28,7 +28,7 @@ const MAX_WAITING_PER_WORKSPACE = 60;
 const FILES_PER_INSPECTION = 2;
 /** Ratio of the budget of small files to the budget of large files. */
 const SMALL_BUDGET = 1 / 8;
-/** A file is small if its reservation uses at most this ratio of the budget of small files. */
+/** A file is small if it reserves at most this fraction of the budget of small files. */
 const SMALL_FILE = 1 / 8;
 
 export interface TempSpaceOptions {

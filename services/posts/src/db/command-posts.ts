@@ -42,8 +42,8 @@ export interface PostReplacement extends PostRef {
   readonly startedAt: Date | null;
   readonly queueSlotRuleId: string | null;
   /**
-   * The database's time, read before the media of the post were claimed. The age of the claim is counted from this
-   * time.
+   * The database's time, read before the media service was asked to record that the post uses its media (the claim on media).
+   * The age of the claim is counted from this time.
    */
   readonly notedAfter: Date;
 }

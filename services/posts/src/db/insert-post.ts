@@ -21,8 +21,8 @@ export interface NewPost extends Placement {
   readonly media: JsonValue[];
   readonly createdVia: string;
   /**
-   * The database's time, read before the media of the post were claimed. The age of the claim is counted from this
-   * time.
+   * The database's time, read before the media service was asked to record that the post uses its media (the claim on media).
+   * The age of the claim is counted from this time.
    */
   readonly acceptedAt: Date;
   readonly targets: readonly PlannedTarget[];
@@ -217,7 +217,7 @@ export function toTargetRecords(targets: readonly PlannedTarget[]) {
  * on media after 10 minutes if the post does not exist, so a process that was suspended for longer must not store the
  * post. The condition already fails with `media_use_expired` after 5 minutes, because the commit still takes some time.
  *
- * @param notedAfter The database's time before the media were claimed.
+ * @param notedAfter The database's time, read before the media service was asked to record that the post uses the media.
  */
 export function mediaUseHolds(
   sql: ISql,

@@ -98,7 +98,7 @@ test.each([
   },
 );
 
-test("all faults of a queue-slot timetable are reported at once", () => {
+test("all invalid values of a queue-slot timetable are reported at once", () => {
   const input = {
     weekdays: [],
     times: ["x"],

@@ -45,7 +45,7 @@ const KNOWN_WEEKDAYS: ReadonlySet<string> = new Set(WEEKDAYS);
 const TIME = /^([01]\d|2[0-3]):[0-5]\d$/;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
-/** Returns every fault of a queue-slot timetable. Paths are JSON Pointers into the request. */
+/** Returns everything that is invalid in a queue-slot timetable. Paths are JSON Pointers into the request. */
 export function checkSlotTimetable(input: SlotTimetableInput): Violation[] {
   return [
     ...checkDistinct("/weekdays", input.weekdays, WEEKDAYS.length, (day) =>

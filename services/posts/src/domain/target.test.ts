@@ -175,7 +175,7 @@ const anyError = fc.option(
   }),
 );
 
-test("isRetryable returns true only for a failed target whose outcome is known, whatever else its error says", () => {
+test("isRetryable returns true exactly for failed targets whose outcome is known; no other field of the error matters", () => {
   fc.assert(
     fc.property(fc.constantFrom(...TARGET_STATUSES), anyError, (status, why) => {
       const expected = status === "failed" && why?.code !== "outcome_unknown";

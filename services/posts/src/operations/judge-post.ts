@@ -15,8 +15,8 @@ export interface PostDependencies {
   /** The platforms that this installation can publish to. */
   readonly available: ReadonlySet<string>;
   /**
-   * The database's time, read before the media of the post were claimed. The age of the claim is counted from this
-   * time.
+   * The database's time, read before the media service was asked to record that the post uses its media (the claim on media).
+   * The age of the claim is counted from this time.
    */
   readonly now: Date;
 }

@@ -36,7 +36,10 @@ import { toAcceptedPost } from "#src/rpc/to-post.ts";
 
 /** Maximum number of checks of a post, then CreatePost is unavailable. A check is repeated when the claim on media expired. */
 const MAX_CHECKS = 2;
-/** Maximum number of inserts of a post, then CreatePost is unavailable. An insert is repeated when the row in its way is gone. */
+/**
+ * Maximum number of attempts to insert a post, then CreatePost is unavailable. A refused insert is tried again
+ * when another post has just taken the queue slot, and when the duplicate post or the exceeded quota is gone by now.
+ */
 const MAX_INSERTS = 5;
 
 /** A CreatePost request whose post was checked, and the data from which the post is built. */

@@ -11,12 +11,12 @@ const LAST_YEAR = 9999;
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 const CREATED_VIA = new Set(["rest", "mcp", "dashboard"]);
 
-/** Parses the filters of a ListPosts request. The error for an invalid request lists every fault. */
+/** Parses the filters of a ListPosts request. The error for an invalid request lists every invalid filter. */
 export function parseListPosts(request: ListPostsRequest): ListFilter {
   const faults: string[] = [];
   /**
-   * Reads one filter of the request. Returns undefined for an absent filter, and for an invalid filter, whose fault is
-   * added to the list of faults.
+   * Reads one filter of the request. Returns undefined for an absent filter, and for an invalid filter, which is also added to
+   * the list of invalid values.
    */
   const read = <T>(
     path: string,

@@ -36,7 +36,7 @@ export type PostUpdate = { readonly [K in keyof PostContent]?: PostContent[K] | 
 };
 
 /**
- * Parses a CreatePost request. The gateway has already checked the client's body, so a fault here is a defect of the
+ * Parses a CreatePost request. The gateway has already checked the client's body, so an invalid value here is a defect of the
  * calling service.
  */
 export function parseCreatePost(request: CreatePostRequest): NewPostRequest {

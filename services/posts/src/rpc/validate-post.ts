@@ -9,8 +9,8 @@ import { judgePost, loadPostDependencies } from "#src/operations/judge-post.ts";
 import { parseValidatePost } from "#src/rpc/parse-post.ts";
 
 /**
- * Checks a post and stores nothing. Only CreatePost checks duplicate content, queue slots and quota, because other
- * posts may take them meanwhile.
+ * Checks a post and stores nothing. Only CreatePost checks duplicate content, queue slots and quota: until a
+ * post is created, other posts may publish the same content, take the slot and use the quota.
  */
 export async function validatePost(
   deps: Pick<PostsDeps, "accounts" | "platforms" | "media" | "clock">,

@@ -14,8 +14,8 @@ export interface Element {
 }
 
 /**
- * Maximum number of further EBML elements that may be read from a file, so that millions of empty elements cannot use
- * up processor time.
+ * Number of EBML elements that may still be read from a file; after the last one the file is rejected. So millions of empty
+ * elements cannot use up processor time.
  */
 export interface ElementBudget {
   left: number;

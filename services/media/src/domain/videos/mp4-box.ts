@@ -10,8 +10,8 @@ export interface Box {
 }
 
 /**
- * Maximum number of further MP4 boxes that may be read from a file, so that millions of empty boxes cannot use up
- * processor time.
+ * Number of MP4 boxes that may still be read from a file; after the last one the file is rejected. So millions of empty boxes
+ * cannot use up processor time.
  */
 export interface BoxBudget {
   left: number;

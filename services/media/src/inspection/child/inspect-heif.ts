@@ -16,7 +16,7 @@ import { OutputFile } from "./output-file.ts";
 const DECODED = `/dev/fd/${OUTPUT_FD}`;
 /** Quality of the JPEG that platforms receive instead of a HEIC. */
 const QUALITY = 92;
-/** Ratio of the memory for decoded images that a rotated image and the HEIC decoder may use together. */
+/** Fraction of the memory for decoded images that a rotated image and the HEIC decoder may use together. */
 const ROTATION_SHARE = 5 / 6;
 
 /** A HEIC that was decoded to a TIFF in `OUTPUT_FD`. */

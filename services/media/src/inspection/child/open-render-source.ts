@@ -6,7 +6,7 @@ import { orientationOf, readMetadata } from "./decode-image.ts";
 import { pixelBudget, readLayout } from "./image-layouts.ts";
 import type { OpenImage } from "./open-file.ts";
 
-/** Ratio of the memory for decoded images that the pixels of a BMP may use. During the conversion two copies of them exist. */
+/** Fraction of the memory for decoded images that the pixels of a BMP may use: the conversion holds two copies of the pixels. */
 const BMP_SHARE = 0.25;
 
 /** An image from which renditions are made. */

@@ -67,8 +67,8 @@ async function renderInSize(source: RenderSource, plan: RenditionPlan, size: Siz
     source.onProgress();
     if (file.length <= plan.maxBytes) return { kind: "made", file, size: resized.size };
     leastBytes = file.length * lastRatio;
-    // The estimated length is less than 50 % too high. Above this limit the lower qualities cannot make the file small enough, so
-    // they are not tried.
+    // The estimate of the length in the lowest quality is at most 50 % too high. If the estimate is more than 50 % above the
+    // maximum length, no quality makes the file small enough, so no lower quality is tried.
     if (leastBytes > 1.5 * plan.maxBytes) break;
   }
   return { kind: "too_large", leastBytes, size: resized.size };

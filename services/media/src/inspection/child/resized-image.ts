@@ -18,7 +18,7 @@ export interface ResizedImage {
 const WHITE = { r: 255, g: 255, b: 255, alpha: 1 };
 const FITS = { scale: "fill", pad: "contain", crop: "cover" } as const;
 /**
- * Ratio of the memory for decoded images that the pixels of a rendition may use. A PNG needs more memory besides, because its
+ * Fraction of the memory for decoded images that the pixels of a rendition may use. A PNG needs more memory besides, because its
  * file may become as large as its pixels.
  */
 const PIXEL_SHARES = { "image/jpeg": 0.5, "image/png": 0.4 } as const;
