@@ -82,7 +82,8 @@ test("new tokens that a replica stores only after its refresh lease has ended ar
   await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
   expect(await fixture.control.countCalls("x", "refresh")).toBe(2);
   expect(await statusOf(ref)).toBe("active");
-  // For a minute, the platform's refusal of the refresh token is provisional, and no replica calls the platform.
+  // For a minute after the first refusal, the account stays active so that another replica can store newer tokens, and no
+  // replica calls the platform.
   await ageLease(ref, 55);
   await fixture.credentialsOf([ref]);
   await fixture.app.refresher.settled();

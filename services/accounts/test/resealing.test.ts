@@ -311,7 +311,7 @@ test.each([
     "unbound",
   ],
 ])(
-  "which tokens a database of the accounts service accepts: one that %s",
+  "a database of the accounts service that %s",
   async (_what, isUsed, stage) => {
     const folder = await mkdtemp(join(tmpdir(), "migrations-"));
     try {

@@ -11,9 +11,8 @@ const BATCH_SIZE = 20;
 const CHECK_INTERVAL_MS = 60_000;
 
 /**
- * Refreshes one batch of idle credentials. Their tokens expire only weeks later, so the calls to the platforms are made
- * one after the other.
- *
+ * Refreshes one batch of unused credentials before their refresh tokens expire. They expire only weeks later, so the calls to
+ * the platforms are made one after the other.
  * @returns Whether more credentials may be due for a refresh.
  */
 export async function refreshIdleBatch({
@@ -30,7 +29,7 @@ export async function refreshIdleBatch({
     } catch (error) {
       logger.warn(
         { err: error, accountId, platform },
-        "the tokens of an idle account could not be refreshed; the refresh is tried again in an hour",
+        "the tokens of an account that nothing used for weeks could not be refreshed; the refresh is tried again in an hour",
       );
     }
   }
@@ -48,7 +47,7 @@ export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop
     onError: (error) =>
       deps.logger.error(
         { err: error },
-        "the list of idle accounts that are due for a token refresh could not be read; the job tries again",
+        "the list of accounts whose unused tokens are due for a refresh could not be read; the job tries again",
       ),
   });
 }

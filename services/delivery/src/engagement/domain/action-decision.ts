@@ -141,7 +141,8 @@ export function succeed(
   const { furtherIds } = action;
   const isKnown = externalId === null || [action.externalId, ...furtherIds].includes(externalId);
   if (isKnown) return undefined;
-  // The success that is already recorded has no id, for example because a search found the reply: the id may be that reply's.
+  // The success that is already recorded has no id, for example because a search found the reply. The reported id may be the id
+  // of that reply.
   if (action.externalId === null) return change({ ...action, externalId });
   return change({ ...action, furtherIds: [...furtherIds, externalId] });
 }

@@ -75,9 +75,9 @@ export class ActionRecorder {
   }
 
   /**
-   * Records a refused event: unchanged, because another transaction may have caused the refusal, and then without the
-   * platform's text. An event that is refused in both forms is lost: when the lease or the call ends, another worker continues
-   * as after a crash.
+   * Records an event whose batch could not be recorded: first unchanged, because another event or transaction may have been the
+   * cause, and then without the platform's text. If the database or our code refuses both, the event is lost: when the lease of
+   * the action or the deadline of its platform call ends, another worker continues as after a crash.
    */
   async #recordAlone(event: ActionEvent): Promise<Recorded> {
     const forms = [event, withoutPlatformText(event)];
