@@ -61,7 +61,7 @@ export interface ActionDecision {
   readonly action: CommentAction;
   /** The instant until which no call is made for the account, because of a limit of the platform. */
   readonly holdUntil?: Date;
-  /** Set if the worker that reported the event keeps the action, and repeats the call with a newer access token. */
+  /** Set if the worker that reported what it learned keeps the action and repeats the call with a newer access token. */
   readonly isContinued?: true;
 }
 

@@ -55,8 +55,8 @@ const deletionsTotal = createCounter(
 
 /**
  * Records the results of deletions, with their events, in one transaction for all workers of the process. A result that the
- * database or our code refuses is recorded in a simpler form, so that it does not hold back the others. If a result cannot be
- * recorded, the lease of its deletion ends and the deletion is repeated, which is harmless.
+ * database or our code refuses is recorded without the platform's text or as a failure, so that it does not delay the others.
+ * If a result cannot be recorded, the lease of its deletion ends and the deletion is repeated, which is harmless.
  */
 export class DeletionRecorder {
   readonly #deps: RecorderDeps;

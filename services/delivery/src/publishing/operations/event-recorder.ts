@@ -77,7 +77,7 @@ export class EventRecorder {
       return await this.#untilAvailable(() => this.#write(entries));
     } catch (error) {
       this.#logRefusal(error, entries);
-      // Each event is recorded in a transaction of its own, so that a refused event does not hold back the others.
+      // Each event is recorded in a transaction of its own, so that one that the database refuses does not delay the others.
       const recorded = await Promise.all(
         entries.map((entry) =>
           entries.length > 1 ? this.#record([entry]) : this.#recordRefused(entry),
