@@ -12,7 +12,7 @@ export interface Arguments {
 export interface Result {
   readonly json: object;
   readonly text: string;
-  /** Exit code of a command that did its work and found faults; default 0. */
+  /** Exit code of a command that did its work but found something wrong, such as a failed check; default 0. */
   readonly exitCode?: number;
 }
 

@@ -197,7 +197,10 @@ test("`doctor account --live` prints each step when it has ended, and says what 
   expect(ended.exitCode).toBe(0);
 });
 
-/** Adds a fault of the simulated Facebook for one test. */
+/**
+ * Makes the simulated Facebook answer calls of an operation with this HTTP status (a simulated fault), until the result
+ * is disposed of.
+ */
 async function addFault(
   operation: string,
   status: number,

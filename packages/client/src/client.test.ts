@@ -193,7 +193,7 @@ describe("repetitions:", () => {
     expect(waitedMs).toBeLessThan(3_200);
   });
 
-  test("a POST waits for an earlier request with its idempotency key, and gets the answer to that one", async () => {
+  test("a POST whose idempotency key an earlier request still uses is repeated until it gets the answer to that request", async () => {
     const conflict = refusal(409, "idempotency_conflict", { "retry-after": "1" });
     const { result } = await settle(clientOf([conflict, json(202, { id: "p" })]).createPost(POST));
     expect(result).toEqual({ id: "p" });

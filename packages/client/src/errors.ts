@@ -75,7 +75,7 @@ export class PostriderError extends Error {
 /** No answer arrived, so it is not known whether the request was carried out. The `cause` says why. */
 export class PostriderConnectionError extends Error {
   override readonly name = "PostriderConnectionError";
-  /** The key of the request. The same call with this key is carried out once, however often it is sent. */
+  /** The idempotency key of the request. The same call with this key is carried out once, however often it is sent. */
   readonly idempotencyKey: string | undefined;
 
   constructor(request: string, cause: unknown, idempotencyKey?: string) {

@@ -17,7 +17,7 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   }
 }
 
-// Not `Promise.withResolvers`, which needs Node 22.
+// This does not use `Promise.withResolvers`, which needs Node 22.
 function deferred() {
   let resolve = (): void => undefined;
   let reject = (_reason: unknown): void => undefined;

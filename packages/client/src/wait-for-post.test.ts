@@ -70,7 +70,7 @@ test("waiting for a post passes each reading to onUpdate, and throws an error wi
   expect(readings.at(-1)?.atMs).toBe(1_000);
 });
 
-test("waiting for a scheduled post reads it once a minute until it is due, and then at once", async () => {
+test("waiting for a scheduled post reads it once a minute before it is due, and again at the moment when it is due", async () => {
   const due = 150_000;
   const options = { timeoutMs: 300_000 };
   const status = (ms: number) => (ms < due + 100 ? "scheduled" : "published");

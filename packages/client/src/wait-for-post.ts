@@ -18,7 +18,10 @@ const TIMEOUT_MS = 120_000;
 /** Interval at which a post is read first, in milliseconds. It grows with each reading. */
 const FIRST_INTERVAL_MS = 200;
 const MAX_INTERVAL_MS = 5_000;
-/** Maximum interval while a post waits for its time, in milliseconds. The time can be changed, or the post published early. */
+/**
+ * Maximum interval in milliseconds at which a post is read before its scheduled time, because the time can be changed
+ * and the post can be published early.
+ */
 const MAX_SCHEDULED_INTERVAL_MS = 60_000;
 const GROWTH = 1.5;
 /** Maximum time in seconds for which the server may delay its answer until the post is final. */
@@ -71,7 +74,8 @@ export async function waitForPost(
   serverWaits = GET_POST_WAITS,
 ): Promise<PostDetail> {
   const deadline = Date.now() + timeoutMs;
-  // While the server delays its answer, the caller would see no progress of the targets.
+  // With `onUpdate`, the server must not delay its answer, because the caller would then see no progress of the
+  // targets.
   const read = createReader(getPost, serverWaits && onUpdate === undefined);
   for (let readings = 0; ; readings += 1) {
     const readAt = Date.now();

@@ -41,7 +41,7 @@ type WebhookHeaders = Headers | Readonly<Record<string, string | readonly string
 export interface VerifyOptions {
   /** Maximum difference between the time of the attempt and now, in seconds. Default: 300. */
   readonly toleranceSeconds?: number | undefined;
-  /** The time now in milliseconds since 1970. Default: the clock. */
+  /** The current time in milliseconds since 1970. Default: the time of this computer's clock. */
   readonly now?: number | undefined;
 }
 

@@ -62,7 +62,7 @@ test.each(listNodes())(
   },
 );
 
-test("the types of the installed client tell what a strict program gets, and refuse what the API does not take", () => {
+test("the types of the installed client describe the answers to a strict TypeScript program, and refuse arguments that the API does not accept", () => {
   const program = `
     import { createClient, type PostDetail, PostriderError } from "@postrider/client";
     import { verifyWebhook, type WebhookEventOf } from "@postrider/client/webhooks";
@@ -123,7 +123,7 @@ function compile(files: readonly string[], options: Readonly<Record<string, unkn
   }
 }
 
-test("the client with everything in it has less than 12 kB when it is minified and compressed, and needs nothing of Node", async () => {
+test("the whole client has less than 12 kB when it is minified and compressed, and needs nothing of Node", async () => {
   const modules = join(folder, "node_modules/@postrider/client/src");
   const input = join(folder, "everything.mjs");
   writeFileSync(

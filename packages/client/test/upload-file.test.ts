@@ -75,7 +75,7 @@ const KINDS: readonly (readonly [string, () => FileData])[] = [
 
 describe("files of every kind:", () => {
   test.each(KINDS)(
-    "a file that is %s is declared, sent with its length, and checked",
+    "for a file that is %s, the client asks for an upload URL, sends the file with its length, and completes the upload",
     async (_, data) => {
       const options = { fileName: "a.MP4", bytes: BYTES.length };
       expect(await client.uploadFile(data(), options)).toEqual(MEDIA);
@@ -144,7 +144,7 @@ describe("progress:", () => {
     expect(sentFiles()[0]?.headers["content-length"]).toBe(String(BYTES.length));
   });
 
-  test("in a browser a file is sent by XMLHttpRequest, which tells the progress", async () => {
+  test("in a browser a file is sent by XMLHttpRequest, which reports the progress", async () => {
     const sent: unknown[] = [];
     class BrowserRequest extends EventTarget {
       readonly upload = new EventTarget();
@@ -200,7 +200,7 @@ describe("interrupted uploads:", () => {
     expect(requests()).toEqual(["POST /api/v1/media/presign", "PUT /upload"]);
   });
 
-  test("a signal ends an upload", async () => {
+  test("aborting the signal ends an upload", async () => {
     const controller = new AbortController();
     const onProgress = (): void => controller.abort(new Error("cancelled by the user"));
     const options = { fileName: "video.mp4", onProgress, signal: controller.signal };

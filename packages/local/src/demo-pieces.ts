@@ -11,7 +11,7 @@ export interface DemoPiece {
   readonly kind: Kind;
   readonly content: string;
   readonly accountIds: readonly string[];
-  /** The media file of the post; absent for a post with only a text. */
+  /** The media file of the demo post; absent for a post with only a text. */
   readonly file?: DemoFile;
   /** Platform-specific options of the post, for the platforms that require some. */
   readonly options: Readonly<Record<string, PostOption>>;

@@ -1,6 +1,7 @@
 /**
- * Aborts on the first request to stop this process: a signal, or the end of the bootstrap program that started it,
- * which closes the channel between them. The channel alone does not keep the process alive.
+ * Returns an abort signal for the first request to stop this process: a signal of the operating system, or the end of
+ * the bootstrap program that started this process, which closes the channel between them. The channel alone does not
+ * keep the process alive.
  */
 export function interruption(): AbortSignal {
   const controller = new AbortController();

@@ -1,4 +1,4 @@
-/** Properties that differ between Kafka brokers. */
+/** The ports and the log folder of one local Kafka broker: the properties in which local brokers differ. */
 export interface BrokerPlace {
   readonly port: number;
   readonly controllerPort: number;

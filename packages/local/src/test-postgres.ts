@@ -20,7 +20,7 @@ declare module "vitest" {
  * @returns The teardown, which stops Postgres and removes the folder.
  */
 export async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  // What the root project provides is available in every project.
+  // vitest makes a value that its root project provides available to the tests of every project.
   const everyProject = project.vitest.getRootProject();
   if ("postgresUrl" in everyProject.getProvidedContext()) return undefined;
   const folder = makeTestFolder("postgres");

@@ -1,7 +1,10 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import type { ViolationSchema } from "@postrider/contracts/errors/v1/error_pb";
 
-/** One fault in a request, for example an invalid field. `code` is stable; the gateway adds a message for people. */
+/**
+ * One thing that is wrong with a request, for example an invalid field. `code` is stable; the gateway adds a message
+ * for people.
+ */
 export type Violation = Omit<MessageInitShape<typeof ViolationSchema>, "$typeName" | "$unknown"> & {
   readonly code: string;
 };

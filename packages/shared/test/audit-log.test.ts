@@ -82,7 +82,8 @@ test.each([
   const before = await readAuditLog(database.sql);
   const text = statement.replace("audit_log", "sample.audit_log");
   await expect(database.ownerSql.unsafe(text)).rejects.toThrow("the audit log is append-only");
-  // For the service's role, Postgres may give another reason, because this role also lacks the right.
+  // With the rights of the service's role, Postgres may name the missing right as the reason, instead of the rule that
+  // the audit log is append-only.
   await expect(database.sql.unsafe(text)).rejects.toThrow(/append-only|permission denied/);
   expect(await readAuditLog(database.sql)).toEqual(before);
 });
@@ -167,7 +168,7 @@ test("all services define the audit log in the same way", async () => {
   expect(new Set(texts).size).toBe(1);
 });
 
-test("the runtime role cannot hide later entries of the audit log behind an entry with a time of its choice", async () => {
+test("the runtime role cannot choose the time of an audit entry, for example a future time, behind which later entries would be hidden", async () => {
   const workspaceId = newId();
   await expect(
     database.sql`

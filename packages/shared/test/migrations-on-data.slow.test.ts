@@ -54,7 +54,7 @@ test.each([
     [],
   ],
 ])(
-  "the test of migrations on filled tables reports exactly the faults of a migration that %s",
+  "the test of migrations on filled tables reports exactly what is wrong with a migration that %s",
   async (_name, change, faults) => {
     const folder = await mkdtemp(join(tmpdir(), "migrations-test-"));
     await writeFile(join(folder, "0001_create.sql"), CREATE);

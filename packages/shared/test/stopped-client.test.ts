@@ -19,7 +19,7 @@ let victim: Sql;
 const sockets = new Set<Socket>();
 /** Resolves when the proxy has forwarded the last data of the client. */
 const clientStopped = Promise.withResolvers<void>();
-/** What Postgres sends afterwards. */
+/** What Postgres sends after the proxy has stopped forwarding the client's data. */
 let lastAnswers = "";
 
 /**

@@ -67,7 +67,7 @@ function readSimulator(read: EnvReader): SimulatorAddresses {
     simulatorPublicUrl: read
       .about("Address at which browsers open the simulator's pages for connecting accounts.", {
         level: "tests",
-        default: "`SIMULATOR_URL`",
+        default: "the value of `SIMULATOR_URL`",
       })
       .optionalString("SIMULATOR_PUBLIC_URL")
       ?.replace(/\/+$/, ""),
@@ -156,7 +156,7 @@ export function readSettings(read: EnvReader) {
     ...readBusConfig(read),
     credentialKeys: readSealingKeys(
       read.secret(
-        "Keys that encrypt the stored tokens of connected accounts, each as `id:key`, newest first; a key is 32 random bytes in base64. The newest key encrypts, all keys decrypt.",
+        "Keys that encrypt the stored tokens of connected accounts: a list of `id:key`, separated by commas, newest first; a key is 32 random bytes in base64. The newest key encrypts, all keys decrypt.",
         { level: "needed" },
       ),
       "CREDENTIAL_KEYS",

@@ -23,7 +23,7 @@ function readBrake(read: EnvReader) {
   return {
     holdAfterUnknowns: read
       .about(
-        "Number of publishing calls in a row, of at least two accounts, that get no answer from a platform, after which Postrider stops sending publishing calls to this platform until a probe shows that it answers again. With 0, Postrider never stops.",
+        "Number of publishing calls in a row, of at least two accounts, that get no answer from a platform, after which Postrider stops sending publishing calls to this platform until a probe shows that it answers again. With 0, Postrider never stops sending them.",
         { level: "advanced" },
       )
       .integer("PLATFORM_HOLD_AFTER", { default: 5, min: 0 }),
@@ -75,7 +75,7 @@ function readPublishing(read: EnvReader) {
     maxPerWorkspace: Math.ceil(maxPerPlatform / 2),
     reconcileTimeScale: read
       .about(
-        "Factor by which the waits are multiplied before Postrider searches a platform for a post whose response was lost. With a value below 1, a post may be published twice; use it only in tests.",
+        "Factor for the waits before Postrider searches a platform for a post whose response was lost; with 0.5, it waits half as long. With a value below 1, a post may be published twice; use it only in tests.",
         { level: "tests" },
       )
       .number("RECONCILE_TIME_SCALE", { default: 1, min: 0 }),
@@ -201,7 +201,7 @@ export function readSettings(read: EnvReader) {
       .string("DEPLOYMENT_ID", { default: "default" }),
     handleKeys: readSealingKeys(
       read.secret(
-        "Keys that encrypt the stored signing secrets of webhooks, and the ids and addresses that platforms return while a post is prepared, each as `id:key`, newest first; a key is 32 random bytes in base64. The newest key encrypts, all keys decrypt.",
+        "Keys that encrypt the stored signing secrets of webhooks, and the ids and addresses that platforms return while a post is prepared: a list of `id:key`, separated by commas, newest first; a key is 32 random bytes in base64. The newest key encrypts, all keys decrypt.",
         { level: "needed" },
       ),
       "HANDLE_KEYS",

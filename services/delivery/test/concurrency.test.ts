@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { markCalls } from "#src/publishing/db/marks.ts";
+import { hashContent } from "#src/publishing/domain/hash-content.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
-import { hashContent } from "#src/publishing/domain/visible-call.ts";
 import { openDatabase, readTask, request, startWorker, World, type TestTarget } from "./fixture.ts";
 
 const CLAIM = {

@@ -8,7 +8,7 @@ import { markCalls } from "#src/publishing/db/marks.ts";
 import { lockBrakes } from "#src/publishing/db/platform-brakes.ts";
 import { insertRequests, lockTasks } from "#src/publishing/db/tasks.ts";
 import type { AccountEffect, Decision } from "#src/publishing/domain/decision.ts";
-import { gateAccounts } from "#src/publishing/operations/write-effects.ts";
+import { gateAccounts } from "#src/publishing/operations/write-decisions.ts";
 import {
   openDatabase,
   publishingDeps,

@@ -156,7 +156,7 @@ test("a change of settings of another platform or an unknown account gets the er
   });
 });
 
-test("account settings need the scopes of accounts, and an unverified workspace can change them", async () => {
+test("reading account settings needs the scope accounts:read, changing them accounts:write, and an unverified workspace can change them", async () => {
   shared.use({}, () => admitted({ scopes: new Set(["posts:read", "posts:write"]) }));
   expect((await shared.app.inject({ url: URL })).statusCode).toBe(403);
   shared.use({}, () => admitted({ scopes: new Set(["accounts:read"]) }));

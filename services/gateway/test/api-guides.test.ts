@@ -82,7 +82,7 @@ test.each(names)("every JSON example of docs/api/%s fits its schema", (name) => 
     );
 });
 
-test.each(names)("every request of docs/api/%s is one that the API accepts", (name) => {
+test.each(names)("the API accepts every request in docs/api/%s", (name) => {
   for (const { method, path, json } of requestsIn(read(name))) {
     const operation = document.paths[templateOf(path) ?? ""]?.[method.toLowerCase()];
     expect(operation, `${method} ${path}`).toBeDefined();

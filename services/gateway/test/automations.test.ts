@@ -168,13 +168,16 @@ test.each([
   [{ ...NEW_RULE, message: "x".repeat(1_001) }, ["too_long /message"]],
   [{ ...NEW_RULE, message: "가".repeat(334) }, ["too_many_bytes /message"]],
   [{ ...NEW_RULE, status: "active" }, ["additional_property /status"]],
-])("a new automation rule with the body %j is refused with its faults", async (body, expected) => {
-  const answer = await post(RULES, body);
+])(
+  "a new automation rule with the body %j is refused, and the error says what is wrong",
+  async (body, expected) => {
+    const answer = await post(RULES, body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 test("the private reply of an automation rule may have exactly 1,000 bytes, and one byte more is refused with the limit and the actual size", async () => {
   const longest = `${"가".repeat(333)}x`;
@@ -229,13 +232,16 @@ test.each([
   [{ status: "stopped" }, ["not_allowed /status"]],
   [{ name: null }, ["type /name"]],
   [{ keywords: [] }, ["min_items /keywords"]],
-])("the change %j of an automation rule is refused with its faults", async (body, expected) => {
-  const answer = await patch(RULE_PATH, body);
+])(
+  "the change %j of an automation rule is refused, and the error says what is wrong",
+  async (body, expected) => {
+    const answer = await patch(RULE_PATH, body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 test("the list of automation runs passes its filters, and has null for an unknown author and for the reason of a sent reply", async () => {
   const answer = await server.send({ url: `${RUNS}?ruleId=${RULE_ID}&status=skipped&limit=100` });
@@ -266,7 +272,7 @@ test.each([
   [`${JOBS}/preview?ruleId=${RULE_ID}&mediaId=`, "too_short /mediaId"],
   [`${PREVIEW}%00`, "nul_character "],
   [`${PREVIEW}&limit=5`, "additional_property /limit"],
-])("GET %s is refused with the fault %s", async (url, fault) => {
+])("GET %s is refused with the error %s", async (url, fault) => {
   const answer = await server.send({ url });
 
   expect(summary(answer)).toEqual([400, "invalid_request"]);
@@ -274,7 +280,7 @@ test.each([
   expect(server.seen()).toEqual([]);
 });
 
-test("GET of the preview of past comments is not answered as GET of a backfill with the id preview", async () => {
+test("GET of the preview of past comments is routed to the preview, not to a job with the id `preview` that prepares past comments", async () => {
   const answer = await server.send({ url: `${PREVIEW}%2F2&cursor=c` });
 
   expect(answer.statusCode).toBe(200);
@@ -314,7 +320,7 @@ test.each([
   [{ ...NEW_JOB, mediaId: 180 }, ["type /mediaId"]],
   [{ ...NEW_JOB, sending: "enabled" }, ["additional_property /sending"]],
 ])(
-  "a new job that prepares past comments is refused with its faults when the body is %j",
+  "a new job that prepares past comments is refused when the body is %j, and the error says what is wrong",
   async (body, expected) => {
     const answer = await post(JOBS, body);
 
@@ -352,7 +358,7 @@ test.each([
   [{ action: "send" }, ["not_allowed /action"]],
   [{ action: "pause", limit: 1 }, ["additional_property /limit"]],
 ])(
-  "the change %j of a job that prepares past comments is refused with its faults",
+  "the change %j of a job that prepares past comments is refused, and the error says what is wrong",
   async (body, expected) => {
     const answer = await patch(JOB_PATH, body);
 

@@ -97,7 +97,7 @@ test.each([
   ["cursor=", "too_short /cursor"],
   ["cursor=a%00b", "nul_character "],
   ["status=hidden", "additional_property /status"],
-])("the list of comments refuses the query %s with the fault %s", async (query, fault) => {
+])("the list of comments refuses the query %s with the error %s", async (query, fault) => {
   const answer = await server.send({ url: `${LIST}?${query}` });
 
   expect(summary(answer)).toEqual([400, "invalid_request"]);
@@ -208,13 +208,16 @@ test.each([
   [{ type: "hide", text: "a" }, ["additional_property /text"]],
   [{ type: "unhide", text: "a" }, ["additional_property /text"]],
   [{ type: "hide", force: true }, ["additional_property /force"]],
-])("an action on a comment with the body %j is refused with its faults", async (body, expected) => {
-  const answer = await act(body);
+])(
+  "an action on a comment with the body %j is refused, and the error says what is wrong",
+  async (body, expected) => {
+    const answer = await act(body);
 
-  expect(summary(answer)).toEqual([400, "invalid_request"]);
-  expect(faults(answer)).toEqual(expected);
-  expect(server.seen()).toEqual([]);
-});
+    expect(summary(answer)).toEqual([400, "invalid_request"]);
+    expect(faults(answer)).toEqual(expected);
+    expect(server.seen()).toEqual([]);
+  },
+);
 
 test.each([
   ['{"type":"reply","text":"a\\u0000"}', "nul_character /text"],
@@ -323,7 +326,7 @@ test.each([
     expect(summary(await server.send(options, { error }))).toEqual([status, code]);
 });
 
-test("the error for comments that cannot be read now contains the time to wait", async () => {
+test("when comments cannot be read for a while, the error contains the time to wait", async () => {
   const answer = await server.send({ url: LIST }, { error: unavailable(undefined, 7_000) });
 
   expect(answer.headers["retry-after"]).toBe("7");
@@ -388,7 +391,7 @@ test.each(["nonsense", "0", ACCOUNT_ID.toUpperCase(), "%00"])(
   },
 );
 
-test("a malformed body of an action on a comment is refused before the unknown account in the path", async () => {
+test("an action on a comment with a malformed body and an unknown account is refused because of the body", async () => {
   const url = "/api/v1/accounts/nonsense/media/a/comments/b/actions";
   const answer = await server.send({ method: "POST", url, payload: { type: "reply" } });
 

@@ -53,7 +53,7 @@ function apiPaths() {
   return Object.entries(document.paths).filter(([path]) => path.startsWith("/api/v1/"));
 }
 
-/** The operations of the contract with the scopes that they need. */
+/** The operations of the API contract with the scopes that they need. */
 const CONTRACT: readonly (readonly [operation: string, scope: string])[] = [
   ["GET /accounts", "accounts:read"],
   ["DELETE /accounts/{id}", "accounts:write"],
@@ -172,7 +172,7 @@ test("the API description marks an optional request body as not required and not
   expect(document.components.schemas["PublishPost"]).toMatchObject({ type: "object" });
 });
 
-/** The names that the contract gives to the resources and results of the API. */
+/** The names that the API contract gives to the resources and results of the API. */
 const RECORDS = [
   "Account",
   "Platform",
@@ -228,8 +228,8 @@ test("the API description names the schemas of resources, errors and fields with
 });
 
 /**
- * Returns the HTTP statuses with which an operation can answer, as the contract says it for operations with the same
- * parameters and body.
+ * Returns the HTTP statuses with which an operation can answer, as the API contract says it for operations with the
+ * same parameters and body.
  */
 function expectedErrors(
   name: string,
@@ -275,7 +275,7 @@ test("every operation describes each status with which it can answer, with the c
   });
 });
 
-test("the API description says for each operation of the contract to which phase it belongs, and requires an API key by default", () => {
+test("the API description names the phase (1 or 2) of the API contract to which an operation belongs, and requires an API key by default", () => {
   const operations = apiPaths().flatMap(([, path]) => Object.values(path));
   for (const operation of operations)
     expect([1, 2, undefined]).toContain(operation["x-postrider-phase"]);

@@ -345,7 +345,7 @@ test.each<[string, InjectOptions, AdmissionResult, number, string]>([
   ],
   ["400 before 404 of the id", { url: "/api/v1/posts/x?y=1" }, admitted(), 400, "invalid_request"],
 ])(
-  "a request with several faults is answered with the fault that is first in the documented order: %s",
+  "a request with several mistakes is answered with the error that is first in the documented order: %s",
   async (_, request, admission, status, code) => {
     expect(summary(await ask(request, {}, admission))).toEqual([status, code]);
   },
@@ -635,7 +635,7 @@ test.each(bodies)("a request body with %s is refused", async (_, payload, code, 
   expect(errorOf(answer).details).toContainEqual(expect.objectContaining({ code, path }));
 });
 
-test("the error about an invalid body lists all its faults", async () => {
+test("the error about an invalid body lists all mistakes in the body", async () => {
   const answer = await ask(create({ content: 1, accountIds: [], mediaIds: ["x", "x"], extra: 1 }));
   const { details = [] } = errorOf(answer);
   expect(details.map(({ code, path }) => `${code} ${path}`).toSorted()).toEqual([
@@ -648,7 +648,7 @@ test("the error about an invalid body lists all its faults", async () => {
   ]);
 });
 
-test("the error about an invalid body also lists the faults of the query and the headers", async () => {
+test("the error about an invalid body also lists the mistakes in the query and the headers", async () => {
   const answer = await ask({
     ...create({ accountIds: [ACCOUNT_ID] }, { "idempotency-key": "a b" }),
     url: "/api/v1/posts?y=1",

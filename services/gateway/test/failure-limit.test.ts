@@ -7,7 +7,10 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createTestServer, MEDIA_ID, MEDIA_KEY, WORKSPACE_ID } from "./fixture.ts";
 import { refuse, startMediaStandIn, type MediaStandIn } from "./media-stand-in.ts";
 
-/** Number of failures per minute that the limit allows. While a test runs, two more become available each second. */
+/**
+ * Number of failed requests per minute that a remote address may make. While a test runs, two more become available
+ * each second.
+ */
 const FAILURES = 120;
 const MEDIA = {
   id: MEDIA_ID,

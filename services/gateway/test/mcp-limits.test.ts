@@ -74,7 +74,7 @@ function post(
   });
 }
 
-test("a tool with a large answer is called only after memory is reserved for its answer, and is refused when that takes too long", async () => {
+test("an MCP tool with a large answer is called only after memory is reserved for its answer, and is refused when that takes too long", async () => {
   // Of the 9 MiB that the unsent answers to a workspace may have, each call reserves 4 MiB for two copies of a page of
   // posts. So there is room for two calls.
   const gate = Promise.withResolvers<void>();
@@ -95,7 +95,7 @@ test("a tool with a large answer is called only after memory is reserved for its
   }
 });
 
-test("an agent that subscribes to changes of the tools is answered at once with an error", async () => {
+test("an agent that asks to be told of changes of the MCP tools is answered at once with an error", async () => {
   const _meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },

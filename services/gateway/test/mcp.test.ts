@@ -73,7 +73,7 @@ async function call(client: Client, name: string, input: Record<string, unknown>
 }
 
 test.each<Era>(["modern", "legacy"])(
-  "an agent with a %s protocol version finds the tools with their schemas and hints",
+  "an agent with a %s protocol version finds the MCP tools with their schemas and hints",
   async (era) => {
     const client = await connect(era);
     const { tools } = await client.listTools();
@@ -88,7 +88,7 @@ test.each<Era>(["modern", "legacy"])(
 );
 
 test.each<Era>(["modern", "legacy"])(
-  "the result of a tool is the answer of the operation, as JSON and as text, in a %s protocol version",
+  "the result of an MCP tool is the answer of the operation that it calls, as JSON and as text, in a %s protocol version",
   async (era) => {
     posts = { batchGetPosts: () => ({ posts: [POST] }) };
     const client = await connect(era);
@@ -102,7 +102,7 @@ test.each<Era>(["modern", "legacy"])(
   },
 );
 
-test("no schema of a tool contains a list of types, because some agents refuse them", async () => {
+test("no schema of an MCP tool contains a list of types, because some agents refuse them", async () => {
   const client = await connect("modern");
   const { tools } = await client.listTools();
   for (const tool of tools) expect(JSON.stringify(tool)).not.toContain('"type":[');
@@ -145,7 +145,7 @@ test("create_post creates a draft unless the agent says when to publish, and rec
   await client.close();
 });
 
-test("update_post changes a post and then publishes it", async () => {
+test("update_post with publishNow first changes the post and then publishes it", async () => {
   const calls: string[] = [];
   const answer = (name: string) => () => {
     calls.push(name);
@@ -159,7 +159,7 @@ test("update_post changes a post and then publishes it", async () => {
   await client.close();
 });
 
-test("the result of a tool whose operation fails names the field, the limit and what to do", async () => {
+test("the result of an MCP tool whose operation fails names the field, the limit and what to do", async () => {
   posts = {
     createPost: () => {
       throw new ServiceError("unprocessable", "validation_failed", [
@@ -178,7 +178,7 @@ test("the result of a tool whose operation fails names the field, the limit and 
   await client.close();
 });
 
-test("a tool needs the scope of its operation", async () => {
+test("an MCP tool needs the scope of the operation that it calls", async () => {
   admission = admitted({ scopes: new Set(["accounts:read"]) });
   const client = await connect("modern");
   expect((await call(client, "list_accounts")).isError).not.toBe(true);

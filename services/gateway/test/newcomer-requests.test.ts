@@ -74,8 +74,8 @@ function describe({ method, path, headers = {}, body }: NewcomerCase): string {
 type Detail = NonNullable<ErrorBody["error"]["details"]>[number];
 
 /**
- * Returns an error detail as JSON for a cell of the table. The message is left out, because the cell contains it
- * already.
+ * Returns an error detail as JSON for a cell of the table in newcomer-requests.md. The message is left out, because the
+ * cell contains it already.
  */
 function describeDetail({ message: _message, ...fields }: Detail): string {
   return shorten(JSON.stringify(fields));
@@ -98,7 +98,7 @@ async function toRows(cases: readonly NewcomerCase[], first: number): Promise<st
   return rows;
 }
 
-test("the table of wrong requests and their answers is up to date", async () => {
+test("newcomer-requests.md, the table of wrong requests and their answers, is up to date", async () => {
   const sections: string[] = [];
   let count = 0;
   for (const [title, cases] of Object.entries(NEWCOMER_CASES)) {

@@ -50,7 +50,7 @@ const ROUTES = [
 ] as const;
 
 /**
- * Large values for fields of a request body, with as many faults as possible: one value for each kind of check that a
+ * Large values for fields of a request body, with as many mistakes as possible: one value for each kind of check that a
  * body needs.
  */
 const VALUES: readonly (readonly [string, unknown])[] = [

@@ -161,7 +161,7 @@ test.each([
   [{ ...BODY, signing: "rsa" }, ["not_allowed /signing"]],
   [{ ...BODY, maxPerSecond: 0 }, ["too_small /maxPerSecond"]],
 ])(
-  "a request to create a webhook subscription with the body %j is refused with all its faults",
+  "a request to create a webhook subscription with the body %j is refused, and the error lists everything that is wrong",
   async (payload, expected) => {
     const answer = await send({ method: "POST", url: "/api/v1/webhooks", payload });
 

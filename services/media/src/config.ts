@@ -61,7 +61,10 @@ function readLimits(read: EnvReader) {
     orphanMs: read
       .about(
         "Age at which stored files that no row in the database names are deleted; it must be longer than any upload, check or import takes.",
-        { level: "tests", default: "two hours more than the slowest upload may take" },
+        {
+          level: "tests",
+          default: "two hours more than the longest upload that the limits on files allow",
+        },
       )
       .seconds("MEDIA_ORPHAN_SECONDS", orphanSeconds(maxImageBytes, maxVideoBytes)),
   };

@@ -18,12 +18,15 @@ describe("failures of `account connect`:", () => {
     "unavailable",
     "unanswered",
     "an outcome of a later release",
-  ])("the failure for the outcome '%s' says what to do and names the guide", (outcome) => {
-    const { code, message } = toOutcomeFailure("facebook", outcome);
-    expect(code).toBe(outcome);
-    expect(message).toMatch(/run the command|select one|check with/);
-    expect(message).toContain("(docs/platforms/facebook.md)");
-  });
+  ])(
+    "the failure for the outcome '%s' says what to do and names the platform's guide",
+    (outcome) => {
+      const { code, message } = toOutcomeFailure("facebook", outcome);
+      expect(code).toBe(outcome);
+      expect(message).toMatch(/run the command|select one|check with/);
+      expect(message).toContain("(docs/platforms/facebook.md)");
+    },
+  );
 
   test.each([
     [{ code: "login_refused", reason: "copy the token again" }, "copy the token again (docs/"],

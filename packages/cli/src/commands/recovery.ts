@@ -13,8 +13,8 @@ function clientOf(services: Services) {
 }
 
 /**
- * Returns the client for the recovery of the accounts service. This service has data of its own, and refreshes no
- * tokens while that data is a copy.
+ * Returns the RPC client with which the `recovery` commands reach the accounts service. This service has data of its
+ * own, and refreshes no tokens while that data is a copy.
  */
 function tokensOf(services: Services) {
   return services.client("accounts", TokenRecoveryService);

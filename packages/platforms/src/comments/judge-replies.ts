@@ -1,6 +1,7 @@
 import { nextLook } from "#src/publishing/look-schedule.ts";
-import { foldText, searchStart } from "#src/publishing/matching-posts.ts";
+import { searchStart } from "#src/publishing/matching-posts.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { normalizeText } from "#src/text/normalize-text.ts";
 import type { ReplyRequest } from "./connector.ts";
 
 /** A reply of the account to a comment, as the platform lists it. */
@@ -24,9 +25,9 @@ export async function judgeReplies(
   call: UnknownCall,
 ): Promise<Verdict> {
   const start = searchStart(call).getTime();
-  const wanted = foldText(text);
+  const wanted = normalizeText(text);
   const similar = replies.filter(
-    (reply) => foldText(reply.text) === wanted && !(reply.createdAt < start),
+    (reply) => normalizeText(reply.text) === wanted && !(reply.createdAt < start),
   );
   const owned = await call.isOwned(similar.map(({ id }) => id));
   const [reply, ...others] = similar.filter(({ id }) => !owned.has(id));

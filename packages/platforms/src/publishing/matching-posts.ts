@@ -1,4 +1,3 @@
-import { composeText } from "#src/text/compose-text.ts";
 import { LOOKS_AFTER_MS, nextLook } from "./look-schedule.ts";
 import type { Publication } from "./publication.ts";
 import type { UnknownCall, Verdict } from "./verdict.ts";
@@ -33,13 +32,6 @@ export const SIMILAR_POST: Verdict = {
 /** Returns the earliest creation time that the post of a publishing call can have on the platform. */
 export function searchStart({ calledAt }: UnknownCall): Date {
   return new Date(calledAt.getTime() - CLOCK_TOLERANCE_MS);
-}
-
-/** Normalizes the parts of a post's text that platforms may change: the Unicode form and white space. */
-export function foldText(text: string | undefined): string {
-  return composeText(text ?? "")
-    .replaceAll(/\s+/g, " ")
-    .trim();
 }
 
 /**

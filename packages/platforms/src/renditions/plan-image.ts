@@ -27,6 +27,12 @@ const ENOUGH_BYTES = 100_000;
 
 const ORIGINAL: ImagePlan = { kind: "original" };
 
+/** Returns how images outside a platform's ratios are treated, from the unchecked settings of an account. */
+export function readImageFit(settings: Readonly<Record<string, unknown>>): ImageFit {
+  const { imageFit } = settings;
+  return imageFit === "pad" || imageFit === "crop" ? imageFit : "refuse";
+}
+
 /**
  * Plans what a platform receives of an image. The file is sent as it is when the platform takes it; otherwise it is converted,
  * if that keeps the whole image, or if `fit` allows white bars or cut edges. A rendition complies with the rules. Equal needs

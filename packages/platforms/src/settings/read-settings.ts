@@ -3,6 +3,11 @@ import { findValueFault } from "./check-value.ts";
 import type { SettingFields } from "./field.ts";
 import { ACCOUNT_SETTINGS, type AccountSettings } from "./registry.ts";
 
+/** Parses settings of an account that a service sent as JSON text. An empty text has no setting. */
+export function parseSettings(text: string): Readonly<Record<string, unknown>> {
+  return text === "" ? {} : (JSON.parse(text) as Readonly<Record<string, unknown>>);
+}
+
 /**
  * Returns the values of all settings of an account from its stored settings. A setting that is not stored, or whose
  * stored value another release wrote and this one does not know, has its default.

@@ -1,6 +1,6 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
 import { parseTelegramHtml } from "#src/telegram/html.ts";
-import { composeText, findLongMarkRun } from "./compose-text.ts";
+import { composeText, findLongMarkRun } from "./normalize-text.ts";
 import { findUrls } from "./urls.ts";
 
 /** The kind of media that a text is published with; images and a video together count as a video. */

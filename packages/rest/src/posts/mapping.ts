@@ -1,6 +1,6 @@
+import type { TargetMetrics } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { Post, Target, TargetError } from "@postrider/contracts/posts/v1/post_pb";
 import type { Locale } from "#src/locale.ts";
-import { toMetrics } from "#src/posts/metrics.ts";
 import { actionFor, causeFor, type FailedRecord } from "#src/target-errors/action-for.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
@@ -33,6 +33,29 @@ function toErrorOf(target: Target, nextAttemptAt: string | null, locale: Locale)
   const { status, platform } = target;
   const work = DELETION_STATUSES.has(status) ? "deletion" : "publication";
   return toTargetError(target.error, { work, status, platform, nextAttemptAt }, locale);
+}
+
+/** Converts the metrics of a published post to the form of the API; null if the platform was not asked for them yet. */
+export function toMetrics(metrics: TargetMetrics | undefined) {
+  const refreshedAt = toOptionalInstant(metrics?.refreshedAt);
+  if (metrics === undefined || refreshedAt === null) return null;
+  return {
+    views: toCount(metrics.views),
+    impressions: toCount(metrics.impressions),
+    reach: toCount(metrics.reach),
+    likes: toCount(metrics.likes),
+    comments: toCount(metrics.comments),
+    shares: toCount(metrics.shares),
+    saves: toCount(metrics.saves),
+    refreshedAt,
+  };
+}
+
+/** Metrics of a published post in the form of the API. */
+export type Metrics = NonNullable<ReturnType<typeof toMetrics>>;
+
+function toCount(value: bigint | undefined): number | null {
+  return value === undefined ? null : Number(value);
 }
 
 /** Converts a publishing target, that is a post on one account, to the form of the API. */

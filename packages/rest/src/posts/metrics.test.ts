@@ -5,7 +5,8 @@ import {
   TargetMetricsSchema,
 } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import { expect, test } from "vitest";
-import { toMetrics, withMetrics } from "#src/posts/metrics.ts";
+import { toMetrics } from "#src/posts/mapping.ts";
+import { withMetrics } from "#src/posts/metrics.ts";
 
 const OLDER = "2026-11-23T09:00:00.000Z";
 const NEWER = "2026-11-23T10:00:00.000Z";

@@ -1,27 +1,5 @@
-import type {
-  RefreshedTarget,
-  TargetMetrics,
-} from "@postrider/contracts/engagement/v1/metrics_service_pb";
-import { toOptionalInstant } from "#src/timestamps.ts";
-
-/** Converts the metrics of a published post to the form of the API; null if the platform was not asked for them yet. */
-export function toMetrics(metrics: TargetMetrics | undefined) {
-  const refreshedAt = toOptionalInstant(metrics?.refreshedAt);
-  if (metrics === undefined || refreshedAt === null) return null;
-  return {
-    views: toCount(metrics.views),
-    impressions: toCount(metrics.impressions),
-    reach: toCount(metrics.reach),
-    likes: toCount(metrics.likes),
-    comments: toCount(metrics.comments),
-    shares: toCount(metrics.shares),
-    saves: toCount(metrics.saves),
-    refreshedAt,
-  };
-}
-
-/** Metrics of a published post in the form of the API. */
-export type Metrics = NonNullable<ReturnType<typeof toMetrics>>;
+import type { RefreshedTarget } from "@postrider/contracts/engagement/v1/metrics_service_pb";
+import { toMetrics, type Metrics } from "#src/posts/mapping.ts";
 
 interface TargetWithMetrics {
   readonly id: string;
@@ -51,8 +29,4 @@ export function withMetrics<P extends { readonly targets: readonly TargetWithMet
 function newerOf(shown: Metrics | null, stored: Metrics | null): Metrics | null {
   if (shown === null || stored === null) return shown ?? stored;
   return stored.refreshedAt > shown.refreshedAt ? stored : shown;
-}
-
-function toCount(value: bigint | undefined): number | null {
-  return value === undefined ? null : Number(value);
 }

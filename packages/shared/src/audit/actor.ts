@@ -7,8 +7,8 @@ import type { RequestContext } from "#src/telemetry/request-context.ts";
 export interface AuditActor {
   readonly kind: "key" | "operator" | "service" | "connect_link";
   /**
-   * Id of the actor: of an API key, of an authorization or the name of a process. Undefined when the service that makes
-   * the change is itself the actor.
+   * Id of the actor: the id of an API key or of an authorization, or the name of a process. Undefined when the service
+   * that makes the change is itself the actor.
    */
   readonly id: string | undefined;
   /** User and computer of an operator, as the operator's tool says; nothing proves it. */

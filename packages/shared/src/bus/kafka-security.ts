@@ -22,7 +22,7 @@ type KafkaLogin = Extract<SASLOptions, { readonly mechanism: (typeof MECHANISMS)
  */
 export function readKafkaSecurity(read: EnvReader): KafkaSecurity {
   const isEncrypted = read
-    .about("Whether connections to Kafka use TLS and verify its certificates.")
+    .about("Whether connections to Kafka use TLS and verify the certificates of the brokers.")
     .boolean("KAFKA_TLS", false);
   const caFile = read
     .about(

@@ -89,8 +89,8 @@ class PostgresSubscription {
       return false;
     }
     const hasMore = await sql.begin((tx) => this.#workOnBatch(tx));
-    // Sets the lag of this replica to 0. While another replica holds the position of the group, that replica reports
-    // the lag.
+    // Sets the lag metric of the consumer group to 0 in this replica. While another replica holds the position of the
+    // group, that replica reports the lag.
     if (!hasMore) reportLag({ topic, group, partition: 0 }, undefined);
     this.#options.onCommitted?.();
     return hasMore;

@@ -9,7 +9,10 @@ export function firstHeader({ headers }: IncomingMessage, name: string): string 
   return Array.isArray(value) ? value[0] : value;
 }
 
-/** Reads the caller's ids and deadline from the headers of an RPC between our services. */
+/**
+ * Reads the ids that the caller sends (of the request, the workspace and the trace) and its deadline from the headers
+ * of an RPC between our services.
+ */
 export function toRequestContext(header: (name: string) => string | undefined): RequestContext {
   const timeoutMs = Number(header("connect-timeout-ms"));
   const workspaceId = header("x-workspace-id");

@@ -164,7 +164,7 @@ test("an RPC to an unreachable service fails as unavailable, and an RPC times ou
   ).rejects.toMatchObject({ kind: "timeout" });
 });
 
-/** Creates a dispatcher that fails the first call with this error code, then works. */
+/** Creates an undici dispatcher whose first call fails with this error code; later calls succeed. */
 function breaking(code: string): Dispatcher {
   let failures = 0;
   return agent.compose((dispatch) => (options, handler) => {

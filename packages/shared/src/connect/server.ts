@@ -62,7 +62,10 @@ function createHttpServer(
 /** The header in which this process passes the remote address of a connection to Connect's handlers; callers cannot set it. */
 const REMOTE_ADDRESS = "x-remote-address";
 
-/** Refuses callers that may not call the RPC. Puts the request id and the other ids of the caller into the request context. */
+/**
+ * Refuses callers that may not call the RPC. Puts the ids that the caller sends (of the request, the workspace and the
+ * trace) into the request context.
+ */
 function createCallerInterceptor(access: Access): Interceptor {
   return (next) => async (request) => {
     const header = (name: string) => request.header.get(name) ?? undefined;

@@ -11,8 +11,8 @@ import { watchDownload, watchUpload } from "./long-transfers.ts";
 
 const RATE = { bytesPerSecond: 1_000, stallMs: 300 };
 /**
- * A minimum rate for tests of clients that must not be disconnected. Even on a loaded machine a client keeps it,
- * because it may pause for 20 s.
+ * A minimum rate for tests in which no client may be disconnected. It allows pauses of 20 s, so that clients also keep
+ * to it on a loaded machine.
  */
 const PATIENT_RATE = { bytesPerSecond: 1_000, stallMs: 20_000 };
 
@@ -80,23 +80,20 @@ test("a connection whose upload stops arriving is closed", async () => {
 test.each([
   ["reads nothing", false, RATE],
   ["reads as fast as it can", true, PATIENT_RATE],
-])(
-  "a download of 64 MB by a client that %s is completed (true or false): %j",
-  async (_, isRead, rate) => {
-    const ended = Promise.withResolvers<boolean>();
-    await using server = await listen((_request, response) => {
-      watchDownload(response, rate);
-      response.once("close", () => ended.resolve(response.writableFinished));
-      response.end(Buffer.alloc(64 * 1024 * 1024));
-    });
-    const socket = connect(server.port, "127.0.0.1");
-    socket.on("error", () => undefined);
-    socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    if (isRead) socket.resume();
-    expect(await ended.promise).toBe(isRead);
-    socket.destroy();
-  },
-);
+])("whether a download of 64 MB by a client that %s is completed: %j", async (_, isRead, rate) => {
+  const ended = Promise.withResolvers<boolean>();
+  await using server = await listen((_request, response) => {
+    watchDownload(response, rate);
+    response.once("close", () => ended.resolve(response.writableFinished));
+    response.end(Buffer.alloc(64 * 1024 * 1024));
+  });
+  const socket = connect(server.port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  socket.write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+  if (isRead) socket.resume();
+  expect(await ended.promise).toBe(isRead);
+  socket.destroy();
+});
 
 test("a download whose source pauses stays open", async () => {
   const mayEnd = Promise.withResolvers<void>();

@@ -353,12 +353,12 @@ test("a redirect from https to http is refused", async () => {
   expect(plain.requests).toHaveLength(0);
 });
 
-test("a TLS handshake that never starts fails after the connect timeout", async () => {
+test("an outbound request whose server never begins the TLS handshake fails after the connect timeout", async () => {
   const port = await serveRaw(() => undefined);
   expect(await get(`https://${PUBLIC}:${port}/`, { connectMs: 50 })).toBe("unreachable");
 });
 
-test("a TLS handshake that never starts is aborted at the deadline, and when the caller's signal aborts", async () => {
+test("an outbound request whose server never begins the TLS handshake is aborted at the deadline, and when the caller's signal aborts", async () => {
   let closed = 0;
   const port = await serveRaw((socket) => socket.on("close", () => (closed += 1)));
   const url = `https://${PUBLIC}:${port}/`;

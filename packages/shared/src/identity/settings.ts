@@ -55,7 +55,7 @@ export function readSharedSecrets(read: EnvReader): readonly string[] {
 /** Reads the identity with which a process calls the services. Error messages never contain the keys. */
 export function readIdentity(read: EnvReader, name: string): OwnIdentity {
   const setting = read.secret(
-    "Private keys with which a process proves to the other services to which service it belongs; each service has keys of its own. `postrider identity create` makes them. The first key of the list is used.",
+    "Private keys with which a process proves to the other services to which service it belongs; each service has keys of its own. `postrider identity create` makes them. The process uses the first key of the list; the list has two keys only while a key is replaced.",
     { level: "needed" },
   );
   const texts = setting.secrets("IDENTITY_KEYS", 43);

@@ -174,8 +174,8 @@ test("whatever the order of events, a semaphore keeps its limits, leaves no perm
         await settle();
         expect(sum(held())).toBeLessThanOrEqual(limits.total);
         for (const key of ["a", "b", "c"]) expect(usedBy(key)).toBeLessThanOrEqual(limits.perKey);
-        // The first waiting request of a key, if its permits fit into the share of the key, waits only because too few
-        // permits are free.
+        // If a key has enough of its share left for its first waiting request, this request waits only because too few
+        // permits are free in total.
         const firsts = ["a", "b", "c"].flatMap(
           (key) => waiting().find((it) => it.key === key) ?? [],
         );

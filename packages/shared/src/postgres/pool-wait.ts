@@ -1,7 +1,7 @@
 /** Interval at which a probe, a statement that measures the wait for a connection, is sent while requests arrive. */
 const PROBE_EVERY_MS = 100;
 const TICK_MS = 50;
-/** Waiting time of a probe statement from which the connection pool counts as overloaded. */
+/** Milliseconds that a probe statement waits until the connection pool counts as overloaded. */
 const MAX_WAIT_MS = 500;
 /**
  * Waiting time of a probe statement after which another one is sent, because the driver may have lost the first answer.

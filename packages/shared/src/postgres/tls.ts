@@ -24,7 +24,7 @@ export function readDatabaseUrl(read: EnvReader): string {
   return readConnectionString(
     read,
     "DATABASE_URL",
-    "Connection string of Postgres, with the runtime role of the service that reads it. In production, a connection to another machine uses `sslmode=verify-full`; add `sslrootcert=<file>` for a private certificate authority. `sslmode=disable` turns encryption off inside a trusted network.",
+    "Connection string of Postgres, with the runtime role of the service that reads it. In production, a connection to another machine uses `sslmode=verify-full`; add `sslrootcert=<file>` for a private certificate authority. `sslmode=disable` turns encryption off; use it only inside a trusted network.",
   );
 }
 

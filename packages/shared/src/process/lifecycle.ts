@@ -11,7 +11,9 @@ export interface App extends AsyncDisposable {
   readonly logger: Logger;
 }
 
-/** Stop signals within this time count as one, because npm, turbo and `node --watch` repeat a Ctrl-C. */
+/**
+ * Milliseconds within which repeated stop signals count as one, because npm, turbo and `node --watch` repeat a Ctrl-C.
+ */
 const REPEATED_SIGNAL_MS = 1000;
 
 /**

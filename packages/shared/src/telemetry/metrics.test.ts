@@ -8,7 +8,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Returns the lines of one metric in the metrics output, without its name. */
+/** Returns the lines of one metric in the metrics output, each without the name of the metric. */
 async function read(name: string): Promise<readonly string[]> {
   const { body } = await renderMetrics();
   return body

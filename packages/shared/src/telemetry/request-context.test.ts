@@ -15,7 +15,7 @@ test("a call that one request makes has the context of this request", () => {
   expect(shareContext([undefined])).toBeUndefined();
 });
 
-test("a call that several requests share has the ids of all of them, and nothing else of them", () => {
+test("a call that several requests share carries the request ids of all of them, and no other data of their contexts", () => {
   expect(shareContext([context("a"), context("b"), context("a")])).toEqual({ requestId: "a,b" });
 });
 

@@ -66,11 +66,11 @@ async function isRefused(change: () => Promise<unknown>): Promise<boolean> {
 }
 
 /**
- * Runs a change three times: first while Postgres refuses entries of the audit log, then while the change itself fails at its
- * commit, and then without a fault. Returns the entries that the last run has appended.
+ * Runs a change three times: first while Postgres refuses entries of the audit log, then with a failure at the commit
+ * of the change, and then without a failure. Returns the entries that the last run has appended.
  *
  * @param tables The tables that the change writes.
- * @throws When one of the faulty runs succeeds, changes a table or leaves an entry.
+ * @throws When one of the first two runs succeeds, changes a table or leaves an entry.
  */
 export async function runAudited(
   { sql, ownerSql }: TestDatabase,

@@ -40,7 +40,7 @@ export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
   /** Connection string with the service's migration role. */
   readonly migrationUrl: string;
-  /** The owner's connection string for the same test database. */
+  /** Connection string of the cluster's owner for the test database. */
   readonly ownerUrl: string;
 }
 
@@ -130,7 +130,7 @@ function templateName(service: string, folder: string): string {
 
 /** The templates that this process has found or created, by their names. */
 const templates = new Map<string, Promise<void>>();
-/** Ends when the last template that this process searches has been found or created. */
+/** Resolves when the last search for a template database has ended. The next search waits for this. */
 let lastTemplate: Promise<void> = Promise.resolve();
 
 /** Returns the name of a template database, after the database exists. */
@@ -150,7 +150,7 @@ async function findTemplate(
   const found = lastTemplate.then(() => ensureTemplate(owner, clusterUrl, role, folder, name));
   templates.set(name, found);
   lastTemplate = found.catch(() => {
-    // A later test tries again.
+    // The template database could not be created. It is forgotten, so that the next test tries to create it again.
     templates.delete(name);
   });
   await found;

@@ -29,7 +29,7 @@ export async function refreshIdleBatch({
     } catch (error) {
       logger.warn(
         { err: error, accountId, platform },
-        "the tokens of an account that nothing used for weeks could not be refreshed; the refresh is tried again in an hour",
+        "the tokens of an account that no post has used for a long time could not be refreshed; the refresh is tried again in an hour",
       );
     }
   }
@@ -47,7 +47,7 @@ export function startRefreshIdleCredentials(deps: IdleRefreshDependencies): Loop
     onError: (error) =>
       deps.logger.error(
         { err: error },
-        "the list of accounts whose unused tokens are due for a refresh could not be read; the job tries again",
+        "the list of accounts that no post has used for a long time, and whose tokens must be refreshed, could not be read; the job tries again",
       ),
   });
 }

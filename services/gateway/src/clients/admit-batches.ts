@@ -49,8 +49,8 @@ export interface PendingQuery<Waiter> {
 }
 
 /**
- * A query about an API key that was sent to the accounts service, and what is reserved for the waiting API requests
- * until the answer arrives.
+ * A query about an API key that was sent to the accounts service, with the granted API requests that are kept until the
+ * answer arrives for the requests that wait for it.
  */
 export interface SentQuery<Waiter, Prepared> {
   readonly query: PendingQuery<Waiter>;
@@ -70,7 +70,7 @@ interface AdmitBatchesOptions<Waiter, Prepared> {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
   /**
    * Called right before a query about an API key is sent to the accounts service. Returns how many API requests to ask
-   * for, and what to reserve until the answer arrives.
+   * for, and the granted API requests to keep, until the answer arrives, for the requests that wait for it.
    */
   readonly prepare: (query: PendingQuery<Waiter>) => {
     readonly want: number;

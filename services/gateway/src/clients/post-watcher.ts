@@ -31,7 +31,10 @@ const FINAL: ReadonlySet<string> = new Set(["published", "partial", "failed", "c
 const MAX_WAITING = 10_000;
 const MAX_REFS = 1_000;
 const MIN_INTERVAL_MS = 100;
-/** Time that each awaited post adds to the polling interval, so that polling takes little of a core. */
+/**
+ * Milliseconds that each awaited post adds to the interval at which the posts service is asked, so that asking takes
+ * little of a core.
+ */
 const INTERVAL_PER_POST_MS = 0.4;
 const RETRY_AFTER_MS = 1_000;
 

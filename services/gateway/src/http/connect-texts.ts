@@ -32,7 +32,7 @@ interface Texts extends Readonly<Record<ConnectPage, ConnectText>> {
   readonly missing: string;
   /** Names of the features that an account can lack. */
   readonly features: Readonly<Record<string, string>>;
-  /** Names the guide with causes and remedies. The placeholder `{guide}` is replaced. */
+  /** Names the platform's guide with causes and remedies. The placeholder `{guide}` is replaced. */
   readonly guide: string;
   /** Last line of every connect page that shows an outcome. */
   readonly close: string;

@@ -2,7 +2,7 @@ import type { Locale } from "@postrider/rest/locale";
 import type { Violation } from "@postrider/shared/errors";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 
-/** The words in messages for the JSON type of a value. */
+/** The words that error messages use for the JSON type of a value. */
 const FOUND_TYPES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
   en: new Map([
     ["array", "a list"],
@@ -17,7 +17,7 @@ const FOUND_TYPES: Readonly<Record<Locale, ReadonlyMap<string, string>>> = {
     ["number", "숫자"],
   ]),
 };
-/** The words in messages for a query parameter and a header. */
+/** The words that error messages use for a query parameter and for a header. */
 const NOUNS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   en: { query: "parameter", header: "header" },
   ko: { query: "매개변수", header: "헤더" },

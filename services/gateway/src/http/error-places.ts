@@ -9,8 +9,8 @@ const PARTS: Readonly<Record<Locale, Readonly<Record<"query" | "header", string>
 };
 
 /**
- * Returns the location of a fault as people write it, for example `targets[0].title` or `query parameter limit`; undefined for
- * the whole request.
+ * Returns the location of a mistake as people write it, for example `targets[0].title` or `query parameter limit`;
+ * undefined for the whole request.
  *
  * @param path JSON Pointer.
  */

@@ -183,7 +183,7 @@ test.each([
     /^This delivery has not failed: .* Wait, and send this only once its status is failed\.$/,
   ],
 ])(
-  "the error of a retry of a webhook delivery whose status is %s says what to do",
+  "the error for retrying a webhook delivery with the status %s says what to do",
   (status, text) => {
     const violations = [{ code: "wrong_status", status, allowed: ["failed"] }];
     const { error } = toErrorBody({ reason: "delivery_not_failed", violations, locale: "en" });

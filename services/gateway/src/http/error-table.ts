@@ -8,7 +8,7 @@ import { namePlace, type RequestPart } from "#src/http/error-places.ts";
 import { hasMessage, messageFor, unitOf } from "#src/http/messages.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
 
-/** One fault of a request, as the API returns it. */
+/** One mistake in a request, as the API returns it. */
 export interface ErrorDetail {
   readonly code: string;
   readonly message: string;
@@ -162,7 +162,7 @@ function toMessage(
   return isShort ? `${problem} ${other}` : `${problem}${MORE[locale](details.length - 1)}`;
 }
 
-/** Returns the message of a detail, which begins with the location of the fault in the request. */
+/** Returns the message of a detail, which begins with the location of the mistake in the request. */
 function withPlace(detail: ErrorDetail, locale: Locale): string {
   const place = namePlace(detail.path, detail.in ?? "body", locale);
   const where = [detail.platform, place].filter((part) => part !== undefined).join(", ");

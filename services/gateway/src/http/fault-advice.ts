@@ -12,7 +12,7 @@ import {
 import { describeMissingDay } from "#src/http/missing-days.ts";
 import { adviseOnName } from "#src/http/unknown-fields.ts";
 
-/** One schema fault that ajv found, as fastify lists it in `error.validation`. */
+/** One schema error that ajv found, as fastify lists it in `error.validation`. */
 export interface SchemaError {
   readonly keyword: string;
   readonly instancePath: string;
@@ -31,8 +31,8 @@ interface Advice {
   readonly found?: string;
   readonly allowed?: string[];
   /**
-   * Name of a special text of the error catalogue, if one explains the fault more precisely than the text of the
-   * fault's code.
+   * Name of a special text of the error catalogue, if one explains the mistake more precisely than the text of the
+   * mistake's code.
    */
   readonly variant?: string;
   /** For an unknown field: the known fields that the client probably means. */

@@ -24,8 +24,9 @@ function childOf(schema: NestedSchema, name: string): NestedSchema | undefined {
 }
 
 /**
- * Says in English what the field at a JSON Pointer accepts and is for; undefined if the schema does not tell. It explains faults of
- * services, which know that a value is not valid and not how the schema of the request describes it.
+ * Says in English what the field at a JSON Pointer accepts and is for; undefined if the schema does not tell. The text
+ * is added to errors of services: a service knows that a value is not valid, but not how the schema of the request
+ * describes the value.
  */
 export function describeFieldAt(
   schema: NestedSchema,

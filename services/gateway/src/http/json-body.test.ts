@@ -74,7 +74,7 @@ test("the error of parseJsonBody says where the body is malformed, and repeats n
   );
 });
 
-test("parseJsonBody reports at most 100 faults", () => {
+test("parseJsonBody reports at most 100 mistakes", () => {
   const body = parse(JSON.stringify(Array.from({ length: 500 }, () => "\0")));
   expect(body.ok ? [] : body.violations).toHaveLength(100);
 });

@@ -1,6 +1,6 @@
 import type { Violation } from "@postrider/shared/errors";
 
-/** Result of parsing a request body: its value, ready for schema validation, or its faults. */
+/** Result of parsing a request body: its value, ready for schema validation, or its mistakes. */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly violations: readonly Violation[] };
@@ -78,7 +78,7 @@ function inspect(value: unknown, path: string, level: number, walk: Walk): void 
     return;
   }
   if (typeof value !== "object" || value === null) return;
-  // The fault about too many levels of nesting has no path, because the path would repeat most of the request body.
+  // The mistake about too many levels of nesting has no path, because the path would repeat most of the request body.
   if (level > MAX_LEVELS) return addFault(walk, { code: "too_deep", path: "", limit: MAX_LEVELS });
   const count = Array.isArray(value) ? value.length : Object.keys(value).length;
   walk.members += count;

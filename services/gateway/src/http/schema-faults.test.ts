@@ -7,7 +7,7 @@ interface Request {
   readonly query?: string;
 }
 
-/** Returns the schema faults that fastify's own ajv finds, so that these tests fail when the output of ajv changes. */
+/** Returns the schema errors that fastify's own ajv finds, so that these tests fail when the output of ajv changes. */
 async function faultsOf(
   schema: object,
   { body, query = "" }: Request,
@@ -42,7 +42,7 @@ async function faultsOf(
 const faultsOfBody = async (schema: object, body: unknown) =>
   await faultsOf({ body: schema }, { body });
 
-/** Returns the faults without the advice about valid values. */
+/** Returns the mistakes in a request without the advice about valid values. */
 function withoutAdvice(faults: readonly RequestViolation[]) {
   return faults.map(({ expected: _expected, found: _found, allowed: _allowed, ...fault }) => fault);
 }
@@ -77,11 +77,11 @@ const post = {
 const ID = "0198b2a0-0000-7000-8000-000000000001";
 const valid = { content: "abc", accountIds: [ID] };
 
-test("a body that matches its schema has no faults", async () => {
+test("no mistake is reported for a body that matches its schema", async () => {
   expect(await faultsOfBody(post, valid)).toEqual([]);
 });
 
-test("every fault of a body is reported with its path", async () => {
+test("every mistake in a body is reported with its path", async () => {
   const body = {
     content: 5,
     accountIds: [],
@@ -116,7 +116,7 @@ test.each([
   [{ ...valid, bytes: 1.5 }, "type", "/bytes"],
   [{ ...valid, options: null }, "type", "/options"],
   [{ ...valid, accountIds: [ID, ID, ID] }, "max_items", "/accountIds"],
-])("the request body %j is reported with the fault %s at %j", async (body, code, path) => {
+])("the request body %j is reported with the mistake %s at %j", async (body, code, path) => {
   expect(await faultsOfBody(post, body)).toContainEqual(expect.objectContaining({ code, path }));
 });
 
@@ -144,9 +144,12 @@ test.each([
     { allowed: ["true"], found: "false" },
   ],
   [{ ...valid, options: { x: { title: "a" } } }, { allowed: ["privacy"] }],
-])("the fault of the request body %j says which value would be valid", async (body, advice) => {
-  expect((await faultsOfBody(post, body))[0]).toMatchObject(advice);
-});
+])(
+  "the report about the mistake in the request body %j says which value would be valid",
+  async (body, advice) => {
+    expect((await faultsOfBody(post, body))[0]).toMatchObject(advice);
+  },
+);
 
 test("an error detail does not repeat a long value of the client", async () => {
   const [fault] = await faultsOfBody(post, { ...valid, accountIds: ["x".repeat(200)] });
@@ -159,13 +162,13 @@ test("the length of a text is counted in code points, as in the schema", async (
   ]);
 });
 
-test("two schema faults with the same path and code are reported once", async () => {
+test("two schema errors with the same path and code are reported once", async () => {
   expect(withoutAdvice(await faultsOfBody(post, { ...valid, accountIds: ["ABC"] }))).toEqual([
     { code: "format", path: "/accountIds/0" },
   ]);
 });
 
-test("a value of the wrong type is reported as one fault", async () => {
+test("a value of the wrong type is reported as one mistake", async () => {
   const body = { ...valid, options: { x: { privacy: 5 } }, force: "yes" };
   const typed = {
     ...post,
@@ -177,19 +180,19 @@ test("a value of the wrong type is reported as one fault", async () => {
   ]);
 });
 
-test("a repeated query parameter is reported as one fault", async () => {
+test("a repeated query parameter is reported as one mistake", async () => {
   const querystring = { type: "object", properties: { status: { ...text, enum: ["draft"] } } };
   expect(await faultsOf({ querystring }, { query: "?status=draft&status=draft" })).toEqual([
     { code: "repeated_parameter", path: "/status" },
   ]);
 });
 
-test("at most 100 faults of a body are reported", async () => {
+test("at most 100 mistakes in a body are reported", async () => {
   const body = { ...valid, accountIds: Array.from({ length: 200 }, (_, index) => `${index}`) };
   expect((await faultsOfBody(post, body)).length).toBe(100);
 });
 
-test("a schema fault in a union is reported for the branch with the matching type", async () => {
+test("a schema error in a union is reported for the branch with the matching type", async () => {
   const nullable = {
     type: "object",
     properties: { at: { anyOf: [{ ...text, format: "date" }, { type: "null" }] } },

@@ -4,7 +4,7 @@ import type { RequestPart } from "#src/http/error-places.ts";
 import { listAllowed } from "#src/http/expected-values.ts";
 import { adviseOn, type SchemaError } from "#src/http/fault-advice.ts";
 
-/** A fault of a request, with advice on what to send instead. */
+/** A mistake in a request, with advice on what to send instead. */
 export type RequestViolation = Violation & {
   /** The part of the request to which `path` belongs. Default: the body, or the query of a request without a body. */
   readonly in?: RequestPart;
@@ -15,8 +15,8 @@ export type RequestViolation = Violation & {
   readonly minimum?: number;
   readonly maximum?: number;
   /**
-   * Name of a special text of the error catalogue, if one explains the fault more precisely than the text of the
-   * fault's code.
+   * Name of a special text of the error catalogue, if one explains the mistake more precisely than the text of the
+   * mistake's code.
    */
   readonly variant?: string;
   /** For an unknown field: the known fields that the client probably means. */
@@ -50,7 +50,7 @@ const HEADERS: ReadonlyMap<string, readonly [name: string, expected: string]> = 
   ],
 ]);
 
-/** Returns the fault of a header, with what the header contains if that is known. */
+/** Returns the mistake in a header, with what the header contains if that is known. */
 export function headerFault(code: string, name: string): RequestViolation {
   const [known = name, expected] = HEADERS.get(name.toLowerCase()) ?? [];
   const advice = code === "invalid_header" ? defined({ expected }) : {};
@@ -86,10 +86,10 @@ const CODES: ReadonlyMap<string, string> = new Map([
 const UNIONS = new Set(["anyOf", "oneOf"]);
 
 /**
- * Returns the schema faults of one part of a request, at most 100, and one for each path and code.
+ * Returns the schema errors of one part of a request, at most 100, and one for each path and code.
  *
  * @param context The part of the request, as fastify calls it.
- * @param value The validated value. If a fault has a limit, `actual` is taken from this value.
+ * @param value The validated value. If a mistake has a limit, `actual` is taken from this value.
  */
 export function toSchemaViolations(
   errors: readonly SchemaError[],
@@ -106,7 +106,7 @@ export function toSchemaViolations(
 }
 
 /**
- * Drops the fault about a missing field if the client sent this field under another name. The fault about the wrong
+ * Drops the mistake about a missing field if the client sent this field under another name. The mistake about the wrong
  * name already explains it.
  */
 function dropRenamed(faults: readonly RequestViolation[]): RequestViolation[] {
@@ -118,7 +118,7 @@ function dropRenamed(faults: readonly RequestViolation[]): RequestViolation[] {
   return faults.filter(({ code, path = "" }) => code !== "required" || !renamed.has(path));
 }
 
-/** Returns the faults of query parameters, each with the values that the schema allows. */
+/** Returns the mistakes in query parameters, each with the values that the schema allows. */
 export function toQueryViolations(
   errors: readonly SchemaError[],
   query: unknown,
@@ -136,11 +136,11 @@ export function toQueryViolations(
 }
 
 /**
- * Reduces the schema faults of a union: ajv reports every branch of the union and the union itself. The branches of the
- * right type say what is wrong. Without such a branch, the union is reported as one fault.
+ * Reduces the schema errors of a union: ajv reports every branch of the union and the union itself. The branches of the
+ * right type say what is wrong. Without such a branch, the union is reported as one mistake.
  */
 function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
-  // For a bad property name ajv reports two faults: one with `propertyName`, which is dropped, and one of
+  // For a bad property name ajv reports two errors: one with `propertyName`, which is dropped, and one of
   // `propertyNames`, which has the path.
   let settled = errors.filter((error) => error.propertyName === undefined);
   for (const union of settled.filter(({ keyword }) => UNIONS.has(keyword))) {
@@ -149,7 +149,7 @@ function settleUnions(errors: readonly SchemaError[]): SchemaError[] {
   return settled;
 }
 
-/** Drops the further schema faults of a value that has the wrong type, because they follow from the wrong type. */
+/** Drops the further schema errors of a value that has the wrong type, because they follow from the wrong type. */
 function dropConsequences(errors: readonly SchemaError[]): SchemaError[] {
   const mistyped = new Set(
     errors.filter(({ keyword }) => keyword === "type").map(({ instancePath }) => instancePath),

@@ -21,7 +21,9 @@ export const NoQuery = Type.Object({}, { additionalProperties: false });
  */
 export const IdParams = Type.Object({ id: Type.String({ format: "uuid" }) });
 
-/** A page parameter whose cursor may contain a cursor of a platform, which is longer than one of ours. */
+/**
+ * Query parameter `cursor` of a list. Its value may contain a cursor of a platform, which is longer than one of ours.
+ */
 export const CURSOR = Type.Optional(
   Type.String({
     minLength: 1,

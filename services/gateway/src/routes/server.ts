@@ -116,7 +116,7 @@ function openServer(deps: ServerDeps, patience: Patience): FastifyInstance {
       onCreate: addFormats,
       customOptions: {
         allErrors: true,
-        // Schema faults contain the schema and the value, so that error details can describe valid values.
+        // Schema errors contain the schema and the value, so that error details can describe valid values.
         verbose: true,
         coerceTypes: false,
         removeAdditional: false,

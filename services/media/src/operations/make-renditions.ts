@@ -128,7 +128,7 @@ async function record(
       const { workspaceId, id: mediaId } = media;
       logger.info(
         { workspaceId, mediaId, reason: outcome.refusal, step: "render" },
-        "a rendition cannot be made from an image",
+        "a requested rendition cannot be made from an image, so it is refused; the field `reason` says why",
       );
     }
   }

@@ -42,7 +42,7 @@ function readS3Config(read: EnvReader): S3Config {
   const endpoint = readEndpoint(
     read.about(
       "Address of the S3 API at which the media service reads and writes files; not needed for AWS.",
-      { default: "AWS" },
+      { default: "the address of AWS S3" },
     ),
     "S3_ENDPOINT",
   );
@@ -50,14 +50,14 @@ function readS3Config(read: EnvReader): S3Config {
     endpoint,
     publicEndpoint: readEndpoint(
       read.about("Address of the S3 API to which API clients upload files directly.", {
-        default: "`S3_ENDPOINT`",
+        default: "the value of `S3_ENDPOINT`",
       }),
       "S3_PUBLIC_ENDPOINT",
     ),
     // Only AWS needs the real region of an S3 bucket. Most other stores ignore the region or accept this default.
     region: read
       .about("Region of the S3 bucket.", {
-        default: "`us-east-1` with `S3_ENDPOINT`, else required",
+        default: "`us-east-1` when `S3_ENDPOINT` is set, else required",
       })
       .string("S3_REGION", endpoint === undefined ? {} : { default: "us-east-1" }),
     bucket: readBucket(
@@ -73,7 +73,7 @@ function readS3Config(read: EnvReader): S3Config {
         "Whether the bucket name is in the path of S3 addresses instead of in the host name.",
         {
           level: "advanced",
-          default: "`true` with `S3_ENDPOINT`, else `false`",
+          default: "`true` when `S3_ENDPOINT` is set, else `false`",
         },
       )
       .boolean("S3_FORCE_PATH_STYLE", endpoint !== undefined),

@@ -1,5 +1,6 @@
+import { toJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import { MediaSchema, type Media } from "@postrider/contracts/media/v1/media_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { PostMedia } from "#src/domain/post.ts";
 
@@ -108,4 +109,15 @@ export function toPostMedia(media: Media): PostMedia {
     frames: media.frames,
     altText: media.altText ?? null,
   };
+}
+
+/** Converts media to the proto JSON that a post stores, so that a later read calls no other service. */
+export function toStoredMedia(
+  ids: readonly string[],
+  known: ReadonlyMap<string, Media>,
+): JsonValue[] {
+  return ids.flatMap((id) => {
+    const media = known.get(id);
+    return media === undefined ? [] : [toJson(MediaSchema, media)];
+  });
 }

@@ -20,21 +20,21 @@ export interface PostReferences {
  * Returns every reason to refuse a post: unknown accounts, invalid media and option keys, and everything that the
  * platform of a target would refuse. Paths are JSON Pointers into the request.
  */
-export function checkPost(input: PostContent, known: PostReferences): Violation[] {
-  const accounts = input.accountIds.flatMap((id) => known.accounts.get(id) ?? []);
-  const mediaFaults = checkMedia(input.mediaIds, known.media);
-  const media = input.mediaIds.flatMap((id) => known.media.get(id) ?? []);
+export function checkPost(post: PostContent, known: PostReferences): Violation[] {
+  const accounts = post.accountIds.flatMap((id) => known.accounts.get(id) ?? []);
+  const mediaFaults = checkMedia(post.mediaIds, known.media);
+  const media = post.mediaIds.flatMap((id) => known.media.get(id) ?? []);
   const counter = createTextCounter();
   return [
-    ...checkAccounts(input.accountIds, known),
+    ...checkAccounts(post.accountIds, known),
     ...mediaFaults,
-    ...checkOptionKeys(input, accounts),
+    ...checkOptionKeys(post, accounts),
     ...accounts.flatMap((account) =>
-      checkTarget(input, account, media, counter)
+      checkTarget(post, account, media, counter)
         // When single media items have faults, the platform's rules for the whole list of media are not checked,
         // because the list is incomplete.
         .filter(({ field, code }) => mediaFaults.length === 0 || !dependsOnMedia(field, code))
-        .map((violation) => toViolation(violation, input.options, account)),
+        .map((violation) => toViolation(violation, post.options, account)),
     ),
   ];
 }
@@ -46,18 +46,18 @@ export function checkPost(input: PostContent, known: PostReferences): Violation[
  * @param known.accounts The accounts of the draft and the accounts that are keys of its options.
  */
 export function checkDraft(
-  input: PostContent,
+  post: PostContent,
   known: Pick<PostReferences, "accounts" | "media">,
 ): Violation[] {
-  const unknownAccounts = input.accountIds.flatMap((accountId, index): Violation[] =>
+  const unknownAccounts = post.accountIds.flatMap((accountId, index): Violation[] =>
     known.accounts.has(accountId)
       ? []
       : [{ code: "unknown_account", path: `/accountIds/${index}`, accountId }],
   );
-  const unknownMedia = input.mediaIds.flatMap((id, index): Violation[] =>
+  const unknownMedia = post.mediaIds.flatMap((id, index): Violation[] =>
     known.media.has(id) ? [] : [{ code: "unknown_media", path: `/mediaIds/${index}` }],
   );
-  const unknownKeys = Object.keys(input.options)
+  const unknownKeys = Object.keys(post.options)
     .filter((key) => !isPlatformId(key) && !known.accounts.has(key))
     .map((key) => ({ code: "unknown_option_key", path: `/options/${escapePointer(key)}` }));
   return [...unknownAccounts, ...unknownMedia, ...unknownKeys];
@@ -91,25 +91,24 @@ function checkMedia(ids: readonly string[], known: ReadonlyMap<string, PostMedia
  * Reports keys of a post's options that name no account and no platform of the post, because such an option would have
  * no effect.
  */
-function checkOptionKeys(input: PostContent, accounts: readonly PostAccount[]): Violation[] {
-  const used = new Set<string>([...input.accountIds, ...accounts.map(({ platform }) => platform)]);
+function checkOptionKeys(post: PostContent, accounts: readonly PostAccount[]): Violation[] {
+  const used = new Set<string>([...post.accountIds, ...accounts.map(({ platform }) => platform)]);
   // When an account of the post does not exist, the option of a platform may be meant for that account, so the option
   // is not reported.
-  const mayBeMeant = (key: string) =>
-    accounts.length < input.accountIds.length && isPlatformId(key);
-  return Object.keys(input.options)
+  const mayBeMeant = (key: string) => accounts.length < post.accountIds.length && isPlatformId(key);
+  return Object.keys(post.options)
     .filter((key) => !used.has(key) && !mayBeMeant(key))
     .map((key) => ({ code: "unknown_option_key", path: `/options/${escapePointer(key)}` }));
 }
 
 function checkTarget(
-  input: PostContent,
+  post: PostContent,
   account: PostAccount,
   media: readonly PostMedia[],
   counter: TextCounter,
 ): TargetViolation[] {
   const keys = { accountId: account.id, platform: account.platform };
-  const content = effectiveContent(input.content, input.options, keys);
+  const content = effectiveContent(post.content, post.options, keys);
   const { platform, settings, traits } = account;
   return validateTarget({ ...content, platform, traits, media, settings }, counter);
 }

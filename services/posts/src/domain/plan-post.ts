@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
-import { composeText } from "@postrider/platforms/text/compose-text";
+import { normalizeText } from "@postrider/platforms/text/normalize-text";
 import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent } from "./effective-content.ts";
+import type { QueueSlot } from "./next-slots.ts";
 import type { PostAccount, PostContent } from "./post.ts";
 import { dayOf } from "./quota.ts";
 
@@ -65,6 +66,11 @@ export function checkSchedule(scheduledAt: Date, now: Date): Violation[] {
   ];
 }
 
+/** When a new post is to be published, after a queue slot was chosen for a post that asked for one. */
+export type ChosenTiming =
+  | Exclude<PostTiming, { kind: "queue_slot" }>
+  | ({ readonly kind: "chosen_slot" } & QueueSlot);
+
 /** The current time, and how many milliseconds after its due time a post may still be published. */
 interface PlacementTimes {
   readonly now: Date;
@@ -76,14 +82,29 @@ export function dueFrom(dueAt: Date, missedAfterMs: number): Due {
   return { dueAt, publishBefore: new Date(dueAt.getTime() + missedAfterMs) };
 }
 
+/** What a new post is planned from, besides its content and its timing. */
+interface PlanInputs extends PlacementTimes {
+  /** The accounts of the post by their ids. */
+  readonly accounts: ReadonlyMap<string, PostAccount>;
+  readonly newId: () => string;
+}
+
 /**
- * Returns the status and times of a new post that is not put into a queue slot. A scheduled time that has just passed
- * is replaced by the current time.
+ * Returns the status, the times and the targets of a checked new post. A scheduled time that has just passed is replaced by the
+ * current time.
  */
-export function placeNewPost(
-  timing: Exclude<PostTiming, { kind: "queue_slot" }>,
-  { now, missedAfterMs }: PlacementTimes,
-): Placement {
+export function planNewPost(
+  post: PostContent,
+  timing: ChosenTiming,
+  { accounts, newId, ...times }: PlanInputs,
+): Placement & { readonly targets: readonly PlannedTarget[] } {
+  const placement = placeNewPost(timing, times);
+  const { due } = placement;
+  return { ...placement, targets: planTargets(post, accounts, { due, idOf: newId }) };
+}
+
+function placeNewPost(timing: ChosenTiming, { now, missedAfterMs }: PlacementTimes): Placement {
+  if (timing.kind === "chosen_slot") return placeAt(timing.slotAt, timing.ruleId, missedAfterMs);
   const queueSlotRuleId = null;
   if (timing.kind === "draft") {
     return { status: "draft", scheduledAt: timing.scheduledAt, queueSlotRuleId, due: null };
@@ -164,12 +185,11 @@ export function planTargets(
 }
 
 /**
- * Returns the SHA-256, in hex, of the content of a publishing target as readers see it. The text is normalized to NFC
- * and its white space is trimmed and collapsed; the media are in their order.
+ * Returns the SHA-256, in hex, of the content of a publishing target as readers see it. The text is normalized, and
+ * the media are in their order.
  */
 export function contentHash(text: string, mediaIds: readonly string[]): string {
-  const folded = composeText(text).replaceAll(/\s+/gu, " ").trim();
   return createHash("sha256")
-    .update(JSON.stringify([folded, mediaIds]))
+    .update(JSON.stringify([normalizeText(text), mediaIds]))
     .digest("hex");
 }

@@ -1,6 +1,6 @@
-import { readImageFit } from "@postrider/platforms/renditions/image-fit";
-import { isAnimation, planImage } from "@postrider/platforms/renditions/plan-image";
+import { isAnimation, planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
 import type { PlatformRules, VideoRules } from "@postrider/platforms/rules";
+import { altTextLimit } from "@postrider/platforms/text/alt-text-limit";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
 /**
@@ -11,7 +11,6 @@ export function validateMedia(
   { media, settings = {} }: TargetInput,
   rules: PlatformRules,
 ): TargetViolation[] {
-  const imageFit = readImageFit(settings);
   return [
     ...validateCount(media, rules),
     ...validateMix(media, rules),
@@ -19,10 +18,11 @@ export function validateMedia(
       if (item.kind === "video") return validateVideo(item, index, rules.video);
       // If a platform uses images only as thumbnails of videos, a post needs a video instead.
       if (rules.image.role === "thumbnail") return validateType(item, index, rules.video.types);
-      const plan = planImage(item, rules.image, imageFit);
+      const plan = planImage(item, rules.image, readImageFit(settings));
       if (plan.kind !== "refused") return [];
       return plan.faults.map((fault) => ({ ...fault, field: "media" as const, index }));
     }),
+    ...media.flatMap((item, index) => validateAltText(item, index, rules)),
   ];
 }
 
@@ -90,6 +90,16 @@ function validateDuration(
     ...below(violation, durationMs / 1000, minSeconds),
     ...above(violation, durationMs / 1000, maxSeconds),
   ];
+}
+
+/** Checks the description of a media item. A platform without descriptions ignores it. */
+function validateAltText(
+  { kind, altText }: TargetMedia,
+  index: number,
+  rules: PlatformRules,
+): TargetViolation[] {
+  const violation = { code: "alt_text_too_long", field: "media", index } as const;
+  return above(violation, altText?.length ?? 0, altTextLimit(rules, kind));
 }
 
 function validateType(

@@ -1,7 +1,7 @@
 import { PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformRules, TagRules, TitleRules } from "@postrider/platforms/rules";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
-import { MAX_MARKS } from "@postrider/platforms/text/compose-text";
+import { MAX_MARKS } from "@postrider/platforms/text/normalize-text";
 import {
   countText,
   effectiveLimits,
@@ -11,7 +11,6 @@ import {
   type TextMeasure,
 } from "@postrider/platforms/text/text";
 import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./post.ts";
-import { validateAltTexts } from "./validate-alt-texts.ts";
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
@@ -20,28 +19,27 @@ import { above, validateMedia } from "./validate-media.ts";
  * only once.
  */
 export function validateTarget(
-  input: TargetInput,
+  target: TargetInput,
   count: TextCounter = countText,
 ): TargetViolation[] {
-  const rules: PlatformRules = PLATFORMS[input.platform];
+  const rules: PlatformRules = PLATFORMS[target.platform];
   return [
-    ...validateText(input, rules, count),
-    ...validateTitle(input, rules, count),
-    ...validatePrivacy(input, rules),
-    ...validateDisclosure(input),
-    ...validateTags(input, rules.tags),
-    ...validateMedia(input, rules),
-    ...validateAltTexts(input, rules),
+    ...validateText(target, rules, count),
+    ...validateTitle(target, rules, count),
+    ...validatePrivacy(target, rules),
+    ...validateDisclosure(target),
+    ...validateTags(target, rules.tags),
+    ...validateMedia(target, rules),
   ];
 }
 
 /** Checks the text of a post against the rules of one platform. White space alone counts as no text. */
 function validateText(
-  input: TargetInput,
+  target: TargetInput,
   rules: PlatformRules,
   count: TextCounter,
 ): TargetViolation[] {
-  const { text, media, traits } = input;
+  const { text, media, traits } = target;
   if (text.trim() === "" && media.length === 0) {
     return [{ code: "content_required", field: "content" }];
   }
@@ -49,8 +47,8 @@ function validateText(
   // which takes quadratic time.
   const marks = longMarkRun("content", text, count);
   if (marks.length > 0) return marks;
-  const isHtml = usesHtml(input);
-  const markup = isHtml ? validateHtml(input, count) : [];
+  const isHtml = usesHtml(target);
+  const markup = isHtml ? validateHtml(target, count) : [];
   if (markup.length > 0) return markup;
   const measureOf = (unit: TextMeasure) => (isHtml && unit === "utf16" ? "telegram_html" : unit);
   const { maxHashtags, maxMentions, forbidden } = rules.text;

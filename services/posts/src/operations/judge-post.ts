@@ -1,5 +1,4 @@
-import { toJson, type JsonValue } from "@bufbuild/protobuf";
-import { MediaSchema, type Media } from "@postrider/contracts/media/v1/media_pb";
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { Violation } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { claimMedia, findMedia, toPostMedia, type MediaClaim } from "#src/clients/media.ts";
@@ -93,15 +92,4 @@ export function judgePost(
   return timing.kind === "scheduled"
     ? [...violations, ...checkSchedule(timing.scheduledAt, known.now)]
     : violations;
-}
-
-/** Converts media to the proto JSON that a post stores, so that a later read calls no other service. */
-export function toStoredMedia(
-  mediaIds: readonly string[],
-  { media }: PostDependencies,
-): JsonValue[] {
-  return mediaIds.flatMap((id) => {
-    const item = media.get(id);
-    return item === undefined ? [] : [toJson(MediaSchema, item)];
-  });
 }

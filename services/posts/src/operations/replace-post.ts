@@ -2,6 +2,7 @@ import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { toStoredMedia } from "#src/clients/media.ts";
 import { replacePostRow } from "#src/db/command-posts.ts";
 import { freeGuards, takeGuards, toGuards } from "#src/db/duplicate-guards.ts";
 import type { PostRow } from "#src/db/posts.ts";
@@ -19,7 +20,7 @@ import {
 } from "#src/domain/quota.ts";
 import { postPlaced } from "#src/events.ts";
 import { findDuplicateError, reserveQuotaOrThrow } from "./explain-refusal.ts";
-import { toStoredMedia, type PostDependencies } from "./judge-post.ts";
+import type { PostDependencies } from "./judge-post.ts";
 
 /** New content that replaces a draft or scheduled post. */
 interface Replacement {
@@ -103,7 +104,7 @@ async function writePost(
     content: content.content,
     options: content.options,
     mediaIds: content.mediaIds,
-    media: toStoredMedia(content.mediaIds, known),
+    media: toStoredMedia(content.mediaIds, known.media),
     platforms: [...new Set(targets.map(({ platform }) => platform))].toSorted(),
     startedAt: status === "publishing" ? now : null,
     notedAfter: known.now,

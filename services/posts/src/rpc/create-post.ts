@@ -10,13 +10,13 @@ import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
+import { releaseClaim, toStoredMedia, type MediaClaim } from "#src/clients/media.ts";
 import { toGuards } from "#src/db/duplicate-guards.ts";
 import { insertPost, InsertRefused, type NewPost } from "#src/db/insert-post.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import { nextFreeSlots } from "#src/domain/next-slots.ts";
-import { dueFrom, placeNewPost, planTargets, type Placement } from "#src/domain/plan-post.ts";
+import { planNewPost, type ChosenTiming } from "#src/domain/plan-post.ts";
 import { quotaDemands, type QuotaLimits } from "#src/domain/quota.ts";
 import { possibleExhaustions, postPlaced } from "#src/events.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
@@ -29,7 +29,6 @@ import {
 import {
   judgePost,
   loadPostDependencies,
-  toStoredMedia,
   type PostDependencies,
 } from "#src/operations/judge-post.ts";
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
@@ -40,12 +39,11 @@ const MAX_CHECKS = 2;
 /** Maximum number of inserts of a post, then CreatePost is unavailable. An insert is repeated when the row in its way is gone. */
 const MAX_INSERTS = 5;
 
-/** A CreatePost request and the data of its checked post, ready to be inserted. */
-interface CheckedPost {
+/** A CreatePost request whose post was checked, and the data from which the post is built. */
+interface CheckedRequest {
   readonly request: NewPostRequest;
   readonly postId: string;
   readonly known: PostDependencies;
-  readonly now: Date;
   readonly limits: QuotaLimits;
   readonly missedAfterMs: number;
 }
@@ -110,7 +108,7 @@ async function checkAndAccept(
     if (violations.length > 0) {
       return await replayOr(deps.sql, request, unprocessable("validation_failed", violations));
     }
-    const checked = { request, postId: claim.postId, known, now: known.now, limits, missedAfterMs };
+    const checked = { request, postId: claim.postId, known, limits, missedAfterMs };
     const outcome = await acceptPost(deps.sql, checked);
     if (outcome.kind !== "claim_expired") return outcome;
   }
@@ -127,7 +125,7 @@ async function replayOr(
   return response === undefined ? { kind: "refused", error } : { kind: "replayed", response };
 }
 
-async function acceptPost(sql: Sql, checked: CheckedPost): Promise<Outcome | ClaimExpired> {
+async function acceptPost(sql: Sql, checked: CheckedRequest): Promise<Outcome | ClaimExpired> {
   for (let inserts = 0; inserts < MAX_INSERTS; inserts += 1) {
     const outcome = await tryToAccept(sql, checked);
     if (!(outcome instanceof InsertRefused)) return outcome;
@@ -138,11 +136,11 @@ async function acceptPost(sql: Sql, checked: CheckedPost): Promise<Outcome | Cla
   throw unavailable();
 }
 
-async function tryToAccept(sql: Sql, checked: CheckedPost): Promise<Outcome | InsertRefused> {
+async function tryToAccept(sql: Sql, checked: CheckedRequest): Promise<Outcome | InsertRefused> {
   const { keyed, timing } = checked.request;
   try {
     return keyed === null && timing.kind !== "queue_slot"
-      ? await acceptAtOnce(sql, checked, placeNewPost(timing, checked))
+      ? await acceptAtOnce(sql, checked, timing)
       : await sql.begin((tx) => acceptUnderLocks(tx, checked));
   } catch (error) {
     if (error instanceof InsertRefused) return error;
@@ -153,10 +151,10 @@ async function tryToAccept(sql: Sql, checked: CheckedPost): Promise<Outcome | In
 /** Inserts a post in one SQL statement without an explicit transaction, which saves two round trips. */
 async function acceptAtOnce(
   sql: ISql,
-  checked: CheckedPost,
-  placement: Placement,
+  checked: CheckedRequest,
+  timing: ChosenTiming,
 ): Promise<Accepted> {
-  const accepted = toAccepted(buildPost(checked, placement));
+  const accepted = build(checked, timing);
   await insert(sql, accepted.post, checked);
   return accepted;
 }
@@ -165,11 +163,11 @@ async function acceptAtOnce(
  * Inserts a post in a transaction. The queue slot is chosen before the idempotency key is written, because the response
  * that is stored with the key contains the slot.
  */
-async function acceptUnderLocks(tx: TransactionSql, checked: CheckedPost): Promise<Outcome> {
-  const placed = await place(tx, checked);
-  if (placed.kind !== "placed") return placed;
-  const accepted = toAccepted(buildPost(checked, placed));
-  const { keyed } = checked.request;
+async function acceptUnderLocks(tx: TransactionSql, checked: CheckedRequest): Promise<Outcome> {
+  const { keyed, timing } = checked.request;
+  const chosen = timing.kind === "queue_slot" ? await chooseSlot(tx, checked) : timing;
+  if (chosen.kind === "refused" || chosen.kind === "replayed") return chosen;
+  const accepted = build(checked, chosen);
   if (keyed !== null) {
     const response = await takeKeyOrReplay(tx, keyed, toBinary(PostSchema, accepted.answer));
     if (response !== undefined) return { kind: "replayed", response };
@@ -178,57 +176,50 @@ async function acceptUnderLocks(tx: TransactionSql, checked: CheckedPost): Promi
   return accepted;
 }
 
-type Placed = Placement & { readonly kind: "placed" };
-
 /** Chooses the next free queue slot. A lock on the queue-slot rules keeps other posts from taking the same slot. */
-async function place(
+async function chooseSlot(
   tx: TransactionSql,
-  checked: CheckedPost,
-): Promise<Placed | Replayed | Refused> {
-  const { timing, workspaceId, force } = checked.request;
-  if (timing.kind !== "queue_slot") return { kind: "placed", ...placeNewPost(timing, checked) };
+  checked: CheckedRequest,
+): Promise<ChosenTiming | Replayed | Refused> {
+  const { workspaceId, force } = checked.request;
   const rules = await lockActiveRules(tx, workspaceId);
   // The database's clock is read after the locks are taken: a queue slot may pass while the transaction waits.
   const after = await readClock(tx);
   const taken = await listTakenSlots(tx, workspaceId, after);
   const [slot] = nextFreeSlots(rules, { after, taken, count: 1 });
-  if (slot !== undefined) {
-    const { slotAt: scheduledAt, ruleId: queueSlotRuleId } = slot;
-    const due = dueFrom(scheduledAt, checked.missedAfterMs);
-    return { kind: "placed", status: "scheduled", scheduledAt, queueSlotRuleId, due };
-  }
-  const unplaced = buildPost(checked, placeNewPost({ kind: "now" }, checked));
-  const guards = force ? [] : toGuards(workspaceId, unplaced.targets);
+  if (slot !== undefined) return { kind: "chosen_slot", ...slot };
+  const { post } = build(checked, { kind: "now" });
+  const guards = force ? [] : toGuards(workspaceId, post.targets);
   const error = (await findDuplicateError(tx, guards)) ?? conflict("no_queue_slot");
   return await replayOr(tx, checked.request, error);
 }
 
-function buildPost(checked: CheckedPost, placement: Placement): NewPost {
-  const { postId, known, request } = checked;
+/** Builds the post that is inserted, and the answer to the request. */
+function build(
+  { request, postId, known, missedAfterMs }: CheckedRequest,
+  timing: ChosenTiming,
+): Accepted {
   const { workspaceId, content, options, mediaIds, createdVia } = request;
-  const { status, scheduledAt, queueSlotRuleId, due } = placement;
-  return {
+  const { now, media, accounts } = known;
+  const post: NewPost = {
     id: postId,
     workspaceId,
     content,
     options,
     mediaIds,
-    media: toStoredMedia(mediaIds, known),
+    media: toStoredMedia(mediaIds, media),
     createdVia,
-    acceptedAt: known.now,
-    status,
-    scheduledAt,
-    queueSlotRuleId,
-    due,
-    targets: planTargets(request, known.accounts, { due, idOf: newId }),
+    acceptedAt: now,
+    ...planNewPost(request, timing, { accounts, now, missedAfterMs, newId }),
   };
-}
-
-function toAccepted(post: NewPost): Accepted {
   return { kind: "accepted", post, answer: create(PostSchema, toAcceptedPost(post)) };
 }
 
-async function insert(sql: ISql, post: NewPost, { request, limits }: CheckedPost): Promise<void> {
+async function insert(
+  sql: ISql,
+  post: NewPost,
+  { request, limits }: CheckedRequest,
+): Promise<void> {
   const { workspaceId, id: postId, due, targets, acceptedAt: occurredAt } = post;
   const demands = due === null ? [] : quotaDemands(workspaceId, targets, due.dueAt, limits);
   const events = postPlaced({ ...post, postId, version: 1, occurredAt }, targets);

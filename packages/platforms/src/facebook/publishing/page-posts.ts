@@ -5,9 +5,10 @@ import type { NoAnswer } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import type { Handles } from "#src/publishing/handles.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { foldText, searchStart, type MatchingPost } from "#src/publishing/matching-posts.ts";
+import { searchStart, type MatchingPost } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { normalizeText } from "#src/text/normalize-text.ts";
 import { pagePath } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { toPermalink } from "./permalink.ts";
@@ -52,7 +53,7 @@ function fileIds(attachment: unknown): readonly string[] {
 function toPagePost(post: unknown): PagePost {
   return {
     id: text(post, "id") ?? "",
-    message: foldText(text(post, "message")),
+    message: normalizeText(text(post, "message")),
     files: list(object(post, "attachments"), "data").flatMap(fileIds),
     permalink: text(post, "permalink_url"),
   };
@@ -122,7 +123,7 @@ export function listMatchingPosts(
   handles: Handles,
   posts: readonly PagePost[],
 ): readonly MatchingPost[] {
-  const message = foldText(publication.text);
+  const message = normalizeText(publication.text);
   const prepared = new Set([
     ...photoIds(publication, handles),
     preparedId(kindOf(publication), handles),

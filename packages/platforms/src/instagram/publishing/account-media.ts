@@ -2,8 +2,8 @@ import { isMissing } from "#src/graph-api/failures.ts";
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
-import { foldText } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
+import { normalizeText } from "#src/text/normalize-text.ts";
 
 const PAGE_SIZE = 50;
 const MAX_PAGES = 20;
@@ -70,9 +70,11 @@ export function listMatchingMedia(
   publication: Publication,
   entries: readonly AccountMedia[],
 ): readonly AccountMedia[] {
-  const caption = foldText(publication.text);
+  const caption = normalizeText(publication.text);
   const type = mediaTypeOf(publication);
-  return entries.filter((entry) => entry.mediaType === type && foldText(entry.caption) === caption);
+  return entries.filter(
+    (entry) => entry.mediaType === type && normalizeText(entry.caption) === caption,
+  );
 }
 
 /**

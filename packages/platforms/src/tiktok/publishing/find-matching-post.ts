@@ -1,8 +1,9 @@
 import { list, number, text } from "#src/http/platform-answer.ts";
 import { nextLook, repeatLook } from "#src/publishing/look-schedule.ts";
-import { foldText, searchStart, SIMILAR_POST } from "#src/publishing/matching-posts.ts";
+import { searchStart, SIMILAR_POST } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { normalizeText } from "#src/text/normalize-text.ts";
 import { ask, dataOf, type TiktokAccess } from "./calls.ts";
 import { isPublic } from "./creator-info.ts";
 import { kindOf, toPermalink } from "./post-links.ts";
@@ -31,7 +32,10 @@ interface Entry {
 }
 
 function toEntry(video: unknown): Entry {
-  const texts = [foldText(text(video, "title")), foldText(text(video, "video_description"))];
+  const texts = [
+    normalizeText(text(video, "title")),
+    normalizeText(text(video, "video_description")),
+  ];
   return {
     id: text(video, "id") ?? "",
     texts: texts.filter((each) => each !== ""),
@@ -69,7 +73,11 @@ async function listSince(
  */
 function matches(publication: Publication, { texts, link }: Entry): boolean {
   const { title, text: description } = publication;
-  const ours = [foldText(title), foldText(description), foldText(`${title ?? ""} ${description}`)];
+  const ours = [
+    normalizeText(title),
+    normalizeText(description),
+    normalizeText(`${title ?? ""} ${description}`),
+  ];
   return (
     link.includes(`/${kindOf(publication)}/`) &&
     texts.length > 0 &&
@@ -91,7 +99,8 @@ export async function findMatchingPost(
   call: UnknownCall,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const isListed = isPublic(publication) && foldText(publication.title ?? publication.text) !== "";
+  const isListed =
+    isPublic(publication) && normalizeText(publication.title ?? publication.text) !== "";
   if (!isListed) return { kind: "cannot_tell", message: "TikTok does not list the post's text" };
   const entries = await listSince(access, searchStart(call).getTime(), signal);
   if (entries === undefined) return repeatLook(call);

@@ -4,9 +4,9 @@ import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
-import { createPost } from "../publishing/create-post.ts";
+import { createPost, toPermalink } from "../publishing/create-post.ts";
 import { compareSent } from "../publishing/timeline-text.ts";
-import { readTimeline, toPermalink, type TimelineEntry } from "../publishing/timeline.ts";
+import { readTimeline, type TimelineEntry } from "../publishing/timeline.ts";
 
 /**
  * Matches the texts with which X refuses a reply to an author who did not mention or quote the account (X changelog,

@@ -5,7 +5,11 @@ import type { Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { limitedForMs, toFailure } from "./failures.ts";
-import { toPermalink } from "./timeline.ts";
+
+/** Returns the address of a post for readers. */
+export function toPermalink({ username }: Pick<AccountAccess, "username">, id: string): string {
+  return `https://x.com/${username}/status/${id}`;
+}
 
 function toOutcome(answer: PlatformAnswer, account: AccountAccess): Outcome {
   const id = text(object(answer.json, "data"), "id");

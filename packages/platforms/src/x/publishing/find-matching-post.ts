@@ -1,11 +1,11 @@
 import { judgeMatchingPosts } from "#src/publishing/matching-posts.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { toPermalink } from "./create-post.ts";
 import { compareSent, linksToMedia } from "./timeline-text.ts";
 import {
   hasMediaOf,
   isPublication,
   readTimeline,
-  toPermalink,
   type SentPost,
   type TimelineEntry,
 } from "./timeline.ts";

@@ -1,12 +1,12 @@
 import { nextLook } from "#src/publishing/look-schedule.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { toPermalink } from "./create-post.ts";
 import { compareSent, linksToMedia } from "./timeline-text.ts";
 import {
   hasMediaOf,
   isPublication,
   readTimeline,
-  toPermalink,
   type SentPost,
   type TimelineEntry,
 } from "./timeline.ts";

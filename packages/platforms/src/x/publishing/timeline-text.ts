@@ -1,4 +1,4 @@
-import { foldText } from "#src/publishing/matching-posts.ts";
+import { normalizeText } from "#src/text/normalize-text.ts";
 import { findUrls } from "#src/text/urls.ts";
 
 /** The text of a post on X, split for comparison into the text without the links and the URLs of the links. */
@@ -72,7 +72,7 @@ function compare(
     }
     position = end;
   }
-  return { skeleton: foldText(unescapeEntities(skeleton + text.slice(position))), urls };
+  return { skeleton: normalizeText(unescapeEntities(skeleton + text.slice(position))), urls };
 }
 
 /**

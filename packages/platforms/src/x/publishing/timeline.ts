@@ -102,7 +102,3 @@ export async function readTimeline(
   }
   return { verdict: repeatLook(call) };
 }
-
-export function toPermalink({ username }: Pick<AccountAccess, "username">, id: string): string {
-  return `https://x.com/${username}/status/${id}`;
-}

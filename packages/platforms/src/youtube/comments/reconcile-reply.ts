@@ -1,9 +1,10 @@
 import type { ReplyRequest } from "#src/comments/connector.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
-import { foldText, judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
+import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { normalizeText } from "#src/text/normalize-text.ts";
 import { readYoutube } from "./calls.ts";
 import { toCommentPermalink } from "./reply.ts";
 
@@ -61,7 +62,7 @@ function isSameReply(
   const isOwn = text(object(snippet, "authorChannelId"), "value") === externalId;
   // A reply whose time cannot be read may be the reply that is searched for.
   const isOlder = Date.parse(text(snippet, "publishedAt") ?? "") < since.getTime();
-  return isOwn && !isOlder && foldText(shown) === foldText(request.text);
+  return isOwn && !isOlder && normalizeText(shown) === normalizeText(request.text);
 }
 
 /** Finds out whether a reply with an unknown outcome exists, by reading the replies to the comment. */

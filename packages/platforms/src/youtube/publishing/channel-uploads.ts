@@ -1,8 +1,8 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { type JsonObject, list, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import { foldText } from "#src/publishing/matching-posts.ts";
 import type { Publication } from "#src/publishing/publication.ts";
+import { normalizeText } from "#src/text/normalize-text.ts";
 import { reasonOf } from "./failures.ts";
 import { toUploadedVideo, type UploadedVideo } from "./uploaded-video.ts";
 
@@ -77,8 +77,8 @@ async function readItems(
 function matches(publication: Publication, item: unknown): boolean {
   const snippet = object(item, "snippet");
   return (
-    foldText(text(snippet, "title")) === foldText(publication.title) &&
-    foldText(text(snippet, "description")) === foldText(publication.text)
+    normalizeText(text(snippet, "title")) === normalizeText(publication.title) &&
+    normalizeText(text(snippet, "description")) === normalizeText(publication.text)
   );
 }
 

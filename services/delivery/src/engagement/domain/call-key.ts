@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { normalizeText } from "#src/domain/normalize-text.ts";
+import { normalizeText } from "@postrider/platforms/text/normalize-text";
 import type { NewManualAction } from "./comment-action.ts";
 
 /** The call key of private replies: the same key for all of them, because a comment gets at most one private reply. */

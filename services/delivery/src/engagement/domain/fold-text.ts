@@ -1,4 +1,4 @@
-import { normalizeInParts } from "@postrider/platforms/text/compose-text";
+import { normalizeInParts } from "@postrider/platforms/text/normalize-text";
 
 /**
  * Returns the text in a form in which two texts are equal if people consider them the same word: with compatibility

@@ -70,7 +70,7 @@ export function startClaimCommentActions(options: ClaimActionsOptions): ActionCl
     onError: (error) =>
       options.logger.warn(
         { err: error },
-        "actions on comments could not be claimed; claiming is tried again",
+        "comment actions could not be claimed; claiming is tried again",
       ),
   });
   claims.onFree = () => loop.nudge();

@@ -37,7 +37,7 @@ export function startCountCommentActions({
     onError: (error) =>
       logger.debug(
         { err: error },
-        "actions on comments could not be counted; the metrics keep their last values",
+        "comment actions could not be counted; the metrics keep their last values",
       ),
   });
 }

@@ -95,7 +95,7 @@ async function poll(deps: AutomationDeps, account: PolledAccount): Promise<void>
     const { accountId, platform } = account;
     deps.logger.warn(
       { err: error, accountId, platform },
-      "the result of a search for new comments of an account could not be stored; the account is searched again when the lease of this search ends",
+      "the result of a poll for new comments of an account could not be stored; the account is polled again when the lease of this poll ends",
     );
   }
   const { platform } = account;

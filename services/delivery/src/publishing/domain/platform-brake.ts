@@ -1,4 +1,6 @@
 import type { Outcome, TargetErrorCode } from "@postrider/platforms/publishing/outcome";
+import type { Decision, TaskEvent } from "./decision.ts";
+import type { Task } from "./task.ts";
 
 /** Settings that decide when publishing calls to a platform are held (not sent) because earlier ones got no answer. */
 export interface BrakePolicy {
@@ -70,6 +72,36 @@ export function isAnswer(outcome: Outcome): boolean | undefined {
     case "token_refused":
       return true;
   }
+}
+
+/** Whether the event is about the open publishing call of the task; `calledAt` of the task is then the time of this call. */
+function isOfOpenCall(
+  event: Extract<TaskEvent, { kind: "called" | "mark_lost" }>,
+  { status, callNumber, fence }: Task,
+): boolean {
+  const isOfWorker = event.kind === "called" || event.fence === fence;
+  return isOfWorker && status === "calling" && callNumber === event.callNumber;
+}
+
+/**
+ * Returns what an event about a publish task, in its state before the event, says about the platform. A lost call says
+ * nothing, because the next probe is due about when the call is found to be lost.
+ */
+function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platform">) | undefined {
+  if (event.kind !== "called" && event.kind !== "mark_lost") return undefined;
+  if (event.isForeignHost === true) return undefined;
+  const isAnswered = event.kind === "called" ? isAnswer(event.outcome) : undefined;
+  if (isAnswered === undefined && !isOfOpenCall(event, task)) return undefined;
+  const { platform, accountId, calledAt } = task;
+  return { platform, isAnswered, accountId, calledAt };
+}
+
+/** Returns, by platform, what the outcomes of publishing calls say about whether the platform answers. */
+export function toSignals(
+  decisions: ReadonlyMap<TaskEvent, Decision>,
+): ReadonlyMap<string, readonly CallSignal[]> {
+  const signals = [...decisions].flatMap(([event, { task }]) => toSignal(event, task) ?? []);
+  return Map.groupBy(signals, ({ platform }) => platform);
 }
 
 /**

@@ -14,11 +14,10 @@ import { SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.t
 import { CallPace } from "#src/publishing/operations/call-pace.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
-import { LeaseKeeper } from "#src/publishing/operations/lease-keeper.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
 import type { PublishContext } from "#src/publishing/operations/publish-context.ts";
+import { TasksInWork } from "#src/publishing/operations/tasks-in-work.ts";
 import { CallMarker, OpenCalls } from "#src/publishing/operations/visible-calls.ts";
-import { WorkPlaces } from "#src/publishing/operations/work-places.ts";
 import { workTasks } from "#src/publishing/operations/work-tasks.ts";
 
 export interface ClaimTasksOptions extends PublishingDeps {
@@ -97,7 +96,6 @@ class Claims {
   readonly #batches = new Set<Promise<void>>();
   readonly #platforms: readonly string[];
   readonly #floor = new SearchFloor<TaskFloors>();
-  readonly #places = new WorkPlaces();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #thoroughAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
@@ -112,7 +110,12 @@ class Claims {
       marker: new CallMarker(sql),
       pace: new CallPace({ settings, now: () => performance.now() }),
       recorder: new EventRecorder(options),
-      leases: new LeaseKeeper({ sql, leaseMs: settings.leaseMs, logger }),
+      inWork: new TasksInWork({
+        sql,
+        leaseMs: settings.leaseMs,
+        logger,
+        onEnd: () => this.onFree(),
+      }),
       openCalls: new OpenCalls(),
       stopping: this.#stopping.signal,
     };
@@ -121,7 +124,7 @@ class Claims {
   /** Claims publish tasks once. Returns when the loop should claim again. */
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
-    if (this.#places.inWork > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
+    if (this.#context.inWork.count > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
     const { waitMs, floors } = await this.#findNext();
     const readyInMs = waitMs ?? POLL_MS;
     this.#recordPass();
@@ -156,7 +159,8 @@ class Claims {
   async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs, maxPerPlatform, maxPerWorkspace } = settings;
-    const limit = Math.min(MAX_BATCH, this.#places.free);
+    const { free, hasSuspect, busyWorkspaces } = this.#context.inWork;
+    const limit = Math.min(MAX_BATCH, free);
     if (limit <= 0) return false;
     this.#claimedAt = performance.now();
     const options = {
@@ -165,13 +169,13 @@ class Claims {
       limit,
       platforms: this.#platforms,
       suspectAfter: SUSPECT_CRASHES,
-      maxSuspects: this.#places.suspects > 0 ? 0 : 1,
+      maxSuspects: hasSuspect ? 0 : 1,
       // No process can renew its leases while the database is unavailable. So after an outage this process first takes over no
       // task whose lease has ended, until the processes that have not crashed have had time to renew their leases.
       mayTakeOver: this.#claimedAt - this.#failedAt > leaseMs / 2,
       maxPerPlatform,
       maxPerWorkspace,
-      busyWorkspaces: this.#places.busyWorkspaces,
+      busyWorkspaces,
       floors,
     };
     const { tasks, hasMore } = await sql.begin((tx) => claimTasks(tx, options));
@@ -180,14 +184,9 @@ class Claims {
   }
 
   #work(tasks: readonly ClaimedTask[]): void {
-    for (const task of tasks) {
-      this.#places.take(task);
-      claimLateness.observe({ platform: task.platform }, task.latenessMs / 1000);
-    }
-    const batch = workTasks(this.#context, tasks, (task) => {
-      this.#places.leave(task);
-      this.onFree();
-    }).finally(() => this.#batches.delete(batch));
+    for (const { platform, latenessMs } of tasks)
+      claimLateness.observe({ platform }, latenessMs / 1000);
+    const batch = workTasks(this.#context, tasks).finally(() => this.#batches.delete(batch));
     this.#batches.add(batch);
   }
 
@@ -235,7 +234,7 @@ class Claims {
     const waitMs = Math.max(visibleCallMs, this.#context.openCalls.remainingMs()) + CALL_MARGIN_MS;
     await Promise.race([Promise.all(this.#batches), onAbort(AbortSignal.timeout(waitMs))]);
     await this.#context.recorder.drain();
-    await this.#context.leases[Symbol.asyncDispose]();
+    await this.#context.inWork[Symbol.asyncDispose]();
   }
 }
 

@@ -1,4 +1,3 @@
-import { maxOpenCalls } from "#src/publishing/domain/call-pace.ts";
 import type { BrakePolicy } from "#src/publishing/domain/platform-brake.ts";
 
 /**
@@ -7,12 +6,20 @@ import type { BrakePolicy } from "#src/publishing/domain/platform-brake.ts";
  * the platform until its call ends.
  */
 const EXTRA_CALL_MS = 5_000;
+/** For this long after it has answered a publishing call, a platform counts as one that answers, in milliseconds. */
+const FRESH_MS = 10_000;
+/**
+ * Maximum number of open publishing calls of a process to a platform that has not answered a publishing call recently.
+ */
+const MAX_UNPROVEN_CALLS = 4;
 
 interface PlatformCalls {
   open: number;
   /** One function for each waiting publishing call. Calling the function lets that publishing call begin. */
   readonly waiting: Set<() => void>;
+  /** When the platform last answered a publishing call, in milliseconds of `now()`; undefined if it never did. */
   answeredAt: number | undefined;
+  /** Whether a publishing call has ended with an unknown outcome since the platform's last answer. */
   isUnanswered: boolean;
   timer: NodeJS.Timeout | undefined;
 }
@@ -22,6 +29,18 @@ interface CallPaceOptions {
   readonly now: () => number;
   /** If `holdAfterUnknowns` is 0, any number of publishing calls to a platform may be open at a time. */
   readonly settings: Pick<BrakePolicy, "holdAfterUnknowns">;
+}
+
+/**
+ * Returns how many publishing calls of a process to a platform may be open at a time. A platform that has just answered
+ * may get any number. Otherwise only a few calls are sent to find out whether the platform answers, so that many
+ * targets that are due at once do not all end with an unknown outcome. After a call with an unknown outcome, only one
+ * call may be open.
+ */
+function maxOpenCalls({ answeredAt, isUnanswered }: PlatformCalls, now: number): number {
+  if (isUnanswered) return 1;
+  const isFresh = answeredAt !== undefined && now - answeredAt < FRESH_MS;
+  return isFresh ? Number.POSITIVE_INFINITY : MAX_UNPROVEN_CALLS;
 }
 
 /**

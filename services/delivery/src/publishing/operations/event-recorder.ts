@@ -10,8 +10,13 @@ import { toFallbackEnd } from "#src/publishing/domain/fallback-end.ts";
 import { withoutPlatformText } from "#src/publishing/domain/storable-event.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { countUpdates, refusedEventsTotal } from "./metrics.ts";
-import { lockTargets, writeDecisions } from "./write-decisions.ts";
-import { brakePlatforms, gateAccounts, writeHandles } from "./write-effects.ts";
+import {
+  brakePlatforms,
+  gateAccounts,
+  lockTargets,
+  writeDecisions,
+  writeHandles,
+} from "./write-decisions.ts";
 
 type RecorderDeps = Pick<
   PublishingDeps,
@@ -171,7 +176,7 @@ export class EventRecorder {
     } catch (error) {
       this.#deps.logger.error(
         { err: error, targetId },
-        "the success of a publishing call could not be stored with its attempt; unless it can be stored with its task, the platform is searched for the post",
+        "the success of a publishing call could not be stored with its attempt; if it cannot be stored with its task either, the platform is searched for the post",
       );
     }
   }

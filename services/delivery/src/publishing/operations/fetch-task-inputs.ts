@@ -3,19 +3,13 @@ import type { Credential } from "@postrider/contracts/accounts/v1/credential_ser
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { Publication } from "@postrider/platforms/publishing/publication";
 import { isPlatformId } from "@postrider/platforms/registry";
+import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { nameTask, type ClaimedTask } from "#src/publishing/domain/task.ts";
-import { parseSettings } from "./parse-settings.ts";
-import {
-  DONE,
-  giveUp,
-  learned,
-  type PublishContext,
-  type TaskInputs,
-  type WorkEnd,
-} from "./publish-context.ts";
+import type { PublishContext } from "./publish-context.ts";
+import { DONE, giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
 
 /** Publish tasks whose content and credentials are requested together. */
 export interface TaskGroup {

@@ -2,8 +2,9 @@ import type { TargetContent } from "@postrider/contracts/posts/v1/target_service
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { listUncertainTasks } from "#src/publishing/db/uncertain-targets.ts";
-import { hashContent } from "#src/publishing/domain/visible-call.ts";
-import type { PublishContext, TaskInputs } from "./publish-context.ts";
+import { hashContent } from "#src/publishing/domain/hash-content.ts";
+import type { PublishContext } from "./publish-context.ts";
+import type { TaskInputs } from "./task-work.ts";
 
 /**
  * Maximum number of publish tasks with an uncertain outcome whose contents are compared for an account. If the account

@@ -7,6 +7,7 @@ import { LEAST_VISIBLE } from "@postrider/platforms/diagnosis/live/least-visible
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
 import type { PublishingConnectors } from "@postrider/platforms/publishing/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
+import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -16,7 +17,6 @@ import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import * as rows from "#src/publishing/db/live-checks.ts";
 import type { CheckedAccount } from "./account-diagnosis.ts";
 import type { FindLiveCheckFile } from "./live-check-files.ts";
-import { parseSettings } from "./parse-settings.ts";
 
 export interface LiveCheckDeps {
   readonly sql: Sql;

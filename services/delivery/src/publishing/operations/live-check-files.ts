@@ -1,10 +1,10 @@
 import type { Client } from "@connectrpc/connect";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
+import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import type { MediaSource } from "#src/publishing/clients/media.ts";
 import type { CheckedAccount } from "./account-diagnosis.ts";
-import { parseSettings } from "./parse-settings.ts";
 import { planRendition } from "./plan-rendition.ts";
 
 /** Returns the file that the platform of an account receives for media. */

@@ -1,8 +1,7 @@
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
-import { readImageFit } from "@postrider/platforms/renditions/image-fit";
 import type { Rendition } from "@postrider/platforms/renditions/image-plan";
-import { planImage } from "@postrider/platforms/renditions/plan-image";
+import { planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
 
 /**
  * Returns the rendition that a platform receives for media; undefined if it receives the media unchanged. An image that only

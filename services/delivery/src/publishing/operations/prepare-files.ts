@@ -1,12 +1,12 @@
 import type { TargetContent } from "@postrider/contracts/posts/v1/target_service_pb";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { isPlatformId } from "@postrider/platforms/registry";
+import { parseSettings } from "@postrider/platforms/settings/read-settings";
 import { ServiceError } from "@postrider/shared/errors";
 import type { PreparedFile } from "#src/publishing/clients/media.ts";
 import type { MediaPreparation } from "#src/publishing/clients/prepare-media.ts";
 import type { StepFailure } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
-import { parseSettings } from "./parse-settings.ts";
 import { planRendition } from "./plan-rendition.ts";
 import type { PublishContext } from "./publish-context.ts";
 

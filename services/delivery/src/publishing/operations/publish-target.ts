@@ -7,17 +7,10 @@ import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
 import type { OpenTask } from "#src/publishing/domain/task.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
-import { markCall, onUnmarked } from "./mark-call.ts";
-import {
-  DONE,
-  giveUp,
-  learned,
-  RELEASE_NOW,
-  type PublishContext,
-  type TaskInputs,
-  type WorkEnd,
-} from "./publish-context.ts";
+import type { PublishContext } from "./publish-context.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
+import { DONE, giveUp, learned, RELEASE_NOW, type TaskInputs, type WorkEnd } from "./task-work.ts";
+import { markCall } from "./visible-calls.ts";
 
 /**
  * Result of a publishing try whose access token the platform refused. The same attempt may continue with a newer token.
@@ -101,8 +94,7 @@ async function sendOnce(
   const callMs = visibleCallTime(settings.visibleCallMs, local.bytes);
   const guard = createSendGuard(clocks, callMs);
   const mark = await markCall(context, inputs, { callMs, isForeignHost });
-  if (mark.kind === "learned") return mark;
-  if (mark.kind === "unmarked") return onUnmarked(context, inputs, mark.reason);
+  if (mark.kind !== "marked") return mark;
 
   using _open = context.openCalls.begin(callMs);
   failpoint("delivery.after-mark");

@@ -3,14 +3,8 @@ import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
 import { hasSimilarPost } from "./has-similar-post.ts";
-import {
-  DONE,
-  learned,
-  RELEASE_NOW,
-  type PublishContext,
-  type TaskInputs,
-  type WorkEnd,
-} from "./publish-context.ts";
+import type { PublishContext } from "./publish-context.ts";
+import { DONE, learned, RELEASE_NOW, type TaskInputs, type WorkEnd } from "./task-work.ts";
 
 /** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;

@@ -6,12 +6,8 @@ import type { MediaPart, Publication } from "@postrider/platforms/publishing/pub
 import type { PrepareStep, StepResult, StepWait } from "@postrider/platforms/publishing/steps";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { storeHandles } from "#src/publishing/db/handles.ts";
-import {
-  RELEASE_NOW,
-  type PublishContext,
-  type TaskInputs,
-  type WorkEnd,
-} from "./publish-context.ts";
+import type { PublishContext } from "./publish-context.ts";
+import { RELEASE_NOW, type TaskInputs, type WorkEnd } from "./task-work.ts";
 
 /**
  * The handles (upload ids and similar values) that the platform has returned to the steps of a publish task, and

@@ -6,11 +6,18 @@ import {
   type MarkRequest,
   type Unmarked,
 } from "#src/publishing/db/marks.ts";
+import { hashContent } from "#src/publishing/domain/hash-content.ts";
 import { nameTask } from "#src/publishing/domain/task.ts";
+import type { PublishingDeps } from "./dependencies.ts";
+import { DONE, giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
 
-export type MarkResult =
-  | { readonly kind: "marked"; readonly callNumber: number }
-  | { readonly kind: "unmarked"; readonly reason: Unmarked };
+/** A publishing call that is recorded as begun. Only such a call may be sent. */
+interface Marked {
+  readonly kind: "marked";
+  readonly callNumber: number;
+}
+
+type MarkResult = Marked | { readonly kind: "unmarked"; readonly reason: Unmarked };
 
 /**
  * How long a worker's request to begin a publishing call waits for other requests, so that one SQL statement records
@@ -19,6 +26,8 @@ export type MarkResult =
 const WINDOW_MS = 2;
 /** Maximum number of publishing calls that one SQL statement records as begun. */
 const MAX_MARKS = 100;
+/** Average time in milliseconds that a publish task waits for another open publishing call of its account. */
+const BUSY_MS = 250;
 
 /** Records for all workers of the process that their publishing calls begin. */
 export class CallMarker {
@@ -82,6 +91,66 @@ export class CallMarker {
     const results: MarkResult[] = [];
     for (const request of requests) results.push(...(await this.#mark([request])));
     return results;
+  }
+}
+
+interface MarkDeps {
+  readonly deps: Pick<PublishingDeps, "logger" | "random">;
+  readonly marker: CallMarker;
+}
+
+/**
+ * Records that the publishing call of a task begins, or returns how the work on the task ends without the call. If the database
+ * does not answer, the call may be recorded as begun, but it is not sent. This is reported as an event, because otherwise the
+ * outcome of the call would later count as unknown.
+ */
+export async function markCall(
+  { deps, marker }: MarkDeps,
+  inputs: TaskInputs,
+  call: Required<Pick<MarkRequest, "callMs" | "isForeignHost">>,
+): Promise<Marked | WorkEnd> {
+  const { task, attemptNumber } = inputs;
+  try {
+    const result = await marker.mark({ ...toCallKey(inputs), ...call });
+    return result.kind === "marked" ? result : onUnmarked(deps, inputs, result.reason);
+  } catch (error) {
+    deps.logger.warn(
+      { err: error, targetId: task.targetId },
+      "the database did not answer whether a publishing call may begin; the call is not sent, and the target is tried again",
+    );
+    const { fence, callNumber } = task;
+    const { isForeignHost } = call;
+    const lost = { kind: "mark_lost", fence, callNumber: callNumber + 1, isForeignHost } as const;
+    return learned(task, attemptNumber, lost);
+  }
+}
+
+function toCallKey({ task, content, connector }: TaskInputs) {
+  const { targetId, generation, fence } = task;
+  const { title, media } = content;
+  const text = connector.comparableText?.(content.text) ?? content.text;
+  const contentHash = hashContent({ text, title, mediaIds: media.map(({ id }) => id) });
+  return { targetId, generation, fence, contentHash };
+}
+
+/** Decides how the work on a publish task ends whose publishing call may not begin. */
+function onUnmarked(
+  { random }: MarkDeps["deps"],
+  { task, attemptNumber }: TaskInputs,
+  reason: Unmarked,
+): WorkEnd {
+  switch (reason) {
+    case "lost":
+      return DONE;
+    case "busy":
+    case "held":
+      return { kind: "release", delayMs: BUSY_MS * (1 + random()) };
+    case "platform_held":
+      return learned(task, attemptNumber, { kind: "platform_held", fence: task.fence });
+    case "missed":
+      return giveUp(task, attemptNumber, "missed");
+    case "superfluous":
+      return learned(task, attemptNumber, { kind: "not_wanted", fence: task.fence });
   }
 }
 

@@ -61,7 +61,7 @@ async function findCredentials(
   } catch (error) {
     deps.logger.warn(
       { err: error, count: tasks.length },
-      "the credentials of the accounts whose posts are to be deleted could not be fetched from the accounts service; the deletions are tried again in about 1 s",
+      "the credentials for deleting posts from platforms could not be fetched from the accounts service; the deletions are tried again in about 1 s",
     );
     return [];
   }

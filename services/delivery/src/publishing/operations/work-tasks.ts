@@ -8,17 +8,11 @@ import {
   type TaskGroup,
 } from "./fetch-task-inputs.ts";
 import { prepareFiles, type TaskFiles } from "./prepare-files.ts";
-import {
-  backOffMs,
-  giveUp,
-  learned,
-  release,
-  type PublishContext,
-  type WorkEnd,
-} from "./publish-context.ts";
+import { backOffMs, release, type PublishContext } from "./publish-context.ts";
 import { publishTarget } from "./publish-target.ts";
 import { reconcileTarget } from "./reconcile-target.ts";
 import { forTasks, inTaskSpan } from "./task-span.ts";
+import { giveUp, learned, type WorkEnd } from "./task-work.ts";
 
 /** A publish task whose worker was lost this many times in a row is given up before any other work on it. */
 const MAX_CRASHES = 5;
@@ -30,16 +24,13 @@ function isCrashLooping({ crashCount }: ClaimedTask): boolean {
 /**
  * Works on claimed publish tasks concurrently, each to the end of its current try. It never throws: a task that cannot be
  * released is claimed again when its lease ends.
- *
- * @param onEnd Called once per task, when the work on it ends.
  */
 export async function workTasks(
   context: PublishContext,
   tasks: readonly ClaimedTask[],
-  onEnd: (task: ClaimedTask) => void,
 ): Promise<void> {
   failpoint("delivery.after-claim");
-  const leases = new Map(tasks.map((task) => [task, context.leases.hold(task)]));
+  const leases = new Map(tasks.map((task) => [task, context.inWork.hold(task)]));
   const work = async (
     task: ClaimedTask,
     run: (interrupted: AbortSignal) => WorkEnd | Promise<WorkEnd>,
@@ -47,7 +38,6 @@ export async function workTasks(
     using lease = leases.get(task);
     const interrupted = AbortSignal.any([context.stopping, ...(lease ? [lease.lost] : [])]);
     await inTaskSpan(spanName(task), task, () => endWork(context, task, () => run(interrupted)));
-    onEnd(task);
   };
   const crashLooping = tasks
     .filter(isCrashLooping)

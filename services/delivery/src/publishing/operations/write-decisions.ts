@@ -3,16 +3,35 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import { targetUpdated } from "#src/events.ts";
+import {
+  countFailures,
+  holdAccounts,
+  lockGates,
+  resetFailures,
+} from "#src/publishing/db/account-gates.ts";
 import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
-import { deleteHandles } from "#src/publishing/db/handles.ts";
+import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
+import { addHandles, deleteHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
+import { findBrakes, lockBrakes, updateBrakes } from "#src/publishing/db/platform-brakes.ts";
 import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
 import type { LockedTargets } from "#src/publishing/domain/decide.ts";
 import {
   toTargetUpdates,
+  type AccountEffect,
   type Decision,
   type TargetUpdate,
+  type TaskEvent,
 } from "#src/publishing/domain/decision.ts";
-import { isFinal, nameTask, type AttemptKey } from "#src/publishing/domain/task.ts";
+import {
+  isSameBrake,
+  nextBrake,
+  releasedBrake,
+  toSignals,
+  type BrakePolicy,
+  type PlatformBrake,
+} from "#src/publishing/domain/platform-brake.ts";
+import { nextAccountPauseMs, type RetryPolicy } from "#src/publishing/domain/retry-policy.ts";
+import { isFinal, nameTask, type AttemptKey, type Task } from "#src/publishing/domain/task.ts";
 
 /**
  * Locks publishing targets with the tasks of all their publish requests, and reads the attempts with the given keys.
@@ -71,4 +90,86 @@ export async function writeDecisions(
     appendEvents(tx, events),
   ]);
   return updates;
+}
+
+/**
+ * Stores the handles (upload ids and similar values) that platforms returned to publishing calls, and records published
+ * targets whose post id must still be requested from the platform.
+ */
+export async function writeHandles(
+  tx: TransactionSql,
+  sealing: HandleSealing,
+  decisions: readonly Decision[],
+): Promise<void> {
+  const returned = decisions.flatMap(({ task, handles }) =>
+    handles === undefined ? [] : [{ task, handles: sealing.seal(task, handles) }],
+  );
+  if (returned.length > 0) await addHandles(tx, returned);
+  const questions = decisions.flatMap(({ task, askLater }) =>
+    askLater === undefined ? [] : [{ task, handles: askLater }],
+  );
+  if (questions.length > 0) await insertQuestions(tx, questions);
+}
+
+/**
+ * Updates the number of failures in a row of the accounts that the decisions are about. Pauses accounts that a platform limits
+ * or that fail repeatedly.
+ */
+export async function gateAccounts(
+  tx: TransactionSql,
+  policy: RetryPolicy,
+  decisions: readonly Decision[],
+  now: Date,
+): Promise<void> {
+  const tasksWith = (kind: AccountEffect["kind"]): readonly Task[] =>
+    decisions.filter(({ account }) => account?.kind === kind).map(({ task }) => task);
+  const [answered, failed, limited] = [
+    tasksWith("answered"),
+    tasksWith("failed"),
+    tasksWith("limited"),
+  ];
+  if (answered.length + failed.length + limited.length === 0) return;
+  const locked = new Set(await lockGates(tx, { answered, stopped: [...failed, ...limited] }));
+  const failing = answered.map((task) => task.accountId).filter((id) => locked.has(id));
+  if (failing.length > 0) await resetFailures(tx, failing);
+  const counts = failed.length > 0 ? await countFailures(tx, failed) : [];
+  const pauses = counts.flatMap(({ failuresInRow, ...account }) => {
+    const pauseMs = nextAccountPauseMs(policy, failuresInRow);
+    return pauseMs === undefined ? [] : [{ ...account, until: new Date(now.getTime() + pauseMs) }];
+  });
+  const limits = decisions.flatMap(({ task, account }) =>
+    account?.kind === "limited" ? [{ ...task, until: account.until }] : [],
+  );
+  if (pauses.length + limits.length > 0) await holdAccounts(tx, [...pauses, ...limits]);
+}
+
+/**
+ * Stops (holds) the publishing calls to platforms that left several calls in a row without an answer, and allows them
+ * again for platforms that answered. Nothing is locked or written while all platforms answer.
+ */
+export async function brakePlatforms(
+  tx: TransactionSql,
+  policy: BrakePolicy,
+  decisions: ReadonlyMap<TaskEvent, Decision>,
+  now: Date,
+): Promise<void> {
+  const signals = toSignals(decisions);
+  if (signals.size === 0) return;
+  const toChanges = (brakes: readonly PlatformBrake[]): readonly PlatformBrake[] => {
+    const known = new Map(brakes.map((brake) => [brake.platform, brake]));
+    return [...signals].flatMap(([platform, ofPlatform]) => {
+      const before = known.get(platform) ?? releasedBrake(platform);
+      const after = nextBrake(before, ofPlatform, now, policy);
+      return isSameBrake(before, after) ? [] : [after];
+    });
+  };
+  const planned = toChanges(await findBrakes(tx, [...signals.keys()]));
+  if (planned.length === 0) return;
+  const locked = await lockBrakes(
+    tx,
+    planned.map(({ platform }) => platform),
+  );
+  const names = new Set(locked.map(({ platform }) => platform));
+  const changes = toChanges(locked).filter(({ platform }) => names.has(platform));
+  if (changes.length > 0) await updateBrakes(tx, changes);
 }

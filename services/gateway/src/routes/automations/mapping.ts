@@ -13,13 +13,16 @@ import type {
 } from "#src/routes/automations/rule-schemas.ts";
 import { toComment } from "#src/routes/comments/mapping.ts";
 
-/** Returns the fields of a new rule, with the defaults of absent ones. */
+/** Returns the fields of a new automation rule, with the defaults of absent ones. */
 export function fromNewRule(body: Static<typeof CreateAutomationRule>) {
   const { mediaIds = null, match = "any", excludeKeywords = [], ...rest } = body;
   return { ...rest, match, excludeKeywords, ...(mediaIds && { media: { ids: mediaIds } }) };
 }
 
-/** Returns the fields of a rule to change. Lists are wrapped, because an empty list differs from an absent one. */
+/**
+ * Returns the fields of an automation rule to change. Lists are wrapped, because an empty list differs from an absent
+ * one.
+ */
 export function fromRuleChanges(body: Static<typeof UpdateAutomationRule>) {
   const { mediaIds, keywords, excludeKeywords, ...rest } = body;
   return {

@@ -23,7 +23,10 @@ type Deps = Pick<ServerDeps, "automations">;
 const PATH = "/automations/partner-dm-rules";
 const TAGS = ["automations"];
 
-/** Approximate maximum size, in bytes, of a page of 100 rules with as many keywords and media as a rule can have. */
+/**
+ * Approximate maximum size, in bytes, of a page of 100 automation rules with as many keywords and media as a rule can
+ * have.
+ */
 const PAGE_BYTES = 5 * 1024 * 1024;
 
 /** Registers the routes that list, create and change automation rules. */

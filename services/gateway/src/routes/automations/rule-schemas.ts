@@ -4,7 +4,8 @@ import { PAGE } from "#src/routes/automations/page.ts";
 import { MAX_PLATFORM_ID_LENGTH } from "#src/routes/request.ts";
 
 /**
- * Maximum size of the text of a private reply in bytes of UTF-8; a longer text is refused. Source: contract, section 8.
+ * Maximum size of the text of a private reply in bytes of UTF-8; a longer text is refused. Source: API contract,
+ * section 8.
  */
 export const MAX_MESSAGE_BYTES = 1_000;
 
@@ -46,7 +47,7 @@ const Message = Type.String({
 });
 const RuleStatus = enumeration("RuleStatus", ["draft", "active", "paused", "revoked"]);
 
-/** The fields of a rule in the examples of the API description. */
+/** The fields of an automation rule in the examples of the API description. */
 export const RULE_EXAMPLE = {
   accountId: "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
   name: "Price list",

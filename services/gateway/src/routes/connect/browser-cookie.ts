@@ -12,9 +12,9 @@ const ID_LENGTH = 16;
 export interface BrowserCookie {
   /** Returns the secret that identifies the browser; undefined when the browser does not send the cookie. */
   read(cookies: string | undefined): string | undefined;
-  /** Returns the `Set-Cookie` header that stores the secret. */
+  /** Returns the `Set-Cookie` header that stores the secret that identifies the browser. */
   write(browserSecret: string): string;
-  /** Returns the `Set-Cookie` header that deletes the cookie. */
+  /** Returns the `Set-Cookie` header that deletes the cookie with the browser's secret. */
   clear(): string;
 }
 

@@ -152,7 +152,7 @@ export function registerConnect(app: FastifyInstance, deps: Deps): void {
       request.errorCode = error instanceof ServiceError ? error.reason : "internal";
       deps.logger.warn(
         { err: error, requestId: request.id },
-        "a page for connecting an account failed; the browser shows an error page",
+        "a request for a page that connects an account failed; the browser shows an error page",
       );
       sendPage(reply, { page: "unavailable" });
     },

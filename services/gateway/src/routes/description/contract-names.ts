@@ -1,6 +1,6 @@
 import { type DescribedAnswer, type DescribedOperation, JSON_TYPE } from "./document.ts";
 
-/** The names that the contract gives to the answers of operations on posts; each has the form of `PostDetail`. */
+/** The names that the API contract gives to the answers of operations on posts; each has the form of `PostDetail`. */
 const RESULTS: Readonly<Record<string, readonly [status: string, name: string]>> = {
   createPost: ["202", "PostCreatedResult"],
   updatePost: ["200", "PostUpdateResult"],
@@ -12,7 +12,7 @@ function schemaOf(answer: DescribedAnswer | undefined) {
   return answer?.content?.[JSON_TYPE];
 }
 
-/** Gives the answer of an operation the name that the contract has for it. */
+/** Gives the answer of an operation the name that the API contract has for it. */
 export function nameResult(operation: DescribedOperation, schemas: Record<string, object>): void {
   const [status = "", name = ""] = RESULTS[operation.operationId ?? ""] ?? [];
   const content = schemaOf(operation.responses[status]);

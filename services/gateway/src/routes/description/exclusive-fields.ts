@@ -1,6 +1,6 @@
 /**
- * Conditions between several fields of a request. The handler checks them, because a fault of a JSON Schema could not
- * say which field is wrong. Programs that generate clients ignore these conditions.
+ * Conditions between several fields of a request. The handler checks them, because a JSON Schema that refuses a request
+ * could not say which field is wrong. Programs that generate clients ignore these conditions.
  */
 const CONDITIONS: Readonly<Record<string, object>> = {
   CreatePost: {

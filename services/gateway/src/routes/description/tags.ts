@@ -24,7 +24,7 @@ export const TAGS = [
   { name: "webhook events", description: "The requests that Postrider sends to subscriptions." },
 ];
 
-/** Groups of operations that the contract assigns to its second phase. */
+/** Groups of operations that the API contract assigns to its second phase. */
 const SECOND_PHASE: ReadonlySet<string> = new Set([
   "queue-slots",
   "webhooks",
@@ -32,7 +32,7 @@ const SECOND_PHASE: ReadonlySet<string> = new Set([
   "automations",
 ]);
 
-/** Says to which phase of the contract an operation belongs; an extension belongs to none. */
+/** Says to which phase (1 or 2) of the API contract an operation belongs; an extension belongs to none. */
 export function describePhase(operation: DescribedOperation): void {
   if (operation["x-postrider-extension"] === true) return;
   const { operationId = "", tags = [] } = operation;

@@ -22,7 +22,10 @@ interface Description {
 }
 
 const DAY_MS = 86_400_000;
-/** The day before the earliest date in the examples of requests. When the page is shown later, it shows later dates. */
+/**
+ * The day before the earliest date in the examples of requests. The API documentation page moves the dates of the
+ * examples, so that they are always in the future.
+ */
 const DAY_OF_EXAMPLES = Date.UTC(2026, 10, 23);
 const DATE = /^\d{4}-\d{2}-\d{2}/;
 const ERROR_CODES = /^(.*Error codes? )(.*)$/;

@@ -7,7 +7,7 @@ const { "comment_action.completed": action } = EXAMPLE_DATA;
 /** An example value in the API documentation that readers can replace by one of their own. */
 interface Replaceable {
   readonly label: string;
-  /** The value of this field in the examples. */
+  /** The value that the examples contain, such as the id of the example post. */
   readonly value: string;
   /**
    * For the ids of a list's items: the path of the list, and the field of its answer that holds the items. The form

@@ -8,7 +8,10 @@ import { HIDDEN } from "#src/routes/schemas.ts";
 /** Path of the API documentation page. The page loads its files relative to this path. */
 const DOCS_PATH = "/docs/";
 const OPTIONS = { schema: HIDDEN, config: { isOpen: true } };
-/** Content security policy of the page: it runs scripts of this server only, and connects to this server only. */
+/**
+ * Content security policy of the API documentation page: it runs scripts of this server only, and connects to this
+ * server only.
+ */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",

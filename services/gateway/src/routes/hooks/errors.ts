@@ -31,7 +31,10 @@ function setErrorHeaders(reply: FastifyReply, error: ServiceError, status: numbe
 /** Maximum length, in characters, of an example body in an error message, which leaves out a longer one. */
 const MAX_EXAMPLE_LENGTH = 200;
 
-/** Returns the fault of a request without a body, if its operation needs one. */
+/**
+ * Returns the mistake of a request that has no body although its operation needs one; an empty list if its operation
+ * needs none.
+ */
 function toMissingBody(faults: readonly SchemaError[]): RequestViolation[] {
   const [fault] = faults;
   if (fault === undefined) return [];
@@ -43,14 +46,16 @@ function toMissingBody(faults: readonly SchemaError[]): RequestViolation[] {
   return [{ code: "body_required", path: "", expected: `a JSON object${fields}${shown}` }];
 }
 
-/** Returns the schema faults of all parts of a request, because fastify itself stops at the first part with a fault. */
+/**
+ * Returns the schema errors of all parts of a request, because fastify itself stops at the first part with a mistake.
+ */
 function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
   const { body, query, headers, routeOptions } = request;
   const faultsOf = (part: "body" | "querystring" | "headers", value: unknown) => {
     const validate = request.getValidationFunction(part);
     return validate === undefined || validate(value) ? [] : (validate.errors ?? []);
   };
-  // For an absent body, this check uses null, as fastify does.
+  // An absent body is checked against the schema as null, as fastify does it.
   const content = body ?? null;
   const schema = (routeOptions.schema?.querystring ?? {}) as QuerySchema;
   return [
@@ -82,8 +87,8 @@ const UNQUOTED_TAG = /^[1-9]\d{0,17}(?:\.[\w-]{11})?$/;
 function explainIfMatch(request: FastifyRequest): RequestViolation[] {
   const header = request.headers["if-match"];
   if (header === undefined || !isMalformedIfMatch(header)) return [];
-  // The header is shown as the client sent it. JSON would add quotes, and the client could not see that its own are
-  // missing.
+  // The header `If-Match` is shown as the client sent it. As JSON it would get quotes, and the client could not see
+  // that the quotes of its ETag are missing.
   const found = quoteFound(header) === undefined ? undefined : header;
   const isUnquoted = UNQUOTED_TAG.test(header);
   const advice = { expected: isUnquoted ? `"${header}"` : '"3"', ...defined({ found }) };
@@ -112,7 +117,10 @@ function listViolations(
   return answer.violations.map((violation) => explainInvalid(violation, request));
 }
 
-/** Adds advice about valid values to a fault from a service that says only which field is not valid. */
+/**
+ * Adds advice about valid values to a mistake that a service has found, because the service says only which field is
+ * not valid.
+ */
 function explainInvalid(violation: RequestViolation, request: FastifyRequest): RequestViolation {
   const { code, path, expected, limit } = violation;
   if (code !== "invalid" || path === undefined || expected !== undefined || limit !== undefined)
@@ -124,7 +132,9 @@ function explainInvalid(violation: RequestViolation, request: FastifyRequest): R
   return { ...violation, ...defined({ expected: described }) };
 }
 
-/** Returns the part of the request to which the path of a fault belongs, for a fault that does not name the part. */
+/**
+ * Returns the part of the request to which the path of a mistake belongs, for a mistake that does not name the part.
+ */
 function partOf({ method }: FastifyRequest): "query" | "body" {
   return method === "GET" || method === "HEAD" ? "query" : "body";
 }

@@ -25,7 +25,9 @@ export function addHeaderRules(app: FastifyInstance): void {
   });
 }
 
-/** Finds a fault that the framework does not: a query that is not valid UTF-8, or that contains a NUL character. */
+/**
+ * Finds a mistake that the framework does not find: a query that is not valid UTF-8, or that contains a NUL character.
+ */
 function faultOf(query: string): Violation | undefined {
   try {
     const hasNul = decodeURIComponent(query).includes("\0");

@@ -8,8 +8,8 @@ import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const MEBIBYTE = 1024 * 1024;
 /**
- * Answers with fewer bytes do not count towards the limits on unsent answers, because the rate limit of requests bounds
- * their sum.
+ * Size in bytes below which an answer does not count towards the limits on unsent answers, because the rate limit of
+ * requests bounds the sum of such answers.
  */
 const SMALL_BYTES = 64 * 1024;
 /**
@@ -140,8 +140,8 @@ export function addUnsentAnswerLimit(app: FastifyInstance, limits: UnsentLimits 
   });
 
   app.addHook("onSend", (request, reply, payload, done) => {
-    // The answer of an operation that a tool calls becomes a part of the answer to the agent. The bytes of that whole
-    // answer are reserved already.
+    // The answer of an operation that an MCP tool calls becomes a part of the answer to the agent. The bytes of the
+    // answer to the agent are reserved already, so none are reserved here.
     const answer = findToolCaller() === undefined ? toLargeAnswer(payload) : undefined;
     if (answer === undefined) {
       held.get(request)?.permit[Symbol.dispose]();

@@ -6,7 +6,7 @@ type Values = Readonly<Record<string, unknown>>;
 /** The entry among the scopes of an API key that limits agents to creating and changing drafts. */
 export const DRAFTS_ONLY = "mcp:drafts";
 
-/** Whether a key that is limited to drafts may use the tool with these inputs. */
+/** Whether an API key that is limited to drafts may use the MCP tool with these inputs. */
 export function isDraftWork({ name, isReadOnly }: Tool, input: Values): boolean {
   if (isReadOnly === true || name === "add_media_from_url" || name === "get_metrics") return true;
   if (name === "create_post") return (input["when"] ?? "draft") === "draft";
@@ -14,7 +14,7 @@ export function isDraftWork({ name, isReadOnly }: Tool, input: Values): boolean 
   return isEdit && input["scheduledAt"] === undefined && input["publishNow"] !== true;
 }
 
-/** The refusal of a tool that an agent may not call, because its API key is limited to drafts. */
+/** The refusal of an MCP tool that an agent may not call, because its API key is limited to drafts. */
 export const REFUSAL: ToolAnswer = {
   status: 403,
   headers: {},

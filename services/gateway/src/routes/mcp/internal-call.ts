@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { Caller } from "#src/routes/dependencies.ts";
 
-/** A request to an operation of the REST API that the gateway makes for a tool of an agent. */
+/** A request to an operation of the REST API that the gateway makes for an MCP tool of an agent. */
 export interface ToolRequest {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   /** Path and query of the operation, without `/api/v1`. */

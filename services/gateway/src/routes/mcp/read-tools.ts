@@ -4,7 +4,7 @@ import { idOf, queryOf, segment, text, type Tool } from "./tool.ts";
 const CURSOR = text("nextCursor of the previous page.");
 const LIMIT = { type: "integer", minimum: 1, maximum: 100, description: "Default 20." };
 
-/** The tools that change nothing. */
+/** The MCP tools that change nothing. */
 export const READ_TOOLS: readonly Tool[] = [
   {
     name: "list_accounts",

@@ -34,7 +34,7 @@ interface Definition {
   readonly outputSchema: ReturnType<typeof fromJsonSchema>;
 }
 
-/** Prepares the schemas of all tools once; the API description is complete only when the server is ready. */
+/** Prepares the schemas of all MCP tools once; the API description is complete only when the server is ready. */
 function defineTools(app: FastifyInstance): readonly Definition[] {
   const { components } = app.swagger() as { components?: { schemas?: Record<string, unknown> } };
   return TOOLS.map((tool) => ({
@@ -105,7 +105,8 @@ export function registerMcp(app: FastifyInstance, deps: Pick<ServerDeps, "public
     const known = (definitions ??= defineTools(app));
     const handler = createMcpHandler(() => createMcpServer(app, request, known), {
       legacy: "stateless",
-      // The tools never change while the gateway runs, and the answer to a subscription would never end.
+      // The MCP tools never change while the gateway runs, and the answer to a subscription to their changes would
+      // never end.
       maxSubscriptions: 0,
     });
     const headers = new Headers();

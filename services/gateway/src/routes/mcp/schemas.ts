@@ -2,7 +2,7 @@ import type { Tool } from "./tool.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** JSON schema of the inputs of a tool. */
+/** JSON schema of the inputs of an MCP tool. */
 export function toInputSchema({ inputs, required = [] }: Tool): Schema {
   return {
     type: "object",
@@ -14,7 +14,7 @@ export function toInputSchema({ inputs, required = [] }: Tool): Schema {
 
 const PREFIX = "#/components/schemas/";
 
-/** Copies a schema of the API description for a tool. In the copy, references lead to the tool's own `$defs`. */
+/** Copies a schema of the API description for an MCP tool. In the copy, references lead to the tool's own `$defs`. */
 function relink(value: unknown, found: Set<string>): unknown {
   if (Array.isArray(value)) return value.map((item) => relink(item, found));
   if (typeof value !== "object" || value === null) return value;
@@ -33,7 +33,7 @@ function relink(value: unknown, found: Set<string>): unknown {
 
 /**
  * Writes a schema of a value or null as two schemas with one type each. Some agents translate schemas for models that
- * take no list of types, and would drop the field or refuse the tool.
+ * take no list of types, and would drop the field or refuse the MCP tool.
  */
 function splitTypes(schema: Schema): Schema {
   const { type: types, description, ...rest } = schema;
@@ -59,7 +59,8 @@ const ZONED_TIME: Schema = {
 };
 
 /**
- * JSON schema of the result of a tool, made from the schemas of the API description. An answer without a body is an empty object.
+ * JSON schema of the result of an MCP tool, made from the schemas of the API description. An answer without a body is
+ * an empty object.
  */
 export function toOutputSchema(
   { output, showsZonedTime }: Tool,

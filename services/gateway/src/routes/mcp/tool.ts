@@ -2,12 +2,14 @@ import type { ToolRequest } from "./internal-call.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
 
-/** A tool that agents see: one or a few operations of the REST API, under a name and with a description for agents. */
+/**
+ * An MCP tool that agents see: one or a few operations of the REST API, under a name and with a description for agents.
+ */
 export interface Tool {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** JSON schemas of the tool's inputs, by the names of the inputs. */
+  /** JSON schemas of the MCP tool's inputs, by the names of the inputs. */
   readonly inputs: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   /**
@@ -16,16 +18,19 @@ export interface Tool {
    * that stands here.
    */
   readonly output: string | Readonly<Record<string, string>>;
-  /** Whether the result also has the time of the post in the zone that the agent names. */
+  /** Whether the MCP tool's result also has the time of the post in the zone that the agent names. */
   readonly showsZonedTime?: boolean;
-  /** Maximum size in bytes of the answers that the tool combines, if they can be large. */
+  /** Maximum size in bytes of the answers that the MCP tool combines, if they can be large. */
   readonly answerBytes?: number;
   readonly isReadOnly?: boolean;
-  /** Whether the tool can destroy something or publish something that cannot be taken back. */
+  /** Whether the MCP tool can destroy something or publish something that cannot be taken back. */
   readonly isDestructive?: boolean;
-  /** Whether calling the tool again with the same inputs changes nothing more. */
+  /** Whether calling the MCP tool again with the same inputs changes nothing more. */
   readonly isIdempotent?: boolean;
-  /** Whether the answer contains texts of other people, such as comments, which an agent must not follow as instructions. */
+  /**
+   * Whether the MCP tool's answer contains texts of other people, such as comments, which an agent must not follow as
+   * instructions.
+   */
   readonly hasForeignText?: boolean;
   /** Returns the requests to operations of the API. They are sent one after the other, until one fails. */
   toRequests(input: Readonly<Record<string, unknown>>): readonly ToolRequest[];
@@ -39,7 +44,7 @@ export function text(description: string, more: Schema = {}): Schema {
   return { type: "string", description, ...more };
 }
 
-/** Returns the query of a path from those inputs that are set. */
+/** Returns the query string with those inputs of an MCP tool that are set. */
 export function queryOf(
   input: Readonly<Record<string, unknown>>,
   names: readonly string[],
@@ -52,7 +57,7 @@ export function queryOf(
   return query.size === 0 ? "" : `?${query.toString()}`;
 }
 
-/** Returns the inputs without those that are not part of the body. */
+/** Returns the inputs of an MCP tool without those that are not part of the request body. */
 export function bodyOf(
   input: Readonly<Record<string, unknown>>,
   without: readonly string[],
@@ -60,7 +65,7 @@ export function bodyOf(
   return Object.fromEntries(Object.entries(input).filter(([name]) => !without.includes(name)));
 }
 
-/** Returns a text input as a segment of a path. */
+/** Returns a text input of an MCP tool as a segment of a path. */
 export function segment(input: Readonly<Record<string, unknown>>, name: string): string {
   const value = input[name];
   return typeof value === "string" || typeof value === "number" ? encodeURIComponent(value) : "";

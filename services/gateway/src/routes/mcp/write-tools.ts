@@ -32,7 +32,7 @@ function toNewPost(input: Readonly<Record<string, unknown>>): object {
   }
 }
 
-/** The tools that change something. */
+/** The MCP tools that change something. */
 export const WRITE_TOOLS: readonly Tool[] = [
   {
     name: "create_post",

@@ -103,7 +103,7 @@ async function sendBytes(
 
 /**
  * `GET /media/{token}` sends the bytes of a media file to anyone who has its URL: without API key, cookie or redirect,
- * and outside the rate limit of the workspace. Every fault of the URL is answered with `not_found`. A remote address
+ * and outside the rate limit of the workspace. An invalid URL of any form is answered with `not_found`. A remote address
  * that sent too many wrong tokens is rate-limited, but valid tokens still work.
  */
 export function registerDownload(app: FastifyInstance, deps: Deps): void {

@@ -23,7 +23,7 @@ export const PostOption = Type.Object(
   { $id: "PostOption", additionalProperties: false },
 );
 
-/** The overrides of a post, in a request and in its answer. */
+/** The overrides of a post: fields that replace those of the post on one platform or account. */
 export const PostOptions = named(
   "PostOptions",
   Type.Unsafe<Record<string, Static<typeof PostOption>>>({

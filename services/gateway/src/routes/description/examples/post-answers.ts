@@ -9,7 +9,7 @@ const {
 const { postId: _, ...targetOfPost } = target;
 const { postId: __, ...failedTarget } = failure;
 
-/** A published post with one target and one image. */
+/** The example post after its publication, with one target and one image. */
 export const PUBLISHED_POST = {
   ...post,
   options: {},

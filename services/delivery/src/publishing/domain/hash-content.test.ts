@@ -1,6 +1,6 @@
 import { measureCpuMs } from "@postrider/shared/testing/hostile-texts";
 import { expect, test } from "vitest";
-import { hashContent } from "./visible-call.ts";
+import { hashContent } from "./hash-content.ts";
 
 const content = { text: "One  two\n", title: undefined, mediaIds: ["a", "b"] };
 

@@ -2,9 +2,8 @@ import { createHostileTexts, measureCpuMs } from "@postrider/shared/testing/host
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createFacets, findFirstLink, findMentions } from "#src/bluesky/publishing/facets.ts";
-import { foldText } from "#src/publishing/matching-posts.ts";
 import { compareSent, compareShown, normalizeUrl } from "#src/x/publishing/timeline-text.ts";
-import { composeText, findLongMarkRun, MAX_MARKS } from "./compose-text.ts";
+import { composeText, findLongMarkRun, MAX_MARKS, normalizeText } from "./normalize-text.ts";
 import { countText } from "./text.ts";
 
 /** Size in bytes of the largest text of a request, and of a smaller text that is large enough to show a quadratic run time. */
@@ -49,7 +48,7 @@ const ON_REQUESTS = {
   "the number of mentions": (text: string) => countText(text, "mentions"),
   "the search for runs of marks": findLongMarkRun,
   "the composed form": composeText,
-  "the comparison of texts": foldText,
+  "the comparison of texts": normalizeText,
   "the comparison with texts on X": compareSent,
   "the comparison with texts that X shows": (text: string) => compareShown(text, []),
   "the comparison of links": normalizeUrl,

@@ -39,3 +39,13 @@ export function normalizeInParts(text: string, form: "NFC" | "NFKC" | "NFKD"): s
 export function composeText(text: string): string {
   return normalizeInParts(text, "NFC");
 }
+
+/**
+ * Returns the text in the form in which texts of posts are compared: without what platforms may change, which are the Unicode
+ * form and white space. An absent text counts as empty.
+ */
+export function normalizeText(text: string | undefined): string {
+  return composeText(text ?? "")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+}

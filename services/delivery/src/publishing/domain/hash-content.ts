@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { normalizeText } from "#src/domain/normalize-text.ts";
+import { normalizeText } from "@postrider/platforms/text/normalize-text";
 
 /** The parts of a post that differ when a reader can tell two posts of one account apart. */
 export interface HashedContent {
@@ -18,10 +18,6 @@ export interface HashedContent {
  * tell two posts with the same hash apart, so an account never has two open publishing calls with the same hash.
  */
 export function hashContent(content: HashedContent): string {
-  const parts = [
-    normalizeText(content.text),
-    normalizeText(content.title ?? ""),
-    ...content.mediaIds,
-  ];
+  const parts = [normalizeText(content.text), normalizeText(content.title), ...content.mediaIds];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

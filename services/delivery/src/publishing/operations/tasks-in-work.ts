@@ -1,0 +1,111 @@
+import type { Sql } from "@postrider/shared/postgres";
+import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { renewLeases } from "#src/publishing/db/leases.ts";
+import { isSuspect, nameTask, type ClaimedTask } from "#src/publishing/domain/task.ts";
+
+/** Maximum number of publish tasks in work in this process at a time. */
+const MAX_IN_WORK = 300;
+/**
+ * Maximum number of publish tasks of one workspace in work in this process; at the maximum, no more of them are claimed. The
+ * tasks of one claim can exceed it, but still leave capacity for other workspaces.
+ */
+const MAX_OF_WORKSPACE = 200;
+
+/**
+ * The lease of a publish task in work. `lost` is aborted when another worker has claimed the task. Disposing of the lease
+ * ends the work: the lease is no longer renewed, and the task no longer counts.
+ */
+export interface Lease extends Disposable {
+  readonly lost: AbortSignal;
+}
+
+interface TasksInWorkOptions {
+  readonly sql: Sql;
+  readonly leaseMs: number;
+  readonly logger: Logger;
+  /** Called when the work on a task ends, so that another task can be claimed. */
+  readonly onEnd: () => void;
+}
+
+/**
+ * The publish tasks that this process has in work. Their leases are renewed with one SQL statement, four times per lease
+ * duration.
+ */
+export class TasksInWork implements AsyncDisposable {
+  readonly #onEnd: () => void;
+  readonly #tasks = new Set<ClaimedTask>();
+  readonly #leases = new Map<
+    string,
+    { readonly task: ClaimedTask; readonly lost: AbortController }
+  >();
+  readonly #loop: Loop;
+
+  constructor({ sql, leaseMs, logger, onEnd }: TasksInWorkOptions) {
+    this.#onEnd = onEnd;
+    const everyMs = leaseMs / 4;
+    let isFirst = true;
+    this.#loop = startLoop({
+      idleMs: everyMs,
+      work: async () => {
+        if (!isFirst) await this.#renew(sql, leaseMs);
+        isFirst = false;
+        return everyMs;
+      },
+      onError: (error) =>
+        logger.warn(
+          { err: error },
+          "the leases of tasks could not be renewed; other workers may claim these tasks when their leases end",
+        ),
+    });
+  }
+
+  get count(): number {
+    return this.#tasks.size;
+  }
+
+  /** Number of tasks that can still be claimed. */
+  get free(): number {
+    return MAX_IN_WORK - this.#tasks.size;
+  }
+
+  /** Whether a task in work crashed its process several times in a row. */
+  get hasSuspect(): boolean {
+    return [...this.#tasks].some(isSuspect);
+  }
+
+  /** The workspaces that have reached their limit; no more of their tasks are claimed. */
+  get busyWorkspaces(): readonly string[] {
+    const byWorkspace = Map.groupBy(this.#tasks, ({ workspaceId }) => workspaceId);
+    return [...byWorkspace].flatMap(([workspaceId, tasks]) =>
+      tasks.length >= MAX_OF_WORKSPACE ? [workspaceId] : [],
+    );
+  }
+
+  hold(task: ClaimedTask): Lease {
+    const name = nameTask(task);
+    const lost = new AbortController();
+    this.#tasks.add(task);
+    this.#leases.set(name, { task, lost });
+    return {
+      lost: lost.signal,
+      [Symbol.dispose]: () => {
+        this.#tasks.delete(task);
+        if (this.#leases.get(name)?.task === task) this.#leases.delete(name);
+        this.#onEnd();
+      },
+    };
+  }
+
+  async #renew(sql: Sql, leaseMs: number): Promise<void> {
+    const held = [...this.#leases];
+    if (held.length === 0) return;
+    const tasks = held.map(([, { task }]) => task);
+    const renewed = new Set((await renewLeases(sql, tasks, leaseMs)).map(nameTask));
+    for (const [name, { lost }] of held) if (!renewed.has(name)) lost.abort();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#loop[Symbol.asyncDispose]();
+  }
+}
