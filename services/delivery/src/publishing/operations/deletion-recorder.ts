@@ -31,8 +31,8 @@ const WINDOW_MS = 2;
 const MAX_EVENTS = 100;
 
 /**
- * How many times the recorder tries to record a deletion's result that the database or our code refuses, in each form
- * of the result.
+ * How many times the recorder tries to record each form of a deletion's result that the database or our code refuses: the
+ * unchanged result, the result without the platform's text, and a failure.
  */
 const TRIES_PER_FORM = 3;
 /**
