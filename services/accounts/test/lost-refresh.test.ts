@@ -97,7 +97,7 @@ test("new tokens that a replica stores only after its refresh lease has ended ar
   expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
 });
 
-test("new tokens whose storing outlasts the refresh lease are kept when another replica first gets no answer from the platform and then a refusal", async () => {
+test("new tokens whose storing outlasts the refresh lease are kept, although another replica that takes the lease first gets no answer from the platform and then a refusal of the old refresh token", async () => {
   await using broken = createBrokenReplica();
   const { ref, answer } = await loseRefresh(broken);
   const fault = { platform: "x", operation: "refresh", mode: "status", status: 503, times: 1 };

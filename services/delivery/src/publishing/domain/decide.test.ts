@@ -187,7 +187,7 @@ test.each<[string, Task, Partial<TaskSnapshot>]>([
   },
 );
 
-test("while publishing to its platform is held back, a task ends its attempt as a retry that does not count, and does not report further tries", () => {
+test("a task that is tried while publishing to its platform is held back ends its attempt as a retry that does not count, and its further tries are not reported", () => {
   const held: Learned = { kind: "platform_held", fence: 3 };
   const first = after(WORKING, held);
   expect(first).toMatchObject({
