@@ -60,7 +60,7 @@ export default defineConfig({
           isolate: false,
           include: [`{packages,services}/*/test/${SLOW}`, `scripts/${SLOW}`],
           globalSetup: ["./packages/local/src/test-postgres.ts"],
-          testTimeout: 30_000,
+          testTimeout: 120_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 1 },
         },
@@ -69,6 +69,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "e2e",
+          // The files of one worker share their imported modules; each of them would import half of the services again.
+          isolate: false,
           include: ["e2e/*.test.ts"],
           // Starts the stack of services that most e2e files share. The other e2e files start a stack of their own, so
           // that no file disturbs another.

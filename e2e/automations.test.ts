@@ -1,125 +1,30 @@
-import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer, Api } from "./support/api.ts";
 import {
-  justAfterNow,
-  openKey,
-  publishOn,
-  type CommentRecord,
-  type Media,
-} from "./support/engagement.ts";
-import { HOUR_MS, refusalOf } from "./support/posts.ts";
-import { joinSharedSystem, startSystem, type SharedSystem } from "./support/system.ts";
+  RULES,
+  RUNS,
+  JOBS,
+  UNKNOWN_ID,
+  type Rule,
+  type Item,
+  type Job,
+  createRule,
+  setStatus,
+  activeRule,
+  runsOf,
+  whenRuns,
+  comment,
+  daysAgo,
+} from "./support/automations.ts";
+import { openKey, publishOn } from "./support/engagement.ts";
+import { refusalOf } from "./support/posts.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
- * Tests automations through all services, with the operator's setting for sending messages disabled (the default) and
- * enabled. The tests of the gateway cover the validation of requests, those of the delivery service lost responses and
+ * Tests automations through all services, with the operator's setting for sending messages disabled (the default). The tests of the gateway cover the validation of requests, those of the delivery service lost responses and
  * crashes.
  */
-
-const RULES = "/automations/partner-dm-rules";
-const RUNS = "/automations/partner-dm-runs";
-const JOBS = "/automations/partner-dm-backfills";
-const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
-const DAY_MS = 24 * HOUR_MS;
-
-interface Rule {
-  readonly id: string;
-  readonly status: string;
-  readonly mediaIds: readonly string[] | null;
-}
-
-interface Run {
-  readonly id: string;
-  readonly ruleId: string;
-  readonly commentId: string;
-  readonly mediaId: string;
-  readonly status: string;
-  readonly reason: string | null;
-}
-
-interface Counts {
-  readonly scanned: number;
-  readonly matched: number;
-  readonly prepared: number;
-  readonly skipped: number;
-}
-
-interface Item {
-  readonly comment: CommentRecord;
-  readonly outcome: string;
-  readonly reason: string | null;
-}
-
-interface Job {
-  readonly id: string;
-  readonly status: string;
-  readonly counts: Counts;
-  readonly results: readonly Item[];
-  readonly nextCursor: string | null;
-  readonly sending: string;
-}
-
-async function createRule(
-  { api }: Pick<Tenant, "api">,
-  accountId: string,
-  more: object = {},
-): Promise<Answer<Rule>> {
-  const fields = { name: "Prices", keywords: ["price"], message: "Our prices: …" };
-  const body = { accountId, ...fields, ...more };
-  return await api.call<Rule>("POST", RULES, { body });
-}
-
-async function setStatus({ api }: Pick<Tenant, "api">, id: string, status: string) {
-  return await api.call<Rule>("PATCH", `${RULES}/${id}`, { body: { status } });
-}
-
-/** Creates an automation rule for the account and activates it. */
-async function activeRule(tenant: Tenant, accountId: string, more: object = {}): Promise<string> {
-  const { body } = await createRule(tenant, accountId, more);
-  const answer = await setStatus(tenant, body.id, "active");
-  expect([answer.status, answer.body.status]).toEqual([200, "active"]);
-  return body.id;
-}
-
-async function runsOf({ api }: Pick<Tenant, "api">, query: string): Promise<readonly Run[]> {
-  const answer = await api.call<{ runs: readonly Run[] }>("GET", `${RUNS}?limit=100&${query}`);
-  expect(answer.status).toBe(200);
-  return answer.body.runs;
-}
-
-/** Waits until the rule has automation runs for exactly the given number of comments, and all of them have ended. */
-async function whenRuns(tenant: Tenant, ruleId: string, count: number): Promise<readonly Run[]> {
-  return await eventually(
-    async () => {
-      const runs = await runsOf(tenant, `ruleId=${ruleId}`);
-      const open = runs.filter(({ status, reason }) => status === "prepared" && reason === null);
-      if (runs.length !== count || open.length > 0)
-        throw new Error(`${runs.length} runs, ${open.length} of them open`);
-      return runs;
-    },
-    { timeoutMs: 20_000 },
-  );
-}
-
-function toPost({ platform, owner: account, id: mediaId }: Media) {
-  return { platform, account, mediaId };
-}
-
-/** @param createdAt When the comment was written. Default: a time after the activation of every rule. */
-async function comment(
-  { simulator }: Pick<SharedSystem, "simulator">,
-  media: Media,
-  text: string,
-  createdAt = justAfterNow(),
-): Promise<string> {
-  return await simulator.addComment(toPost(media), { text, createdAt });
-}
-
-function daysAgo(days: number): string {
-  return new Date(Date.now() - days * DAY_MS).toISOString();
-}
 
 describe("while the sending of private replies is blocked:", () => {
   let system: SharedSystem;
@@ -357,60 +262,5 @@ describe("while the sending of private replies is blocked:", () => {
     const refused = "403 insufficient_scope automations:write";
     expect(refusalOf(await createRule({ api: reader }, accountId))).toBe(refused);
     expect(refusalOf(await setStatus({ api: reader }, rule.id, "active"))).toBe(refused);
-  });
-});
-
-describe("while the operator allows the sending of private replies:", () => {
-  let system: SharedSystem;
-  let tenant: Tenant;
-  beforeAll(async () => {
-    system = await startSystem("postgres", { env: { AUTOMATION_SENDING: "enabled" } });
-    tenant = await openTenant(system);
-  });
-  afterAll(() => system[Symbol.asyncDispose]());
-
-  test.each(["instagram", "facebook"])(
-    "the author of each matching comment on %s receives one private reply, although two rules match",
-    async (platform) => {
-      const media = await publishOn(tenant, platform);
-      const first = await activeRule(tenant, media.accountId);
-      const second = await activeRule(tenant, media.accountId, { message: "From the second" });
-      const ids = [
-        await comment(system, media, "price 1?"),
-        await comment(system, media, "price 2?"),
-      ];
-      await comment(system, media, "price of long ago", daysAgo(9));
-
-      const runs = [...(await whenRuns(tenant, first, 2)), ...(await whenRuns(tenant, second, 2))];
-
-      for (const id of ids) {
-        const outcomes = runs.filter(({ commentId }) => commentId === id);
-        expect(new Set(outcomes.map(({ status, reason }) => `${status} ${reason}`))).toEqual(
-          new Set(["sent null", "skipped already_replied"]),
-        );
-      }
-      const replies = await system.simulator.privateReplies(platform, media.owner);
-      expect(replies.map(({ commentId }) => commentId).toSorted()).toEqual(ids.toSorted());
-      for (const id of [first, second]) await setStatus(tenant, id, "revoked");
-    },
-  );
-
-  test("a paused automation rule sends no private replies, and preparing past comments sends none either", async () => {
-    const media = await publishOn(tenant, "instagram");
-    const ruleId = await activeRule(tenant, media.accountId);
-    expect((await setStatus(tenant, ruleId, "paused")).status).toBe(200);
-    await comment(system, media, "price while paused?", daysAgo(0));
-    const body = { ruleId, mediaId: media.id };
-    const job = await tenant.api.call<Job>("POST", JOBS, { body });
-    expect(job.body).toMatchObject({ status: "completed", counts: { prepared: 1 } });
-
-    // The second rule finds a later comment, so Postrider has polled the comment before it too.
-    const witness = await activeRule(tenant, media.accountId, { keywords: ["witness"] });
-    await comment(system, media, "witness");
-    await whenRuns(tenant, witness, 1);
-
-    expect(await runsOf(tenant, `ruleId=${ruleId}`)).toEqual([]);
-    const replies = await system.simulator.privateReplies("instagram", media.owner);
-    expect(replies).toHaveLength(1);
   });
 });

@@ -10,7 +10,7 @@ import {
   type Media,
 } from "./support/engagement.ts";
 import { detailsOf, refusalOf } from "./support/posts.ts";
-import { joinSharedSystem, startSystem, type SharedSystem } from "./support/system.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
@@ -321,46 +321,4 @@ test("a comment has the time that the platform gives for it", async () => {
 
   const { body } = await list(media);
   expect(body.comments.map(({ createdAt }) => Date.parse(createdAt))).toEqual([START]);
-});
-
-describe("an installation that requests only the permissions for publishing:", () => {
-  let plain: SharedSystem;
-  beforeAll(async () => {
-    plain = await startSystem("postgres", { env: { PLATFORM_FEATURES: "" } });
-  });
-  afterAll(() => plain[Symbol.asyncDispose]());
-
-  test("reading comments of an account that was connected without the permission for comments answers account_reconnect_required", async () => {
-    const owner = await openTenant(plain);
-    const media = await publishOn(owner, "instagram");
-    const { accountId, platform } = media;
-    const answer = await list(media, "", owner.api);
-    const error = {
-      code: "account_reconnect_required",
-      details: [{ code: "permission_missing", accountId, platform }],
-    };
-    expect([answer.status, answer.body]).toMatchObject([409, { error }]);
-  });
-
-  test("a comment action of an account that was connected without the permission for comments fails with permission_missing", async () => {
-    const owner = await openTenant(plain);
-    const { api } = owner;
-    const media = await publishOn(owner, "facebook");
-    const post = { platform: "facebook", account: media.owner, mediaId: media.id };
-    const id = await plain.simulator.addComment(post, { text: "hide me" });
-    const body = { type: "hide" };
-    const requested = await api.call<Action>("POST", actionsOn(media, id), { body });
-    expect(requested.status).toBe(202);
-    await eventually(async () => {
-      const path = `/comment-actions/${requested.body.id}`;
-      const { body: action } = await api.call<Action>("GET", path);
-      expect(action).toMatchObject({ status: "failed", error: { code: "permission_missing" } });
-    });
-  });
-
-  test("comments on a platform that has no permissions for comments can be read", async () => {
-    const owner = await openTenant(plain);
-    const media = await publishOn(owner, "bluesky");
-    expect((await list(media, "", owner.api)).status).toBe(200);
-  });
 });

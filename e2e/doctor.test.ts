@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
 import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
+import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { upload } from "./support/media.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
@@ -25,7 +26,7 @@ interface Ended {
 /** Runs the operator's tool as a separate process, as an operator does while Postrider is running. */
 async function postrider(...words: readonly string[]): Promise<Ended> {
   const dataDir = dirname(system.local().logs);
-  const env = { PATH: process.env.PATH, POSTRIDER_DATA_DIR: dataDir };
+  const env = { ...compileCacheEnv(), PATH: process.env.PATH, POSTRIDER_DATA_DIR: dataDir };
   return await new Promise((resolve) => {
     execFile(process.execPath, [MAIN, ...words], { env }, (error, stdout, stderr) => {
       resolve({ exitCode: typeof error?.code === "number" ? error.code : 0, stdout, stderr });

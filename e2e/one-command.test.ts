@@ -65,6 +65,11 @@ function local(): LocalStack {
   return JSON.parse(readFileSync(join(dataDir, "local.json"), "utf8")) as LocalStack;
 }
 
+/** The file with the generated secrets and the API key of the stack. */
+function readSecrets(): string {
+  return readFileSync(join(dataDir, "secrets.json"), "utf8");
+}
+
 /** Every process of the stack, the launcher included. */
 function processes(): ProcessIdentity[] {
   const { services, postgres, simulator } = local();
@@ -88,9 +93,9 @@ function ports(): number[] {
   return [postgres?.port ?? 0, ...[simulatorUrl, ...urls].map((url) => Number(new URL(url).port))];
 }
 
-/** Stops the launcher and checks that it ends with exit code 0. */
-async function stop(signal: NodeJS.Signals): Promise<void> {
-  running?.child.kill(signal);
+/** Stops the launcher as Ctrl-C does, and checks that it ends with exit code 0. */
+async function stop(): Promise<void> {
+  running?.child.kill("SIGINT");
   expect(await running?.ended()).toBe(0);
   running = undefined;
 }
@@ -123,9 +128,25 @@ test("`npm run demo` starts a stack, publishes to every platform, and leaves no 
   expect(await probePort(port)).toBe(port);
 });
 
-test("`npm run demo` uses a stack that is already running", async () => {
-  rmSync(dataDir, { recursive: true });
+test("`npm start` works after its launcher process was killed, first ends every process that the launcher left behind, and has the same API key and accounts", async () => {
   await startReady();
+  const secrets = readSecrets();
+  const { apiKey, workspaceId, accounts } = local();
+  const [before, used] = [processes(), ports()];
+  expect(before.map(({ bootId }) => bootId)).not.toContain("is not running");
+  process.kill(before[0]?.pid ?? 0, "SIGKILL");
+  await running?.ended();
+
+  const second = await startReady();
+  await eventually(() => before.every(({ pid }) => identifyProcess(pid) === undefined));
+  const [gateway] = local().services.gateway;
+  expect(used).toContain(Number(new URL(gateway?.url ?? "").port));
+  expect(local()).toMatchObject({ apiKey, workspaceId, accounts });
+  expect(readSecrets()).toBe(secrets);
+  expect(second.output()).toContain(`http://127.0.0.1:${port}/api/v1`);
+});
+
+test("`npm run demo` uses a stack that is already running", async () => {
   const demo = run("demo");
   expect(await demo.ended(), demo.output()).toBe(0);
   expect(demo.output()).not.toContain("starting one");
@@ -145,29 +166,12 @@ test("`npm start` fails with one line that names a stack that is already running
   rmSync(otherFolder, { recursive: true, force: true });
 });
 
-test("Ctrl-C leaves no process running, and the next start has the same API key and accounts", async () => {
-  const secrets = readFileSync(join(dataDir, "secrets.json"), "utf8");
-  const { apiKey, workspaceId, accounts } = local();
+test("Ctrl-C leaves no process running and keeps the secrets of the stack", async () => {
+  const secrets = readSecrets();
   const [before, used] = [processes(), ports()];
   expect(before.map(({ bootId }) => bootId)).not.toContain("is not running");
-  await stop("SIGINT");
+  await stop();
   await expectNothingLeft(before, used);
   expect(existsSync(join(dataDir, "local.json"))).toBe(false);
-
-  const second = await startReady();
-  expect(local()).toMatchObject({ apiKey, workspaceId, accounts });
-  expect(readFileSync(join(dataDir, "secrets.json"), "utf8")).toBe(secrets);
-  expect(second.output()).toContain(`http://127.0.0.1:${port}/api/v1`);
-});
-
-test("`npm start` works after its launcher process was killed, and first ends every process that the launcher left behind", async () => {
-  const [before, used] = [processes(), ports()];
-  process.kill(before[0]?.pid ?? 0, "SIGKILL");
-  await running?.ended();
-
-  await startReady();
-  await eventually(() => before.every(({ pid }) => identifyProcess(pid) === undefined));
-  const [gateway] = local().services.gateway;
-  expect(used).toContain(Number(new URL(gateway?.url ?? "").port));
-  await stop("SIGTERM");
+  expect(readSecrets()).toBe(secrets);
 });

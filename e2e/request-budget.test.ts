@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { printFigures } from "./support/figures.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
@@ -5,7 +6,9 @@ import { openTenant } from "./support/tenant.ts";
 
 const PER_MINUTE = 600;
 /** Number of requests in flight, over both gateways. */
-const CLIENTS = 32;
+const CLIENTS = 8;
+/** How long a client waits after a refusal, in ms. All clients together still send far more than the rate limit. */
+const PAUSE_MS = 50;
 /** How long all clients continue to send requests after the first one is refused, in milliseconds. */
 const SPELL_MS = 3_000;
 /** Maximum share of the request budget that may stay unused. */
@@ -18,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]());
 
 /**
- * Sends requests to both gateways as fast as they answer, and continues for `goOnMs` after the first refusal. Returns
+ * Sends requests to both gateways as fast as they answer until one is refused, then more slowly, and continues for `goOnMs` after the first refusal. Returns
  * the number of answers by status.
  */
 async function sendRequests(key: string, goOnMs: number) {
@@ -42,6 +45,8 @@ async function sendRequests(key: string, goOnMs: number) {
         untilAt = Math.min(untilAt, performance.now() + goOnMs);
       }
       counts.set(status, (counts.get(status) ?? 0) + 1);
+      await answer.arrayBuffer();
+      if (status === 429) await sleep(PAUSE_MS);
     }
   };
   await Promise.all(Array.from({ length: CLIENTS }, (_, index) => client(index)));

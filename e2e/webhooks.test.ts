@@ -1,6 +1,4 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook as Verifier } from "standardwebhooks";
@@ -8,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { actionsOn, publishOn } from "./support/engagement.ts";
 import { create, whenPost } from "./support/posts.ts";
 import { startReceiver, type Receiver } from "./support/receiver.ts";
-import { startSystem, type System } from "./support/system.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
@@ -18,21 +16,17 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../examples/webhook-receiver/receiver.ts", import.meta.url));
 
-let system: System;
+let system: SharedSystem;
 let receiver: Receiver;
 let examplePort: number;
 let tenant: Tenant;
 let bluesky: string;
 
 beforeAll(async () => {
-  receiver = await startReceiver();
-  examplePort = await freePort();
-  system = await startSystem("postgres", {
-    env: {
-      OUTBOUND_ALLOW: `${receiver.address},127.0.0.1:${examplePort}`,
-      WEBHOOK_RETRY_SECONDS: "0.2,0.2",
-    },
-  });
+  const shared = await joinSharedSystem();
+  system = shared;
+  receiver = await startReceiver(shared.webhookPorts.receiver);
+  examplePort = shared.webhookPorts.example;
   tenant = await openTenant(system);
   bluesky = await tenant.connect("bluesky");
 });
@@ -53,16 +47,6 @@ interface Delivery {
   readonly status: string;
   readonly attemptCount: number;
   readonly attempts: readonly { readonly statusCode: number | null }[];
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 async function subscribe(url: string, events: readonly string[] = ["*"]): Promise<Subscription> {

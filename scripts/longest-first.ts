@@ -7,15 +7,13 @@ const LONGEST = [
   "services/delivery/test/tiktok-never-twice.slow.test.ts",
   "services/delivery/test/process.slow.test.ts",
   "services/media/test/hostile-media.slow.test.ts",
-  "e2e/crash-points-stopped.test.ts",
-  "e2e/crash-kafka.test.ts",
-  "e2e/outages.test.ts",
   "e2e/crash-postgres.test.ts",
+  "e2e/crash-kafka.test.ts",
+  "e2e/crash-points.test.ts",
+  "e2e/crash-media-automations.test.ts",
   "e2e/restore.test.ts",
-  "e2e/rolling-restart-load.test.ts",
-  "e2e/media-crash.test.ts",
-  "e2e/secrets.test.ts",
-  "e2e/tracing.test.ts",
+  "e2e/quiet-system.test.ts",
+  "e2e/traces-and-secrets.test.ts",
 ];
 
 function rankOf({ moduleId }: TestSpecification): number {

@@ -39,7 +39,7 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
  * Waits until the database no longer changes: until `looks` hashes of its rows in a row are equal. The services poll several
  * times between these hashes.
  */
-export async function whenStill(sql: postgres.Sql, looks = 60): Promise<void> {
+export async function whenStill(sql: postgres.Sql, looks = 12): Promise<void> {
   let last = "";
   let same = 0;
   await eventually(

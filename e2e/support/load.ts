@@ -139,32 +139,6 @@ export function startLoad(options: {
   };
 }
 
-const WARM_UP_MS = 1_000;
-const MEASURE_MS = 2_000;
-const CLIENTS = 16;
-
-/**
- * Measures how many requests per second succeed when a few clients send them as fast as they can, in the same mix of
- * reads and writes as the load test.
- */
-export async function measureCapacity(
-  options: Pick<Parameters<typeof startLoad>[0], "api" | "accountIds">,
-): Promise<{ readonly perSecond: number; readonly report: LoadReport }> {
-  // The request rate is higher than any machine can answer, so only the maximum number of unanswered requests limits
-  // the load.
-  const fast = { perSecond: 10_000, mostInFlight: CLIENTS, label: "calibration" };
-  const load = startLoad({ ...options, ...fast });
-  await sleep(WARM_UP_MS);
-  const since = performance.now();
-  await sleep(MEASURE_MS);
-  const until = performance.now();
-  const report = await load.stop();
-  const answered = report.samples.filter(({ sentAt, status }) => {
-    return sentAt > since && sentAt < until && status >= 200 && status < 300;
-  });
-  return { perSecond: (answered.length / (until - since)) * 1000, report };
-}
-
 /**
  * Counts the answers of a load test by operation and status, with the reason of each failure, for the message of a
  * failed test.

@@ -43,8 +43,9 @@ export async function presign(api: Api, { fileName, contentType, bytes }: File):
 /** Uploads the file and completes the upload, as the API contract describes. */
 export async function upload(api: Api, file: File): Promise<ReadyMedia> {
   const grant = await presign(api, file);
-  const put = await fetch(grant.uploadUrl, { method: "PUT", body: file.bytes });
-  if (put.status !== 204) throw new Error(`PUT answered ${put.status} ${await put.text()}`);
+  const headers = { "content-type": file.contentType };
+  const put = await fetch(grant.uploadUrl, { method: "PUT", body: file.bytes, headers });
+  if (!put.ok) throw new Error(`PUT answered ${put.status} ${await put.text()}`);
   const answer = await api.call<ReadyMedia>("POST", `/media/${grant.id}/complete`);
   if (answer.status !== 200) throw new Error(`complete answered ${refusalOf(answer)}`);
   return answer.body;

@@ -37,7 +37,8 @@ export interface Receiver extends AsyncDisposable {
   whenEvent(path: string, type: string): Promise<ReceivedEvent>;
 }
 
-export async function startReceiver(): Promise<Receiver> {
+/** Starts a receiver of webhooks on the given port, or on a free one. */
+export async function startReceiver(listenOn = 0): Promise<Receiver> {
   const requests: ReceivedRequest[] = [];
   const statuses = new Map<string, number>();
   const delays = new Map<string, number>();
@@ -55,7 +56,7 @@ export async function startReceiver(): Promise<Receiver> {
     });
   });
   await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
+    server.listen(listenOn, "127.0.0.1", resolve);
   });
   const address = `127.0.0.1:${(server.address() as AddressInfo).port}`;
   const eventsAt = (path: string) =>

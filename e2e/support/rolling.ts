@@ -20,7 +20,8 @@ const READY_MS = 60_000;
  */
 const EXIT_MS = 120_000;
 
-async function isReady(url: string): Promise<boolean> {
+/** Whether the process whose metrics have this URL answers that it is ready. */
+export async function isReady(url: string): Promise<boolean> {
   return await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
     ({ ok }) => ok,
     () => false,

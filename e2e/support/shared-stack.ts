@@ -25,6 +25,8 @@ export interface SharedStack {
   readonly outsidePort: number;
   /** Port on 127.0.0.1 to which Postrider may send webhooks; only one test file at a time listens on it. */
   readonly receiverPort: number;
+  /** Ports on 127.0.0.1 to which Postrider may send webhooks, for the tests of webhooks. */
+  readonly webhookPorts: { readonly receiver: number; readonly example: number };
   /** Ports on 127.0.0.1 for the imports and webhooks of examples in the documentation, one port per test file. */
   readonly examplePorts: { readonly docsPage: number; readonly guides: number };
 }
@@ -42,7 +44,14 @@ async function start(): Promise<Started> {
   const outsidePort = await findStablePort();
   const receiverPort = await findStablePort();
   const examplePorts = { docsPage: await findStablePort(), guides: await findStablePort() };
-  const outsidePorts = [outsidePort, receiverPort, ...Object.values(examplePorts)];
+  const webhookPorts = { receiver: await findStablePort(), example: await findStablePort() };
+  const ports = { outsidePort, receiverPort, examplePorts, webhookPorts };
+  const outsidePorts = [
+    outsidePort,
+    receiverPort,
+    ...Object.values(examplePorts),
+    ...Object.values(webhookPorts),
+  ];
   const reports: string[] = [];
   const stack = await startStack({
     dataDir,
@@ -53,10 +62,11 @@ async function start(): Promise<Started> {
     env: stackEnvironment({
       OUTBOUND_ALLOW: outsidePorts.map((port) => `127.0.0.1:${port}`).join(","),
       UPLOAD_ORIGINS: UPLOAD_ORIGIN,
+      WEBHOOK_RETRY_SECONDS: "0.2,0.2",
     }),
   });
   await createSimulatorControl(stack.describe().simulatorUrl).liftQuotas();
-  return { stack, dataDir, outsidePort, receiverPort, examplePorts, reports };
+  return { stack, dataDir, ...ports, reports };
 }
 
 async function stop({ stack, reports }: Started): Promise<void> {
@@ -78,8 +88,7 @@ export async function setup({
   const server = createServer((_request, response) => {
     started ??= start();
     started.then(
-      ({ dataDir, outsidePort, receiverPort, examplePorts }) =>
-        response.end(JSON.stringify({ dataDir, outsidePort, receiverPort, examplePorts })),
+      ({ stack: _stack, reports: _reports, ...shared }) => response.end(JSON.stringify(shared)),
       (error: unknown) => response.writeHead(500).end(String(error)),
     );
   });

@@ -1,11 +1,13 @@
 import { sampleJpeg } from "@postrider/local/sample-media";
 import { idOf, type Journey } from "./journey.ts";
 
-/** Creates, changes, publishes, retries and deletes a post. */
+/** Validates, creates, changes, publishes, retries and deletes a post. */
 export const publishPost: Journey = async (session, { tenant, ownAccountId }) => {
   const { call } = session;
   const unique = `journey ${crypto.randomUUID()}`;
-  const written = { content: unique, accountIds: [ownAccountId], isDraft: true };
+  const content = { content: unique, accountIds: [ownAccountId] };
+  await call("validatePost", 200, { body: content });
+  const written = { ...content, isDraft: true };
   const created = await call("createPost", 202, { body: written });
   const path = { id: idOf(created) };
   const read = await call("getPost", 200, { path });

@@ -18,8 +18,9 @@ export async function openOutside(): Promise<Server> {
   const server = createServer((request, response) => {
     request.resume();
     if (request.method === "POST") {
-      // One webhook receiver fails every delivery, so that deliveries can be retried.
-      response.writeHead(request.url === "/failing" ? 500 : 200).end();
+      // Webhook receivers below this path fail every delivery, so that deliveries can be retried.
+      const isFailing = request.url?.startsWith("/failing") === true;
+      response.writeHead(isFailing ? 500 : 200).end();
       return;
     }
     if (request.url === "/a.jpg") response.end(sampleJpeg());

@@ -18,13 +18,27 @@ export const CRASH_POINTS = [
 ];
 
 /** Number of posts that are scheduled, edited, retried or deleted in each test; each post has its own account. */
-export const POSTS_PER_COMMAND = 5;
+export const POSTS_PER_COMMAND = 2;
 
 /** Returns the ids of the processes that may reach a failpoint. */
 export const listCrashingPids = (system: System) => [
   ...system.pids("posts"),
   ...system.pids("delivery"),
 ];
+
+/**
+ * Makes Postgres end the transactions of a suspended process after 3 s instead of 10 to 15 s (`RUNTIME_SETTINGS` of
+ * packages/shared), so that the tests wait for less.
+ */
+export async function shortenTransactions({ sql }: System): Promise<void> {
+  const roles = ["postrider_posts", "postrider_delivery"];
+  for (const role of roles) {
+    await sql`alter role ${sql(role)} set idle_in_transaction_session_timeout = '3s'`;
+    await sql`alter role ${sql(role)} set transaction_timeout = '4s'`;
+  }
+  // Settings of a role apply to connections that are opened afterwards.
+  await sql`select pg_terminate_backend(pid) from pg_stat_activity where usename in ${sql(roles)}`;
+}
 
 /**
  * Waits until every post has a final status and no event waits to be published, and checks that the quota counters match the

@@ -1,8 +1,18 @@
 import { afterAll, beforeAll } from "vitest";
+import { startReceiver, type Receiver } from "../receiver.ts";
 import { startSystem, type BusKind, type System } from "../system.ts";
 
 /** Number of posts that one test publishes; the test kills a process when half of them are accepted. */
-export const POSTS = 80;
+export const POSTS = 24;
+const ACCOUNTS = 12;
+/**
+ * Time limit of a publishing call in seconds. It is longer than the simulated platforms take to answer on a loaded machine, because a
+ * Telegram message without an answer in time stays unknown.
+ */
+export const VISIBLE_CALL_SECONDS = 5;
+
+/** How long the simulated platforms take to answer while a test waits until publishing calls are in progress. */
+export const SLOW_MS = 1_000;
 
 /**
  * Maximum time until all posts of a test are published. Kafka reassigns the partitions of a killed consumer after a
@@ -21,19 +31,41 @@ export interface FaultStack {
   readonly readable: readonly (readonly string[])[];
   /** Accounts on X, Bluesky and Telegram. On Telegram, a bot cannot read back what it sent to a channel. */
   readonly all: readonly (readonly string[])[];
+  /** The program to which the system may send webhooks. */
+  readonly receiver: Receiver;
 }
 
 /** Starts the system with two processes of each service before the tests of the file, and stops it afterwards. */
 export function useFaultStack(bus: BusKind): () => FaultStack {
   let stack: FaultStack | undefined;
   beforeAll(async () => {
-    const system = await startSystem(bus, { replicas: 2 });
-    const readable = [await system.connect("x", 20), await system.connect("bluesky", 20)];
-    stack = { bus, system, readable, all: [...readable, await system.connect("telegram", 20)] };
+    const receiver = await startReceiver();
+    const env = {
+      OUTBOUND_ALLOW: receiver.address,
+      VISIBLE_CALL_SECONDS: String(VISIBLE_CALL_SECONDS),
+    };
+    const system = await startSystem(bus, { replicas: 2, env });
+    const [x, bluesky, telegram] = await Promise.all(
+      ["x", "bluesky", "telegram"].map((platform) => system.connect(platform, ACCOUNTS)),
+    );
+    const readable = [x ?? [], bluesky ?? []];
+    stack = { bus, system, readable, all: [...readable, telegram ?? []], receiver };
   });
-  afterAll(() => stack?.system[Symbol.asyncDispose]());
+  afterAll(async () => {
+    await stack?.system[Symbol.asyncDispose]();
+    await stack?.receiver[Symbol.asyncDispose]();
+  });
   return () => {
     if (stack === undefined) throw new Error("the stack has not started");
     return stack;
   };
+}
+
+/** Number of publishing calls in progress. */
+export async function countCalls({ sql }: System): Promise<number> {
+  const [row] = await sql<{ count: number }[]>`
+    select count(*)::int as count
+    from delivery.publish_tasks
+    where status = 'calling'`;
+  return row?.count ?? -1;
 }

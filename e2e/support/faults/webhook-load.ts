@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceName } from "@postrider/local/services";
+import { eventually } from "@postrider/shared/testing/poll";
 import { create } from "../posts.ts";
-import { isAlive } from "../process-state.ts";
-import type { System } from "../system.ts";
+import { isReady } from "../rolling.ts";
+import type { BusKind, System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
 
-const POSTS = 20;
+const POSTS = 10;
 /**
  * The first date to which a post is rescheduled, and the step to its next date. All dates differ, so each request changes the
  * post.
@@ -26,75 +27,118 @@ export async function schedulePosts(tenant: Tenant, accountId: string): Promise<
   return ids;
 }
 
+/** How many requests to reschedule a post were sent, and how many of them were accepted. */
+interface Changes {
+  readonly sent: number;
+  readonly accepted: number;
+}
+
 /**
- * Reschedules posts for `seconds` at a constant rate, or as fast as a loaded machine can, with at most `MAX_IN_FLIGHT` open
- * requests. Returns how many changes were accepted. A change fails when its request reaches a process that is being killed.
+ * Reschedules posts at a constant rate, or as fast as a loaded machine can, with at most `MAX_IN_FLIGHT` open requests, until
+ * `work` has ended. A change fails when its request reaches a process that is being killed.
  */
-export async function reschedule(
+export async function rescheduleDuring(
+  work: Promise<unknown>,
   { api }: Tenant,
   postIds: readonly string[],
-  { seconds, perSecond }: { readonly seconds: number; readonly perSecond: number },
-): Promise<number> {
+  perSecond: number,
+): Promise<Changes> {
+  const state = { isWorking: true };
+  const ended = work.finally(() => {
+    state.isWorking = false;
+  });
   const startedAt = Date.now();
   const running = new Set<Promise<void>>();
-  let accepted = 0;
-  for (let index = 0; Date.now() < startedAt + seconds * 1_000; index += 1) {
+  const changes = { sent: 0, accepted: 0 };
+  for (let index = 0; state.isWorking; index += 1) {
     await sleep(Math.max(0, startedAt + (index * 1_000) / perSecond - Date.now()));
     if (running.size >= MAX_IN_FLIGHT) continue;
     const scheduledAt = new Date(startedAt + FIRST_MS + (index + 1) * STEP_MS).toISOString();
     const path = `/posts/${postIds[index % postIds.length]}`;
+    changes.sent += 1;
     const run: Promise<void> = api
       .call("PATCH", path, { body: { scheduledAt }, timeoutMs: 10_000 })
       .then(({ status }) => {
-        if (status === 200) accepted += 1;
+        if (status === 200) changes.accepted += 1;
       })
       .catch(() => undefined)
       .then(() => void running.delete(run));
     running.add(run);
   }
-  await Promise.all(running);
-  return accepted;
+  await Promise.all([ended, ...running]);
+  return changes;
 }
 
 /** How a process is killed: when it reaches a failpoint of webhooks, or at any moment. */
 type Kill = { readonly at: string } | { readonly service: ServiceName; readonly replica: number };
 
-/** The kills that a test repeats in this order, most of them of the delivery service. */
-const KILLS: readonly Kill[] = [
+/** Kills of processes that read events from the message bus or write events to it. */
+const BUS_KILLS: readonly Kill[] = [
   { service: "delivery", replica: 0 },
-  { at: "delivery.after-webhook-sent" },
+  { at: "delivery.in-webhook-consumer" },
   { service: "posts", replica: 0 },
+];
+
+/** Kills of the delivery service after it has read an event; there the message bus makes no difference. */
+const SENDING_KILLS: readonly Kill[] = [
+  { at: "delivery.after-webhook-sent" },
   { at: "delivery.in-webhook-composition" },
   { service: "delivery", replica: 1 },
-  { at: "delivery.in-webhook-consumer" },
-  { service: "gateway", replica: 0 },
   { at: "delivery.after-webhook-claim" },
   { at: "delivery.webhook-payloads-rendered" },
+];
+
+/** The kills that a test makes in this order on the message bus. */
+export const KILLS: Readonly<Record<BusKind, readonly Kill[]>> = {
+  postgres: [...BUS_KILLS, ...SENDING_KILLS],
+  kafka: BUS_KILLS,
+};
+
+/** The kills that a long test repeats, whatever the message bus is. */
+export const ALL_KILLS: readonly Kill[] = [
+  ...KILLS.postgres,
+  { service: "gateway", replica: 0 },
   { service: "accounts", replica: 1 },
 ];
 
-/** Kills the process, unless it is just starting again, and returns whether it may have been sending webhooks. */
-function order(system: System, kill: Kill): boolean {
-  if ("at" in kill) {
-    system.armFailpoint(kill.at, "kill");
-    return true;
-  }
-  const pid = system.pids(kill.service)[kill.replica];
-  if (pid === undefined || !isAlive(pid)) return false;
-  process.kill(pid, "SIGKILL");
-  return kill.service === "delivery";
+/** Maximum time until a failpoint is reached (the lease of a subscription) and the killed process is replaced. */
+const REPLACED_MS = 90_000;
+
+/** Kills a process, waits until the process that replaces it is ready, and returns the service. */
+async function killOne(system: System, kill: Kill): Promise<ServiceName> {
+  const service = "at" in kill ? "delivery" : kill.service;
+  const before = system.pids(service);
+  if ("at" in kill) system.armFailpoint(kill.at, "kill");
+  else process.kill(before[kill.replica] ?? 0, "SIGKILL");
+  await eventually(
+    async () => {
+      if (system.pids(service).every((pid) => before.includes(pid))) return false;
+      const replicas = system.local().services[service];
+      return (await Promise.all(replicas.map(({ metricsUrl }) => isReady(metricsUrl)))).every(
+        Boolean,
+      );
+    },
+    { timeoutMs: REPLACED_MS },
+  );
+  return service;
 }
 
-/** Kills one process after another at constant intervals. Returns how many of them may have been sending webhooks. */
-export async function killRepeatedly(
+/**
+ * Makes the kills one after the other, each some time after the process that the previous one killed is replaced, and repeats
+ * them until `seconds` have passed. Returns how many of the killed processes may have been sending webhooks.
+ */
+export async function killOneByOne(
   system: System,
-  { seconds, everySeconds }: { readonly seconds: number; readonly everySeconds: number },
+  kills: readonly Kill[],
+  { seconds, pauseMs }: { readonly seconds: number; readonly pauseMs: number },
 ): Promise<number> {
+  const startedAt = performance.now();
   let sending = 0;
-  for (let index = 0; (index + 1) * everySeconds <= seconds; index += 1) {
-    await sleep(everySeconds * 1_000);
-    const kill = KILLS[index % KILLS.length];
-    if (kill !== undefined && order(system, kill)) sending += 1;
+  for (let index = 0; index < kills.length || performance.now() < startedAt + seconds * 1_000;) {
+    await sleep(pauseMs);
+    const kill = kills[index % kills.length];
+    if (kill !== undefined && (await killOne(system, kill)) === "delivery") sending += 1;
+    index += 1;
   }
   return sending;
 }

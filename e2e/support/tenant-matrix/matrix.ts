@@ -85,9 +85,11 @@ interface Attack {
  */
 export async function runMatrix(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];
-  for (const operation of options.operations) {
-    for (const attack of attacksOn(operation, options))
-      problems.push(...(await run(options, attack)));
+  let before = await options.digest();
+  for (const attack of options.operations.flatMap((each) => attacksOn(each, options))) {
+    const { faults, after } = await run(options, attack, before);
+    problems.push(...faults);
+    before = after;
   }
   return problems;
 }
@@ -148,13 +150,21 @@ function putInBody(
   ];
 }
 
-async function run(options: MatrixOptions, attack: Attack): Promise<readonly string[]> {
+/**
+ * Sends a request with an id of another workspace, and one with an invented id, neither of which may change the database.
+ *
+ * @param before Hash of the rows of each table before the requests.
+ */
+async function run(
+  options: MatrixOptions,
+  attack: Attack,
+  before: ReadonlyMap<string, string>,
+): Promise<{ readonly faults: readonly string[]; readonly after: ReadonlyMap<string, string> }> {
   const { operation, place, id, refusal } = attack;
-  const before = await options.digest();
   const answer = await send(options, operation, attack.request);
-  const after = await options.digest();
   const invented = inventedLike(id);
   const other = await send(options, operation, replaced(attack.request, id, invented));
+  const after = await options.digest();
   const faults = [
     ...(`${refusalOf(answer)} `.startsWith(`${refusal} `)
       ? []
@@ -165,7 +175,8 @@ async function run(options: MatrixOptions, attack: Attack): Promise<readonly str
     ...leaksIn(answer, id, options.secrets),
     ...changedTables(before, after).map((table) => `changed ${table}`),
   ];
-  return faults.map((fault) => `${operation.operationId} ${place} ${id.slice(0, 36)}: ${fault}`);
+  const name = `${operation.operationId} ${place} ${id.slice(0, 36)}`;
+  return { faults: faults.map((fault) => `${name}: ${fault}`), after };
 }
 
 async function send(

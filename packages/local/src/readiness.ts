@@ -31,7 +31,7 @@ export async function waitUntilReady(
       last = answer.said;
       return answer.ok ? true : undefined;
     },
-    { everyMs: 20, timeoutMs },
+    { everyMs: 100, timeoutMs },
   );
   if (ready === undefined) {
     throw new Error(

@@ -30,8 +30,8 @@ import {
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 /** Timeout for the start of several processes at the same time, which takes long on a slow machine. */
-const SLOW_START = { timeoutMs: 40_000 };
-vi.setConfig({ testTimeout: 120_000 });
+const SLOW_START = { timeoutMs: 100_000 };
+vi.setConfig({ testTimeout: 240_000 });
 const identities = createTestIdentities();
 type Platform = "x" | "telegram" | "bluesky";
 

@@ -5,27 +5,44 @@ export interface Picture {
   readonly height: number;
 }
 
+/** Number of different values of the noise of a picture. */
+const RANGE = 2_147_483_648;
+
 /** Creates a picture with areas, edges and a little noise, which differs in each corner. The same size gives the same pixels. */
 export function picture({ width, height }: Picture): Sharp {
-  const data = Buffer.alloc(width * height * 3);
+  // The array rounds each value and limits it to 0 to 255.
+  const data = new Uint8ClampedArray(width * height * 3);
+  const columns = sinesOf(width);
   let seed = 1;
   for (let y = 0, at = 0; y < height; y += 1) {
+    const v = y / height;
+    const [bend, amplitude] = [4 * Math.sin(v * 9), 40 * Math.cos(v * 17)];
+    const [sine, cosine] = [amplitude * Math.cos(bend), amplitude * Math.sin(bend)];
     for (let x = 0; x < width; x += 1, at += 3) {
-      const [u, v] = [x / width, y / height];
-      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648;
-      const noise = (seed / 2_147_483_648 - 0.5) * 4;
-      const wave = 40 * Math.sin(u * 24 + 4 * Math.sin(v * 9)) * Math.cos(v * 17);
+      const u = x / width;
+      // The remainder of a division by `RANGE`, without the slow operator %.
+      const next = seed * 1_103_515_245 + 12_345;
+      seed = next - Math.floor(next / RANGE) * RANGE;
+      const noise = (seed / RANGE - 0.5) * 4;
+      // The sine of the sum of two angles, of which one belongs to the column and the other to the row.
+      const wave = (columns[2 * x] ?? 0) * sine + (columns[2 * x + 1] ?? 0) * cosine;
       const isInside = (u - 0.6) ** 2 + (v - 0.4) ** 2 < 0.04;
-      data[at] = clamp(60 + 150 * u + wave + noise + (isInside ? 40 : 0));
-      data[at + 1] = clamp(40 + 130 * v + wave / 2 + noise);
-      data[at + 2] = clamp(180 - 120 * u * v - wave + noise - (isInside ? 80 : 0));
+      data[at] = 60 + 150 * u + wave + noise + (isInside ? 40 : 0);
+      data[at + 1] = 40 + 130 * v + wave / 2 + noise;
+      data[at + 2] = 180 - 120 * u * v - wave + noise - (isInside ? 80 : 0);
     }
   }
   return sharp(data, { raw: { width, height, channels: 3 } });
 }
 
-function clamp(value: number): number {
-  return Math.max(0, Math.min(255, Math.round(value)));
+/** Returns the sine and the cosine of the angle of each column. */
+function sinesOf(width: number): Float64Array {
+  const sines = new Float64Array(2 * width);
+  for (let x = 0; x < width; x += 1) {
+    sines[2 * x] = Math.sin((x / width) * 24);
+    sines[2 * x + 1] = Math.cos((x / width) * 24);
+  }
+  return sines;
 }
 
 /** Size of the windows of `similarity`, in pixels. */

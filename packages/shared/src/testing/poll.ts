@@ -1,6 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-const EVERY_MS = 20;
+const SHORTEST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 200;
+
+/**
+ * Returns how long to wait between two checks: longer the longer a test has waited, because each check costs CPU time
+ * in the test and in the services that it asks.
+ */
+function pauseAfter(waitedMs: number): number {
+  return Math.min(Math.max(waitedMs / 10, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
+}
 
 /**
  * Repeats `check` until it neither throws nor returns false, and returns its result. Tests use it instead of sleeping.
@@ -12,7 +21,7 @@ export async function eventually<T>(
   options: { readonly timeoutMs?: number } = {},
 ): Promise<Exclude<T, false>> {
   const timeoutMs = options.timeoutMs ?? 10_000;
-  const deadline = performance.now() + timeoutMs;
+  const startedAt = performance.now();
   for (;;) {
     let problem: unknown = new Error(`the condition was not met within ${timeoutMs} ms`);
     try {
@@ -21,7 +30,8 @@ export async function eventually<T>(
     } catch (error) {
       problem = error;
     }
-    if (performance.now() >= deadline) throw problem;
-    await sleep(EVERY_MS);
+    const waitedMs = performance.now() - startedAt;
+    if (waitedMs >= timeoutMs) throw problem;
+    await sleep(pauseAfter(waitedMs));
   }
 }

@@ -219,10 +219,13 @@ export class ActionStage implements AsyncDisposable {
 
   /** Waits until all calls that the simulated platforms delay have taken effect. */
   async untilArrived(): Promise<void> {
-    for (;;) {
-      const log = await this.stage.control<{ outcome: string }[]>("GET", "requests");
-      if (log.every(({ outcome }) => outcome !== "pending")) return;
-    }
+    await eventually(
+      async () => {
+        const log = await this.stage.control<{ outcome: string }[]>("GET", "requests");
+        return log.every(({ outcome }) => outcome !== "pending");
+      },
+      { timeoutMs: 60_000, everyMs: 250 },
+    );
   }
 
   /** Starts a worker whose calls go to the simulated platforms. */

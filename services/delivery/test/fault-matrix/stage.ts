@@ -196,7 +196,7 @@ export class Stage implements AsyncDisposable {
           ({ outcome, account }) => outcome !== "pending" || !accounts.has(account ?? ""),
         );
       },
-      { timeoutMs: 60_000 },
+      { timeoutMs: 60_000, everyMs: 250 },
     );
   }
 
@@ -246,7 +246,7 @@ const FACTS_MS = 60_000;
 
 async function waitUntil(check: () => Promise<boolean>, timeoutMs: number): Promise<void> {
   // A target that has not ended after `timeoutMs` is evaluated in its current state.
-  await eventually(check, { timeoutMs }).catch(() => undefined);
+  await eventually(check, { timeoutMs, everyMs: 100 }).catch(() => undefined);
 }
 
 /** Waits until the target of every round has ended. */

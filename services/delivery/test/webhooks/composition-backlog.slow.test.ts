@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
 import { startEvents, type Events } from "./compose-fixture.ts";
 
-const BACKLOG = 100_000;
+const BACKLOG = 20_000;
 
 let events: Events;
 beforeAll(async () => {
@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => events[Symbol.asyncDispose]());
 
 test(
-  "the payloads of a backlog of 100,000 webhook events are written in pages",
+  "the payloads of a backlog of 20,000 webhook events are written in pages",
   { timeout: 120_000 },
   async () => {
     const { sql, deps } = events;

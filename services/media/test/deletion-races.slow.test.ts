@@ -31,7 +31,7 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 // These tests run the real posts service beside the media service, each with its own database.
 import { startPosts, type Posts } from "../../posts/test/fixture.ts";
 
-const ROUNDS = 300;
+const ROUNDS = 200;
 /**
  * Maximum number of rounds within which a naive version of an operation must fail; usually fewer than 100 are enough.
  */

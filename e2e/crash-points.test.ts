@@ -5,6 +5,7 @@ import {
   expectAtRest,
   listCrashingPids,
   POSTS_PER_COMMAND,
+  shortenTransactions,
 } from "./support/faults/crash-points.ts";
 import { prepareMixedPosts } from "./support/mixed-posts.ts";
 import { stoppedAmong } from "./support/process-state.ts";
@@ -13,6 +14,7 @@ import { startSystem, type System } from "./support/system.ts";
 let system: System;
 beforeAll(async () => {
   system = await startSystem("postgres", { replicas: 2 });
+  await shortenTransactions(system);
 });
 afterAll(() => system[Symbol.asyncDispose]());
 
@@ -36,5 +38,19 @@ test.each(CRASH_POINTS)(
     await expectAtRest(system);
     await posts.settle();
     await posts.expectOnce();
+  },
+);
+
+test.each(CRASH_POINTS)(
+  "posts that are scheduled, edited, retried or deleted reach the requested status although a process is killed at the failpoint %s",
+  async (point) => {
+    const posts = await prepareMixedPosts(system, `kill ${point}`, POSTS_PER_COMMAND);
+    const pids = listCrashingPids(system);
+    system.armFailpoint(point, "kill");
+    await posts.command();
+    await posts.settle();
+    await eventually(() => expect(listCrashingPids(system)).not.toEqual(pids));
+    await posts.expectOnce();
+    await expectAtRest(system);
   },
 );

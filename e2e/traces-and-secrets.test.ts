@@ -18,6 +18,7 @@ import { create, detailsOf, whenTargets } from "./support/posts.ts";
 import { startSystem, type System } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 import { readTopics } from "./support/topics.ts";
+import { testTraces, testWithoutCollector } from "./support/traces.ts";
 
 const PICTURE: File = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const VIDEO: File = {
@@ -102,7 +103,6 @@ beforeAll(async () => {
 afterAll(async () => {
   fileServer.close();
   await system[Symbol.asyncDispose]();
-  await collector[Symbol.asyncDispose]();
 });
 
 /** Sends a request to the gateway and records the body of an error response. Returns the status. */
@@ -430,6 +430,10 @@ describe("the search for leaks:", () => {
   });
 });
 
+describe("traces:", () => {
+  testTraces(() => ({ system, tenant, collector }));
+});
+
 test("no log, trace, event, error response, metric or table contains a secret that a test sent to the system", async () => {
   await useKeys();
   await approveAccounts();
@@ -491,13 +495,20 @@ test("no log, trace, event, error response, metric or table contains a secret th
   expectFindable(logs);
 }, 600_000);
 
-/** Checks that the search finds a secret in each of its forms in a copy of a real log. */
+describe("without a trace collector:", () => {
+  testWithoutCollector(() => ({ system, tenant, collector }));
+});
+
+/** Number of characters of a log that the search reads for each form of a secret. */
+const LOG_LENGTH = 20_000;
+
+/** Checks that the search finds a secret in each of its forms in a copy of the end of a real log. */
 function expectFindable(logs: ReadonlyMap<string, string>): void {
   const [where = "", text = ""] = [...logs].find(([name]) => name.includes("delivery")) ?? [];
   const all: Secrets = new Map([...secrets].slice(0, 20));
   for (const [what, secret] of all) {
     for (const form of formsOf(secret)) {
-      const copy = new Map([[where, `${text}\n{"msg":"calling ${form}"}`]]);
+      const copy = new Map([[where, `${text.slice(-LOG_LENGTH)}\n{"msg":"calling ${form}"}`]]);
       expect(findLeaks(new Map([[what, secret]]), copy)).toEqual([`${what} in ${where}`]);
     }
   }

@@ -1,0 +1,35 @@
+import type { EmbeddedS3 } from "@postrider/local/s3";
+import { startTestS3 } from "@postrider/local/test-s3";
+import { afterAll, beforeAll, describe } from "vitest";
+import { testCommentsWithoutPermission } from "./other-settings/comments.ts";
+import { testMediaInS3 } from "./other-settings/media-s3.ts";
+import { startSystem, type System } from "./support/system.ts";
+
+/**
+ * Tests of settings that the shared system does not have: media in an S3 bucket, and platforms that are asked only for the
+ * permissions for publishing.
+ */
+
+/** Time limit of the `beforeAll` hook: the first build of the S3 server takes minutes. */
+const START_MS = 600_000;
+
+let s3: EmbeddedS3;
+let system: System;
+
+beforeAll(async () => {
+  s3 = await startTestS3();
+  const env = { ...s3.settings, MEDIA_ORPHAN_SECONDS: "3", PLATFORM_FEATURES: "" };
+  system = await startSystem("postgres", { env });
+}, START_MS);
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  await s3[Symbol.asyncDispose]();
+});
+
+describe("media in S3:", () => {
+  testMediaInS3(() => ({ s3, system }));
+});
+
+describe("an installation that requests only the permissions for publishing:", () => {
+  testCommentsWithoutPermission(() => system);
+});

@@ -1,0 +1,45 @@
+import type { Server } from "node:http";
+import { afterAll, beforeAll, describe } from "vitest";
+import { testAutomationSending } from "./quiet-system/automation-sending.ts";
+import { testConformance } from "./quiet-system/conformance.ts";
+import { testMetrics } from "./quiet-system/metrics.ts";
+import { testTenantIsolation } from "./quiet-system/tenant-isolation.ts";
+import { addressOf, openOutside } from "./support/conformance/world.ts";
+import { startSystem, type System } from "./support/system.ts";
+
+/** Tests of a system that no other test file uses at the same time, in the order in which they must run. */
+
+let outside: Server;
+let system: System;
+beforeAll(async () => {
+  outside = await openOutside();
+  system = await startSystem("postgres", {
+    env: {
+      OUTBOUND_ALLOW: addressOf(outside),
+      WEBHOOK_RETRY_SECONDS: "0.1",
+      METRICS_REFRESH: "off",
+      AUTOMATION_SENDING: "enabled",
+    },
+  });
+});
+afterAll(async () => {
+  await system[Symbol.asyncDispose]();
+  outside.closeAllConnections();
+  await new Promise((resolve) => outside.close(resolve));
+});
+
+describe("metrics:", () => {
+  testMetrics(() => system);
+});
+
+describe("workspaces:", () => {
+  testTenantIsolation(() => ({ system, outside: addressOf(outside) }));
+});
+
+describe("generated requests:", () => {
+  testConformance(() => ({ system, outside }));
+});
+
+describe("while the operator allows the sending of private replies:", () => {
+  testAutomationSending(() => system);
+});

@@ -1,0 +1,70 @@
+import { beforeAll, expect, test } from "vitest";
+import {
+  JOBS,
+  type Job,
+  setStatus,
+  activeRule,
+  runsOf,
+  whenRuns,
+  comment,
+  daysAgo,
+} from "../support/automations.ts";
+import { publishOn } from "../support/engagement.ts";
+import type { System } from "../support/system.ts";
+import { openTenant, type Tenant } from "../support/tenant.ts";
+
+let system: System;
+let tenant: Tenant;
+
+/** Tests private replies of automations in a system whose operator allows them. */
+export function testAutomationSending(given: () => System): void {
+  beforeAll(async () => {
+    system = given();
+    tenant = await openTenant(system);
+  });
+
+  test.each(["instagram", "facebook"])(
+    "the author of each matching comment on %s receives one private reply, although two rules match",
+    async (platform) => {
+      const media = await publishOn(tenant, platform);
+      const first = await activeRule(tenant, media.accountId);
+      const second = await activeRule(tenant, media.accountId, { message: "From the second" });
+      const ids = [
+        await comment(system, media, "price 1?"),
+        await comment(system, media, "price 2?"),
+      ];
+      await comment(system, media, "price of long ago", daysAgo(9));
+
+      const runs = [...(await whenRuns(tenant, first, 2)), ...(await whenRuns(tenant, second, 2))];
+
+      for (const id of ids) {
+        const outcomes = runs.filter(({ commentId }) => commentId === id);
+        expect(new Set(outcomes.map(({ status, reason }) => `${status} ${reason}`))).toEqual(
+          new Set(["sent null", "skipped already_replied"]),
+        );
+      }
+      const replies = await system.simulator.privateReplies(platform, media.owner);
+      expect(replies.map(({ commentId }) => commentId).toSorted()).toEqual(ids.toSorted());
+      for (const id of [first, second]) await setStatus(tenant, id, "revoked");
+    },
+  );
+
+  test("a paused automation rule sends no private replies, and preparing past comments sends none either", async () => {
+    const media = await publishOn(tenant, "instagram");
+    const ruleId = await activeRule(tenant, media.accountId);
+    expect((await setStatus(tenant, ruleId, "paused")).status).toBe(200);
+    await comment(system, media, "price while paused?", daysAgo(0));
+    const body = { ruleId, mediaId: media.id };
+    const job = await tenant.api.call<Job>("POST", JOBS, { body });
+    expect(job.body).toMatchObject({ status: "completed", counts: { prepared: 1 } });
+
+    // The second rule finds a later comment, so Postrider has polled the comment before it too.
+    const witness = await activeRule(tenant, media.accountId, { keywords: ["witness"] });
+    await comment(system, media, "witness");
+    await whenRuns(tenant, witness, 1);
+
+    expect(await runsOf(tenant, `ruleId=${ruleId}`)).toEqual([]);
+    const replies = await system.simulator.privateReplies("instagram", media.owner);
+    expect(replies).toHaveLength(1);
+  });
+}
