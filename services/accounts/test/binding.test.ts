@@ -104,7 +104,7 @@ test.each(ATTACKS.filter(([, platform]) => platform === "bluesky"))(
   },
 );
 
-test("the job that refreshes idle accounts does not send the refresh token of an account whose server was changed in the database", async () => {
+test("the job that refreshes unused tokens does not send the refresh token of an account whose server was changed in the database", async () => {
   const changed = await attack("bluesky", changeServer);
   await fixture.sql`
     update credentials set renew_at = now() - interval '1 second'

@@ -82,7 +82,8 @@ test("new tokens that a replica stores only after its refresh lease has ended ar
   await expect(refresh(fixture.app, ref)).rejects.toMatchObject({ reason: "unavailable" });
   expect(await fixture.control.countCalls("x", "refresh")).toBe(2);
   expect(await statusOf(ref)).toBe("active");
-  // For a minute, the platform's refusal of the refresh token is provisional, and no replica calls the platform.
+  // For a minute after the first refusal, the account stays active so that another replica can store newer tokens, and no
+  // replica calls the platform.
   await ageLease(ref, 55);
   await fixture.credentialsOf([ref]);
   await fixture.app.refresher.settled();
@@ -96,7 +97,7 @@ test("new tokens that a replica stores only after its refresh lease has ended ar
   expect(await eventsOf(ref)).toEqual(["AccountConnected"]);
 });
 
-test("new tokens whose storing outlasts the refresh lease are kept when another replica first gets no answer from the platform and then a refusal", async () => {
+test("new tokens whose storing outlasts the refresh lease are kept, although another replica that takes the lease first gets no answer from the platform and then a refusal of the old refresh token", async () => {
   await using broken = createBrokenReplica();
   const { ref, answer } = await loseRefresh(broken);
   const fault = { platform: "x", operation: "refresh", mode: "status", status: 503, times: 1 };

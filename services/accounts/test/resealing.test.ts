@@ -310,22 +310,19 @@ test.each([
     true,
     "unbound",
   ],
-])(
-  "which tokens a database of the accounts service accepts: one that %s",
-  async (_what, isUsed, stage) => {
-    const folder = await mkdtemp(join(tmpdir(), "migrations-"));
-    try {
-      const names = (await readdir(MIGRATIONS)).filter((name) => name < "0005");
-      for (const name of names) await copyFile(join(MIGRATIONS, name), join(folder, name));
-      await using database = await createTestDatabase({
-        service: "accounts",
-        migrationsFolder: folder,
-      });
-      if (isUsed) await insertDeployment(database.sql, "default");
-      await migrate(database.migrationSql, MIGRATIONS);
-      expect(await stageOf(database.sql)).toBe(stage);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
-  },
-);
+])("a database of the accounts service that %s", async (_what, isUsed, stage) => {
+  const folder = await mkdtemp(join(tmpdir(), "migrations-"));
+  try {
+    const names = (await readdir(MIGRATIONS)).filter((name) => name < "0005");
+    for (const name of names) await copyFile(join(MIGRATIONS, name), join(folder, name));
+    await using database = await createTestDatabase({
+      service: "accounts",
+      migrationsFolder: folder,
+    });
+    if (isUsed) await insertDeployment(database.sql, "default");
+    await migrate(database.migrationSql, MIGRATIONS);
+    expect(await stageOf(database.sql)).toBe(stage);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -129,7 +129,7 @@ test.each([
   expect(await idleRefreshOf(ref)).toMatchObject({ days, version: 2 });
 });
 
-test("a failed token refresh of an idle account is tried again after an hour, not immediately", async () => {
+test("a failed refresh of a token that nothing used for weeks is tried again after an hour, not immediately", async () => {
   const ref = await fixture.connect("bluesky");
   await makeDue([ref]);
   const fault = { platform: "bluesky", operation: "refresh", mode: "status", status: 503 };
@@ -140,14 +140,14 @@ test("a failed token refresh of an idle account is tried again after an hour, no
   expect(await idleRefreshOf(ref)).toMatchObject({ days: 0, version: 1 });
 });
 
-test("three replicas that search for idle accounts at the same time refresh the tokens of each account once", async () => {
+test("three replicas that search at the same time for accounts whose tokens nothing used for weeks refresh the tokens of each account once", async () => {
   await makeDue(await fixture.connectMany("bluesky", 30));
   await Promise.all([refreshIdle(), refreshIdle(), refreshIdle()]);
   await refreshIdle();
   expect(await fixture.control.countCalls("bluesky", "refresh")).toBe(30);
 });
 
-test("the tokens of idle accounts that need a reconnect or are disconnected are not refreshed", async () => {
+test("unused tokens of accounts that need a reconnect or are disconnected are not refreshed", async () => {
   const [first, second] = [await fixture.connect("bluesky"), await fixture.connect("bluesky")];
   await makeDue([first, second]);
   await fixture.app.accounts.requireReconnect({ ref: first, credentialVersion: 1n });

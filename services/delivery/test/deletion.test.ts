@@ -195,7 +195,7 @@ test("a deletion renews a refused access token once, and the user must reconnect
   expect(world.reconnects).toMatchObject([{ ref: { accountId: dead.accountId } }]);
 });
 
-test("a deletion fails with its reason when the post has no id, the platform cannot delete posts, or its connector is missing", async () => {
+test("a deletion fails with its reason when the platform's id of the post is not known, the platform cannot delete posts, or this version has no connector for the platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -44,7 +44,10 @@ async function run(
 
 const times = (result: Result): readonly Result[] => Array.from({ length: ROUNDS }, () => result);
 
-/** Mutation: an unknown outcome of a publishing call counts as absence of the post, without a search of the platform. */
+/**
+ * A deliberately wrong implementation: an unknown outcome of a publishing call counts as absence of the post, without a search
+ * of the platform.
+ */
 const retryingBlindly: Wrap = (connector, on, sql) => ({
   ...scaled(connector, on, sql),
   maxResends: 1,
@@ -70,7 +73,10 @@ async function isInCall(sql: Sql, { targetId }: Publication): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Mutation: only the worker that still holds the publish task may record the outcome of its publishing call. */
+/**
+ * A deliberately wrong implementation: only the worker that still holds the publish task may record the outcome of its
+ * publishing call.
+ */
 const fencingFacts: Wrap = (connector, on, sql) => {
   const real = scaled(connector, on, sql);
   return {
@@ -94,8 +100,8 @@ test.concurrent.each(["held before the send", "held after the answer"])(
 );
 
 /**
- * Mutation: the platform is searched as soon as the outcome of a publishing call is unknown, and a post that is not found
- * counts as absent.
+ * A deliberately wrong implementation: the platform is searched as soon as the outcome of a publishing call is unknown, and a
+ * post that is not found counts as absent.
  */
 const reconcilingEarly: Wrap = (connector, on, sql) => {
   const real = scaled(onePhase(connector, on), on, sql);

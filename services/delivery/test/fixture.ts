@@ -159,7 +159,7 @@ export class World {
   prepare: PrepareStep[] = [];
   maxResends = 1;
   isUp = { posts: true, accounts: true };
-  /** An account whose access token is being renewed. Requests for its credential wait until `ended` resolves. */
+  /** An account whose access token is being renewed. Requests for its credential wait until the promise `ended` resolves. */
   renewing: { readonly accountId: string; readonly ended: Promise<void> } | undefined;
   contentRequests = 0;
   #made = 0;

@@ -148,7 +148,7 @@ async function requestDeletions(sql: Sql, targets: readonly TestTarget[]): Promi
   );
 }
 
-/** Creates deletions on this many accounts, older than the deletions that the test requests. */
+/** Creates deletions on the given number of accounts, older than the deletions that the test requests. */
 async function addDeletions(
   sql: Sql,
   world: World,

@@ -69,7 +69,7 @@ test.each(["bluesky", "telegram"] as const)(
   },
 );
 
-test("a process that continues a live check which another process has ended adds no step and leaves no post", async () => {
+test("a process whose live check another process took over and ended adds no step to it and leaves no post on the platform", async () => {
   const { opened, id, pause } = await startHanging("bluesky");
   await takeOver(opened.startOther());
   const ended = await whenEnded(opened, id);
@@ -193,7 +193,7 @@ async function insertEnded(endedDaysAgo: number | null): Promise<void> {
       now() - interval '90 days', now() - ${endedDaysAgo}::integer * interval '1 day')`;
 }
 
-test("live checks are deleted 30 days after their end", async () => {
+test("the stored record of a live check is deleted 30 days after the live check ended", async () => {
   for (const days of [31, 29, null]) await insertEnded(days);
   const { liveChecks }: Opened = await open("x");
   await liveChecks.pass();

@@ -268,7 +268,7 @@ test("the media of a publishing call is downloaded before the call begins, so th
 test("a stopping process waits for a publishing call that sends media until the deadline of that call", async () => {
   await using database = await openDatabase();
   const world = new World();
-  // The deadline of a publishing call grows by 1 ms per 250 bytes of media, here by 4 s to 4.6 s.
+  // The deadline of a publishing call grows by 1 ms per 250 bytes of media: here it grows by 4 s and becomes 4.6 s.
   const video = mp4Media(1_000_000);
   const gate = Promise.withResolvers<void>();
   let isCalled = false;
@@ -289,7 +289,7 @@ test("a stopping process waits for a publishing call that sends media until the 
   expect(times?.seconds).toBeCloseTo(4.6, 1);
   const stoppedAt = performance.now();
   const stopped = worker[Symbol.asyncDispose]();
-  // This time is longer than the deadline of a publishing call without media plus the margin for stopping.
+  // The publishing call now takes longer than the deadline of a call without media plus the margin for stopping.
   await eventually(() => performance.now() - stoppedAt > 2_900);
   gate.resolve();
   await stopped;

@@ -113,10 +113,7 @@ test("when a delivery process starts with PLATFORM_HOLD_AFTER=0, publishing to a
   expect(await sql`select 1 from platform_brakes where held_since is not null`).toEqual([]);
 });
 
-/**
- * Publishes targets on a platform that answers every publishing call with HTTP 502, until publishing to it is held
- * back.
- */
+/** Makes many due targets of a platform that answers every publishing call with HTTP 502, until publishing to it is held back. */
 async function holdPlatform(count: number) {
   await using stack = new AsyncDisposableStack();
   const database = stack.use(await openDatabase());

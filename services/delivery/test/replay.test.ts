@@ -73,7 +73,7 @@ test("when two publish requests of a target arrive in any order, only the one th
   expect(world.calls).toHaveLength(1);
 });
 
-test("a publish request that cannot be handled becomes a parked event, and the other publish requests of its batch are queued", async () => {
+test("a publish request that cannot be handled becomes a parked event, and the other publish requests that arrived with it are queued", async () => {
   await using database = await openDatabase();
   const world = new World();
   const good = world.addTarget();

@@ -314,7 +314,7 @@ test.each([
 
     const { recovery } = createRpcClients(sql);
     expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe(refusal);
-    // A later switchover that lost no data can be declared lossless.
+    // A later switchover that lost no data can still be declared lossless.
     await switchOver(database);
     await running.isOwn();
     expect((await recovery.getRecovery({})).recovery?.trustRefusedBecause).toBe("");

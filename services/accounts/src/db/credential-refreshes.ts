@@ -12,7 +12,7 @@ export interface RefreshClaim extends AccountKey {
   /** Identifies the refresh lease. Only the process that holds the lease may end it or give up the credential. */
   readonly leaseToken: string;
   /**
-   * Whether the holder of an earlier lease has not ended it. That process may have received new tokens that it has not
+   * Whether the process that held the lease before did not end it. That process may have received new tokens that it has not
    * stored yet, and then the platform refuses the stored refresh token.
    */
   readonly isTakenOver: boolean;
@@ -65,12 +65,10 @@ export async function claimRefresh(
 }
 
 /**
- * Writes refreshed tokens if the credential still has the version for which the refresh lease was taken. Returns false
- * when the account was connected again, disconnected or marked for a reconnect in the meantime.
- *
- * @param options.isGivenUp Writes the tokens only if the account needs a reconnect because the platform refused the
- *   refresh token of this version when another process used it. The caller must make the account active in the same
- *   transaction.
+ * Writes refreshed tokens if the credential still has the version for which the refresh lease was taken. Returns false when the
+ * account was connected again, disconnected or marked for a reconnect in the meantime.
+ * @param options.isGivenUp Writes the tokens only if the account needs a reconnect because the platform refused the same
+ * refresh token to another process. The caller must make the account active in the same transaction.
  */
 export async function writeRefreshedTokens(
   sql: ISql,
@@ -171,8 +169,8 @@ export async function giveUpCredential(
 type IdleCredential = Pick<CredentialRow, "workspaceId" | "accountId" | "platform" | "version">;
 
 /**
- * Claims idle credentials that are due for a refresh. Each claimed credential can be claimed again after an hour, in
- * case its refresh fails.
+ * Claims credentials that no post has used for a long time and that are due for a refresh. Each claimed credential can be
+ * claimed again after an hour, in case its refresh fails.
  */
 export async function claimIdleCredentials(
   sql: Sql,

@@ -59,7 +59,8 @@ export async function lockSealingStage(tx: TransactionSql): Promise<SealingStage
 }
 
 /**
- * Makes all processes refuse texts that are not bound to the data of their rows. The transaction has called `lockSealingStage`.
+ * Makes all processes refuse texts that are not bound to the data of their rows. The transaction must have called
+ * `lockSealingStage` before.
  */
 export async function endResealing(tx: TransactionSql): Promise<void> {
   await tx`

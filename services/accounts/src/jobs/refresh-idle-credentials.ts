@@ -11,9 +11,8 @@ const BATCH_SIZE = 20;
 const CHECK_INTERVAL_MS = 60_000;
 
 /**
- * Refreshes one batch of idle credentials. Their tokens expire only weeks later, so the calls to the platforms are made
- * one after the other.
- *
+ * Refreshes one batch of unused credentials before their refresh tokens expire. They expire only weeks later, so the calls to
+ * the platforms are made one after the other.
  * @returns Whether more credentials may be due for a refresh.
  */
 export async function refreshIdleBatch({

@@ -74,7 +74,7 @@ export class AvailableSettings {
   #warn(log: Readonly<Record<string, unknown>>): void {
     this.#deps.logger.warn(
       log,
-      "the platform did not say which values an account's posts may have in their settings; the settings are listed without these values",
+      "the platform did not say which values the settings of an account may have now; the settings are returned without these values",
     );
   }
 }

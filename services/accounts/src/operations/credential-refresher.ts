@@ -152,8 +152,8 @@ export class CredentialRefresher implements AsyncDisposable {
 
   /** Lets processes claim the refresh lease again after 5 s, because this refresh got no answer. */
   async #pause(current: CurrentCredential, claim: RefreshClaim): Promise<void> {
-    // Without an answer it is still unknown whether the process whose lease was taken over has new tokens, so the next
-    // refusal must stay provisional.
+    // Without an answer it is still unknown whether the process whose lease was taken over has new tokens. So the next refusal
+    // of the old refresh token must not require a reconnect at once.
     const pause = claim.isTakenOver ? shortenRefreshLease : endRefreshLease;
     await pause(this.#deps.sql, current, claim, RETRY_AFTER_SECONDS);
   }

@@ -31,7 +31,8 @@ export function tryReseal(
 ): SealedTokens | SealError {
   const owner = { ...tokens, isUnboundAccepted: stage !== "bound" };
   const reseal = (column: TokenColumn, sealed: string): string => {
-    // A token that was bound before stays bound, even if an attacker has changed the encryption stage back.
+    // A token that is already bound to the data of its account stays bound, even if an attacker has changed the encryption
+    // stage in the database back.
     const isBound = stage !== "unbound" || isBoundText(sealed);
     const place = placeOfToken(owner, column);
     return sealAt(deps, place, unsealAt(deps, place, sealed, owner), isBound);

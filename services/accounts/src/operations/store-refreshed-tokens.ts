@@ -33,7 +33,8 @@ export async function storeRefreshedTokens(
   const key = { workspaceId, accountId };
   const isStored = await deps.sql.begin(async (tx) => {
     const stage = await holdSealingStage(tx);
-    // A token that was bound before stays bound, even if an attacker has changed the encryption stage back.
+    // A token that is already bound to the data of its account stays bound, even if an attacker has changed the encryption
+    // stage in the database back.
     const isBound = stage !== "unbound" || isBoundText(claim.refreshToken);
     const sealed = sealTokens(deps, claim, tokens, isBound);
     const refreshed = { ...sealed, issuedAt: claim.claimedAt };

@@ -21,7 +21,10 @@ import { toApiKey } from "#src/rpc/to-api-key.ts";
 /** The last instant that Postgres can read as JavaScript writes it; JavaScript writes later years in another form. */
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Returns the expiry of a requested API key. @throws `invalid_request` for an instant that cannot be stored. */
+/**
+ * Returns the time at which a requested API key expires.
+ * @throws `invalid_request` for a time that cannot be stored.
+ */
 function parseExpiry({ expiresAt }: CreateApiKeyRequest): Date | undefined {
   if (expiresAt === undefined) return undefined;
   const date = timestampDate(expiresAt);

@@ -33,7 +33,10 @@ const EXCHANGE_TIMEOUT_MS = 25_000;
  */
 const PLATFORM_ERRORS = new Set(["server_error", "temporarily_unavailable"]);
 
-/** Pattern of an OAuth error code. Any other text comes from the browser and is not logged. */
+/**
+ * Pattern of the OAuth error codes that are logged. A text that does not match it can contain anything that the browser sent,
+ * so it is not logged.
+ */
 const OAUTH_ERROR = /^[a-z_]{1,40}$/;
 
 type Failure = "denied" | "refused" | "permission_missing" | "no_account" | "unavailable";

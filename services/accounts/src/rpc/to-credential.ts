@@ -33,8 +33,9 @@ function toMessage(
 }
 
 /**
- * Converts a stored credential to its RPC message. The message contains the access token only while the account is
- * active. A token that cannot be decrypted affects only its own account, which has to be connected again.
+ * Converts a stored credential to its RPC message. The message contains the access token only while the account is active. An
+ * access token that cannot be decrypted makes the account need a reconnect, and does not affect the other accounts of the
+ * request.
  */
 export async function toCredential(
   deps: Pick<Dependencies, "sql" | "logger" | "nudge" | "credentialKeys">,

@@ -4,7 +4,7 @@ import { nextRetryMs } from "./retry-wait.ts";
 
 const POLICY = { retryMs: [60_000, 300_000, 900_000] };
 
-test("the waits before retries of a task follow the configured list with 20 % jitter, and no retry follows the last wait", () => {
+test("the waits before the retries of a task follow the configured list with 20 % jitter, and a task has as many retries as the list has waits", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 0, max: 2 }),

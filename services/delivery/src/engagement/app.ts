@@ -57,9 +57,9 @@ interface EngagementOptions {
 
 /** The consumers and the jobs for comments, automations and metrics. */
 export interface Engagement extends AsyncDisposable {
-  /** Makes this process claim due actions on comments, private replies included, now. */
+  /** Makes this process look at once for due actions on comments and due private replies. */
   nudgeActions(): void;
-  /** Makes this process poll due accounts for new comments now. */
+  /** Makes this process look at once for accounts that are due for a poll. */
   nudgePolls(): void;
   /**
    * Readiness check that fails when a process that should run has not looked for actions on comments, or for accounts to poll,

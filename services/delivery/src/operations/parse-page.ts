@@ -8,7 +8,7 @@ import {
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** These lists are ordered by id only, so all their cursors contain this constant time. */
+/** These lists are ordered by id only, but a cursor carries a time and an id. So all their cursors contain this constant time. */
 const NO_TIME = new Date(0);
 
 /** The page of a list that a request asks for. */

@@ -68,7 +68,7 @@ export async function requireReconnect(
   try {
     await accounts.requireReconnect(deps.accounts, account, refused.version);
   } catch (error) {
-    // If this RPC fails, the platform will refuse the token of the account's next call too, and the report is repeated then.
+    // If this RPC fails, the platform refuses the token of the account's next call too, and the accounts service is told then.
     const { accountId } = account;
     deps.logger.warn(
       { err: error, accountId },

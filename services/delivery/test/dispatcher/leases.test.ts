@@ -78,7 +78,7 @@ test("two processes never hold the lease of one webhook subscription, and only t
   });
 });
 
-test("webhook subscriptions with slow and new receivers are leased only up to their own limits, however long they wait", async () => {
+test("the numbers of leased webhook subscriptions with slow receivers and with new receivers each stay within a limit of their own, however long the others wait", async () => {
   const { sql } = database;
   await sleepLanes();
   const insert = async (pace: string) => {

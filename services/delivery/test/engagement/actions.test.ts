@@ -90,7 +90,7 @@ test("an action that shows a comment waits for the open call that hides it, but 
   expect(events.map(({ event }) => event.actionId)).toEqual([hide, unhide]);
 });
 
-test("an action that shows a comment replaces a retry of the action that hides it, and is sent when no earlier call can arrive", async () => {
+test("an action that shows a comment replaces a retry of the action that hides it, and is sent only when no unanswered call that hides it can still arrive at the platform", async () => {
   const account = world.addAccount();
   world.reactions = [() => NO_ANSWER];
   const hide = await request(sql(), account, { type: "hide" });
@@ -171,7 +171,7 @@ test("a reply whose call was not answered is found on the platform and not sent 
   expect(world.visible).toHaveLength(1);
 });
 
-test("a reply that the platform publishes just before the call's deadline is found, because no search starts earlier", async () => {
+test("a reply that the platform publishes just before the call's deadline is found, because the search for it starts only after the deadline", async () => {
   const account = world.addAccount();
   world.reactions = [
     (make) => {

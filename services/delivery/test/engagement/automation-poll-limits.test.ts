@@ -224,7 +224,7 @@ test("a poll for comments keeps its lease while it lists media and reads the fir
   expect(remaining).toEqual({ isKept: true });
 });
 
-describe("one bad item does not keep the rest of an account from being read:", () => {
+describe("one failed read or one unusable comment does not prevent the other reads of a poll:", () => {
   test("the newest media are read when the page of older media fails", async () => {
     const { platform } = automations;
     platform.mediaPageSize = 1;

@@ -208,7 +208,7 @@ test("after failed polls an account waits twice as long each time, up to 30 minu
   expect(await readWaitSeconds(workspaceId)).toBe(60);
 });
 
-test("a limit of the platform delays polls of the account for as long as the platform says, and of no other account", async () => {
+test("after a rate limit, an account is not polled for as long as the platform says, and the polls of other accounts continue", async () => {
   const { platform } = automations;
   const { workspaceId, mediaId } = await createActiveRule(automations);
   const other = await createActiveRule(automations);

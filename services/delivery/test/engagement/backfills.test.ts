@@ -169,7 +169,7 @@ function toReason(error: unknown): string {
   return error instanceof Error && "reason" in error ? String(error.reason) : String(error);
 }
 
-test("two simultaneous requests for the next page of a job prepare the page once", async () => {
+test("of two simultaneous requests for the next page of a job that prepares past comments, only one prepares the page", async () => {
   automations.platform.pageSize = 2;
   writePast(["link", "link", "link", "link", "link", "link"]);
   const backfillId = (await create()).backfill?.id ?? "";
@@ -184,7 +184,7 @@ test("two simultaneous requests for the next page of a job prepare the page once
   expect((await get(backfillId)).backfill?.counts?.scanned).toBe(4n);
 });
 
-test("a page that a process did not prepare in time can be prepared again, and the slow process stores nothing twice", async () => {
+test("a page of past comments that a process did not prepare in time can be prepared by another one, and the slow process stores nothing twice", async () => {
   const { platform, sql } = automations;
   platform.pageSize = 2;
   writePast(["link", "link", "link", "link"]);
@@ -203,7 +203,7 @@ test("a page that a process did not prepare in time can be prepared again, and t
   expect((await get(backfillId)).results).toHaveLength(4);
 });
 
-test("a job that is paused while a page is prepared stores the page and stays paused", async () => {
+test("a job whose user pauses it while it prepares a page of past comments stores the page and stays paused", async () => {
   const { platform } = automations;
   platform.pageSize = 1;
   writePast(["link", "link", "link"]);
@@ -216,7 +216,7 @@ test("a job that is paused while a page is prepared stores the page and stays pa
   expect(backfill).toMatchObject({ status: "paused", counts: { scanned: 2n } });
 });
 
-test("new comments between two pages of a job change no stored result, and no comment has two results", async () => {
+test("comments that are written between two requests to a job that prepares past comments change no stored result and make no comment appear twice", async () => {
   const { platform } = automations;
   platform.pageSize = 2;
   const ids = writePast(["link", "link", "link", "link", "link"]);
@@ -299,7 +299,7 @@ test("jobs that prepare past comments cannot be read or changed from other works
   expect((await rpc.listBackfills({ workspaceId: foreign.workspaceId })).backfills).toEqual([]);
 });
 
-test("the counts of a job equal the numbers of its results, for any comments and any order of requests", async () => {
+test("the counts of a job that prepares past comments equal the numbers of its results, for any comments and any order of requests", async () => {
   const text = fc.constantFrom("link", "link spam", "nice", "spam", "LINKS", "링크 link");
   const action = fc.constantFrom("prepare_next_page", "pause", "resume", "comment", "delete");
   await fc.assert(

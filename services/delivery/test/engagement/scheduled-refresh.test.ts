@@ -166,7 +166,7 @@ test("all processes together do not exceed an app's budget of calls for metrics,
   expect(x.calls.length).toBe(2);
 });
 
-test("a call budget that counts posts allows more calls when each has few posts, but never more posts", async () => {
+test("with a call budget that counts posts, more calls are allowed when each call asks for few posts, but never more posts", async () => {
   const budget = { scope: "app", calls: 100, windowMs: 3_600_000, isPerPost: true } as const;
   const x = await open({ maxPosts: 5, budget });
   for (let account = 0; account < 5; account += 1) await stage.publishDue(1);

@@ -7,7 +7,10 @@ export interface Step {
   readonly name: string;
   /** Name of the platform call in the rules of the simulator. */
   readonly operation: string;
-  /** How many earlier platform calls of the same post have the same name in the rules of the simulator. */
+  /**
+   * A post can cause several platform calls with the same name in the rules of the simulator. This is the number of them that
+   * come before this step.
+   */
   readonly after?: number;
   readonly isVisible?: true;
   /**

@@ -6,7 +6,7 @@ const BEGIN = "<!-- fault matrix: written by `npm run fault-matrix` -->";
 const END = "<!-- end of the fault matrix -->";
 const NOTHING = "–";
 
-/** What a cell of the fault matrix shows after the number of targets with this result. */
+/** Text that a cell of the fault matrix shows after the number of targets with this result. */
 const SIGNS: Readonly<Record<Result, string>> = {
   published: "",
   failed: " failed",

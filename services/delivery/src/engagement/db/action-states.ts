@@ -70,8 +70,8 @@ export async function updateActions(
 }
 
 /**
- * Returns those of the given ids of replies or messages that another action of the account has created. The given action has
- * not created them.
+ * Returns those of the given ids of replies or messages that belong to another action of the account, so that the platform
+ * cannot have created them for the given action.
  */
 export async function findOwnedReplies(
   sql: ISql,

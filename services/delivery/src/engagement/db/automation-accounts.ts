@@ -101,8 +101,7 @@ export async function claimAccounts(
 
 /**
  * Locks the row of an account and renews the lease of its poll.
- *
- * @returns The time of the database under the lock; undefined if another process has taken the lease.
+ * @returns The database's time after the lock was granted; undefined if another process has taken the lease.
  */
 export async function keepLease(
   tx: TransactionSql,

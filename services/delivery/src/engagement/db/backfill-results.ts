@@ -1,7 +1,7 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { OutcomeCounts } from "./backfills.ts";
 
-/** What the automation rule of a backfill job would do with one past comment. */
+/** What an automation rule would do with one past comment, as a backfill job found. */
 export interface BackfillResult {
   readonly commentId: string;
   /** The comment as a binary proto message. */

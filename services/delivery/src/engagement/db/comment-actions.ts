@@ -8,7 +8,7 @@ import type {
 } from "#src/engagement/domain/comment-action.ts";
 import { wakeQueues } from "./action-queues.ts";
 
-/** An action that is to be stored. */
+/** A comment action that is to be stored. */
 export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly type: ActionType;
   /** Key that two actions on one comment share if a search of the platform cannot tell their calls apart; see `callKeyOf`. */

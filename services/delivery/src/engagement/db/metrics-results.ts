@@ -32,7 +32,7 @@ export interface StoredReading {
   readonly metrics: PostMetrics;
 }
 
-/** Age in milliseconds from which a row of the metrics history may be deleted. */
+/** Age in milliseconds from which the metrics history of a target is thinned out: younger rows are all kept. */
 const HISTORY_WHOLE_MS = 48 * 3_600_000;
 
 /** Stores metrics that are newer than the stored ones, each with a row of history, and returns them. */

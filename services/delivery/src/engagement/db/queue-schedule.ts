@@ -1,8 +1,6 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/**
- * How long claims skip an account that has ready actions of which none can be claimed, when nothing says from when on they can.
- */
+/** How long claims skip an account whose ready actions all wait for something with no known end, for example another action. */
 const RECHECK_SECONDS = 1;
 /** How long claims skip an account that an operator has paused. */
 const PAUSED_RECHECK_SECONDS = 10;
@@ -26,7 +24,7 @@ export function heldUntil(sql: ISql) {
 }
 
 /**
- * SQL condition: no rate limit that the platform set after an action forbids a poll of the account (a row of
+ * SQL condition: no rate limit that the platform returned to an action forbids a poll of the account (a row of
  * `automation_accounts`) now. A platform's rate limit holds for the whole account.
  */
 export function isUnheld(sql: ISql) {
@@ -58,8 +56,8 @@ function firstWake(sql: ISql, statuses: readonly string[]) {
 }
 
 /**
- * SQL expression: when the next claim looks for actions that are ready at `wakeAt` (null = none). For actions that are ready
- * but were not claimed, it is `recheckSeconds` from now.
+ * SQL expression: when a claim looks for actions in this queue again, if its next action is ready at `wakeAt` (null = it has
+ * none). For actions that are ready but were not claimed, it is `recheckSeconds` from now.
  */
 function nextLook(sql: ISql, wakeAt: ReturnType<ISql>, recheckSeconds: number) {
   return sql`

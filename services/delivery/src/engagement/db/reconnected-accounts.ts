@@ -2,8 +2,8 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { lockMetricsAccounts } from "./metrics-results.ts";
 
 /**
- * Limit in milliseconds for the waits of accounts. A shorter wait means that a process has claimed the account for one call; a
- * longer wait is a pause.
+ * Border in milliseconds between two kinds of waits of an account. A shorter wait is the lease of a process that has claimed
+ * the account for one call; a longer wait is a pause.
  */
 const MAX_LEASE_MS = 90_000;
 

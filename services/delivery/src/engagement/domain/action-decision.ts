@@ -61,7 +61,7 @@ export interface ActionDecision {
   readonly action: CommentAction;
   /** The instant until which no call is made for the account, because of a limit of the platform. */
   readonly holdUntil?: Date;
-  /** Set if the worker that reported the event keeps the action, and repeats the call with a newer access token. */
+  /** Set if the worker that reported what it learned keeps the action and repeats the call with a newer access token. */
   readonly isContinued?: true;
 }
 
@@ -141,7 +141,8 @@ export function succeed(
   const { furtherIds } = action;
   const isKnown = externalId === null || [action.externalId, ...furtherIds].includes(externalId);
   if (isKnown) return undefined;
-  // The success that is already recorded has no id, for example because a search found the reply: the id may be that reply's.
+  // The success that is already recorded has no id, for example because a search found the reply. The reported id may be the id
+  // of that reply.
   if (action.externalId === null) return change({ ...action, externalId });
   return change({ ...action, furtherIds: [...furtherIds, externalId] });
 }

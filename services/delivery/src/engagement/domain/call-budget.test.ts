@@ -28,7 +28,7 @@ const CALLS = fc.array(
   { maxLength: 100 },
 );
 
-test("no time window uses more than the platform's call budget, whether the platform counts calls or posts", () => {
+test("no period as long as a call budget's time window contains more calls, or for some platforms more requested posts, than the budget allows", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 10, max: 40 }),

@@ -11,7 +11,7 @@ export interface Bucket {
   readonly burst: number;
 }
 
-/** Fraction of the units of a time window that may be used at once. */
+/** Fraction of the units of a call budget's time window that may be used at once. */
 const BURST_SHARE = 0.1;
 
 /**

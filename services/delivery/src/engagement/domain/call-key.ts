@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { normalizeText } from "@postrider/platforms/text/normalize-text";
 import type { NewManualAction } from "./comment-action.ts";
 
-/** The call key of private replies: one for all, because a comment gets at most one private reply. */
+/** The call key of private replies: the same key for all of them, because a comment gets at most one private reply. */
 export const PRIVATE_REPLY_KEY = "private_reply";
 
 /**

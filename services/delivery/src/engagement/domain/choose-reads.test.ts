@@ -37,7 +37,7 @@ const choose = (listed: ReturnType<typeof seen>[], stored: WatchedMedia[]) =>
 const ids = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-test("a poll reads the comments on ten older media that were never read, before those on known media that are due", () => {
+test("a poll first reads the comments on at most ten of the older media whose comments were never read, and then those on media whose next read is due", () => {
   const due = ids("known", 50);
   const first = ids("first", 50);
   const listed = [...due, ...first].map((id) => seen(id));
@@ -45,12 +45,12 @@ test("a poll reads the comments on ten older media that were never read, before 
   expect(choose(listed, stored)).toEqual([...first.slice(0, 10), ...due.slice(0, 5)]);
 });
 
-test("a poll reads media whose number of comments has changed first, and media without comments not at all", () => {
+test("a poll first reads the comments on media whose number of comments has changed, and never reads media that have no comments", () => {
   const listed = [seen("first"), seen("changed", 4), seen("empty", 0)];
   expect(choose(listed, [known("changed")])).toEqual(["changed", "first"]);
 });
 
-test("media whose comments could not be read wait, although their number of comments has changed", () => {
+test("after a failed read of the comments on a piece of media, the next read waits its full time even if the number of comments changes", () => {
   const waiting = known("failing", { failures: 1, readAt: hoursAgo(-1) });
   expect(choose([seen("failing", 4)], [waiting])).toEqual([]);
 });

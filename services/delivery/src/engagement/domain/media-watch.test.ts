@@ -49,7 +49,7 @@ describe("the comments on media are due to be read:", () => {
   });
 });
 
-test("the comments on new media are read at once, first on media from after the rule's activation", () => {
+test("the comments on new media are read at once, and those on media that were published after the rule's activation are read first", () => {
   const oldestActivation = minutesAgo(5);
   const young = newMedia(seen(3), { oldestActivation });
   const old = newMedia({ ...seen(3), publishedAt: minutesAgo(60) }, { oldestActivation });

@@ -28,7 +28,7 @@ export interface WatchedMedia {
   readonly readNewest: Date | null;
   /** Number of reads of these comments in a row that found no new one. */
   readonly quietReads: number;
-  /** When the comments are read again even if their number has not changed. */
+  /** When the comments on the media are read again even if their number has not changed. */
   readonly readAt: Date;
   /** Number of reads in a row that failed, and why the last one failed. After a failure, media are not read before `readAt`. */
   readonly failures: number;

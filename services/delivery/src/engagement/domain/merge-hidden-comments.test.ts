@@ -71,7 +71,7 @@ function listAll(all: readonly Comment[], limit: number): readonly (readonly Com
   return pages;
 }
 
-test("a list whose platform leaves out hidden comments has every comment once, newest first, on pages of at most the limit", () => {
+test("a list of comments on a platform that leaves out hidden comments contains every comment once, newest first, on pages of at most the limit", () => {
   fc.assert(
     fc.property(comments, fc.integer({ min: 1, max: 12 }), (all, limit) => {
       const pages = listAll(all, limit);
@@ -91,7 +91,7 @@ test("a list contains a comment once if it was hidden and the platform shows it 
   expect(merged).toEqual([comment]);
 });
 
-test("new comments that arrive between two pages do not make a comment appear twice", () => {
+test("comments that are written between the requests for two pages of a list do not make an older comment appear on both pages", () => {
   const at = (second: number, hidden: boolean) => ({
     createdAt: new Date(second * 1000),
     id: String(second),

@@ -16,13 +16,13 @@ function listAges(): number[] {
   return ages;
 }
 
-test("the metrics of a post are refreshed every hour, after 6 hours every 3, after a day every 12, and last after 7 days", () => {
+test("the metrics of a post are refreshed every hour for 6 hours, then every 3 hours, after a day every 12 hours, and not at all after 7 days", () => {
   expect(listAges()).toEqual([
     1, 2, 3, 4, 5, 6, 9, 12, 15, 18, 21, 24, 36, 48, 60, 72, 84, 96, 108, 120, 132, 144, 156, 168,
   ]);
 });
 
-test("a post that the platform reports as missing twice in a row is no longer refreshed", () => {
+test("the metrics of a post that the platform reports as missing twice in a row are no longer refreshed", () => {
   const once = planNextRefresh({ ageMs: 0, failureCount: 0, missingCount: 0 }, "missing");
   expect(once).toEqual({ dueInMs: HOUR_MS, failureCount: 0, missingCount: 1 });
   const twice = planNextRefresh({ ageMs: HOUR_MS, ...once }, "missing");

@@ -24,7 +24,7 @@ interface RecorderDeps extends Pick<EngagementDeps, "sql" | "logger" | "onEvents
 }
 
 interface Recorded {
-  /** Whether the worker that reported the event keeps the lease of the action. */
+  /** Whether the worker that reported what it learned keeps the lease of the action and continues. */
   readonly isContinued: boolean;
 }
 
@@ -34,7 +34,10 @@ const WINDOW_MS = 2;
 const MAX_EVENTS = 100;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
-/** Number of attempts to record an event that the database or our code refuses, each with and without the platform's text. */
+/**
+ * Number of attempts to record an event that the database or our code refuses: first this number of attempts with the
+ * platform's text, then the same number without it.
+ */
 const TRIES_PER_FORM = 3;
 
 /**
@@ -69,15 +72,15 @@ export class ActionRecorder {
       return await this.#untilAvailable(events);
     } catch (error) {
       this.#logRefusal(error, events);
-      // Each event is recorded in a transaction of its own, so that a refused event does not hold back the others.
+      // Each event is recorded in a transaction of its own, so that one that the database refuses does not delay the others.
       return await Promise.all(events.map((event) => this.#recordAlone(event)));
     }
   }
 
   /**
-   * Records a refused event: unchanged, because another transaction may have caused the refusal, and then without the
-   * platform's text. An event that is refused in both forms is lost: when the lease or the call ends, another worker continues
-   * as after a crash.
+   * Records an event whose batch could not be recorded: first unchanged, because another event or transaction may have been the
+   * cause, and then without the platform's text. If the database or our code refuses both, the event is lost: when the lease of
+   * the action or the deadline of its platform call ends, another worker continues as after a crash.
    */
   async #recordAlone(event: ActionEvent): Promise<Recorded> {
     const forms = [event, withoutPlatformText(event)];

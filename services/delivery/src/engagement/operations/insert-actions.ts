@@ -10,9 +10,9 @@ import type {
 import { appendEnds } from "./append-ends.ts";
 
 /**
- * Stores a manual action. An action that hides or shows a comment ends the waiting ones for the same comment, and stores their
- * events. After the commit, the caller wakes the dispatcher, and counts the ended actions.
- *
+ * Stores a manual action. An action that hides or shows a comment ends the waiting ones for the same comment, and stores the
+ * events about their end. After the commit, the caller wakes the process's loop that carries out actions, and counts the ended
+ * actions.
  * @returns The actions that the new one has ended.
  */
 export async function insertManualAction(

@@ -6,7 +6,7 @@ import type { ActionContext } from "./action-context.ts";
 import type { ActionCalls } from "./call-connector.ts";
 import type { ActionEnd } from "./send-action.ts";
 
-/** Wait in milliseconds before the search of a platform for a reply is repeated that failed. */
+/** Wait in milliseconds before a failed search of a platform for a reply is repeated. */
 const LOOK_AGAIN_MS = 60_000;
 
 function toUnknownCall({ deps }: ActionContext, action: ClaimedAction): UnknownCall {
@@ -18,7 +18,8 @@ function toUnknownCall({ deps }: ActionContext, action: ClaimedAction): UnknownC
     now: claimedAt,
     timeScale: deps.settings.reconcileTimeScale,
     isOwned: (externalIds) => findOwnedReplies(deps.sql, action, externalIds),
-    // No other reply can be similar: the unique index of open calls allows one open call per comment and reply text.
+    // No similar reply can be confused with this one: the unique index of open calls allows one open call per comment and reply
+    // text.
     hasSimilarPost: () => Promise.resolve(false),
   };
 }

@@ -197,7 +197,8 @@ export class MetricsRefresher {
     try {
       await recordQuestions(this.#deps, ended);
     } catch {
-      // A result that the database refuses must not stop the recording of the others.
+      // The results are recorded one by one, so that a result which the database refuses does not prevent the others from being
+      // recorded.
       for (const question of ended) await this.#recordAlone(question);
     }
   }

@@ -6,7 +6,7 @@ import { createTestPeer } from "@postrider/shared/testing/router";
 import { expect, test } from "vitest";
 import { PlatformCalls } from "./platform-calls.ts";
 
-test("a token that was renewed for one call serves the next calls", async () => {
+test("an access token that was renewed after a platform call refused it is also used for the later calls", async () => {
   const account = { workspaceId: "w", accountId: "a" };
   const credential = { ref: account, accountStatus: "active", externalId: "1", username: "ada" };
   const peer = createTestPeer((router: ConnectRouter) => {

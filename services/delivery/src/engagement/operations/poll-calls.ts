@@ -4,7 +4,7 @@ import { takeCalls, type PolledAccount } from "#src/engagement/db/automation-acc
 import type { Bucket } from "#src/engagement/domain/call-budget.ts";
 import type { PlatformCalls } from "./platform-calls.ts";
 
-/** Why a call of a poll was not made: another process has taken over the poll, or the account's budget is used up. */
+/** Why a poll did not make a call: another process has taken over the poll, or the account's call budget is used up. */
 export type NotCalled = { readonly kind: "lost" } | { readonly kind: "exhausted" };
 
 /** Makes the platform calls of one poll. Each of them renews the lease of the account and uses units of its budget. */

@@ -21,8 +21,8 @@ export interface PollFailure {
 type Failed = Exclude<Failure, { kind: "token_refused" }> | Unusable | Unavailable;
 
 /**
- * Returns why the comments on one piece of media could not be read. The list of media was read, so a missing permission
- * concerns only this media and not the account.
+ * Returns why the comments on one piece of media could not be read. The list of the account's media could be read before, so a
+ * missing permission concerns only this piece of media and not the account.
  */
 export function toMediaFailure(result: Failed | Missing): PollFailure {
   if (result.kind === "missing") return { kind: "failed", cause: "failed", error: "media_missing" };

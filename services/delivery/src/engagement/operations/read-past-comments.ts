@@ -32,8 +32,8 @@ export type PastRefusal = { readonly kind: "missing" } | { readonly kind: "refus
 
 /**
  * Reads a page of past comments, and says what an automation rule would do with each. Stores nothing and sends nothing.
- *
- * @throws ServiceError `account_reconnect_required`, `not_found` for a disconnected account, `unavailable`, `upstream_timeout`.
+ * @throws ServiceError `account_reconnect_required`, `not_found` for a disconnected account, `unavailable` when the platform
+ * fails, `upstream_timeout` when it does not answer in time.
  */
 export async function readPastComments(
   deps: Deps,
@@ -66,7 +66,7 @@ export async function readPastComments(
   return { kind: "page", items, next: page.next, readAt: now };
 }
 
-/** Returns why the platform refuses permanently, or throws an error if the failure is of another kind. */
+/** Returns why the platform refuses permanently to list comments. Throws an error for every other failure. */
 function toRefusal(
   failure: { readonly kind: string; readonly code?: string; readonly retryAfterMs?: number },
   { accountId, platform }: AutomationRule,

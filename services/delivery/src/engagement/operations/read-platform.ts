@@ -17,9 +17,9 @@ export interface CommentedAccount {
   readonly connector: CommentsConnector;
 }
 
-/** How long a client waits before it repeats a request that the platform refused, in milliseconds. */
+/** How many milliseconds a client is told to wait before it repeats a request whose call the platform refused. */
 const REFUSED_RETRY_MS = 60_000;
-/** How long a client waits before it repeats a request that the platform did not answer, in milliseconds. */
+/** How many milliseconds a client is told to wait before it repeats a request whose call the platform did not answer. */
 const NO_ANSWER_RETRY_MS = 5_000;
 
 /**

@@ -145,7 +145,7 @@ export class RefreshesByHand implements AsyncDisposable {
     try {
       permit = await this.#calls.acquire({ key: account.workspaceId, signal });
     } catch {
-      // Too many requested refreshes of metrics wait already, or the process stops.
+      // Thrown when too many requested refreshes of metrics wait already, or when the process stops.
       return withoutCall(targets, { kind: "no_answer" });
     }
     using _permit = permit;

@@ -12,7 +12,7 @@ import type { ActionCalls } from "./call-connector.ts";
 
 /** How one attempt to carry out an action on a comment ended. */
 export type ActionEnd =
-  /** The worker learned something about the action that the caller must record. */
+  /** The worker learned something about the action, and its caller must record that. */
   | { readonly kind: "learned"; readonly event: ActionEvent }
   /** The action can be claimed again after `delayMs`; this does not count as an attempt. */
   | { readonly kind: "release"; readonly delayMs: number }

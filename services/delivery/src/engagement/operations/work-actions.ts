@@ -13,7 +13,9 @@ import { sendAction, type ActionEnd } from "./send-action.ts";
 
 /** Number of times in a row that the worker of an action can be lost before the action is given up. */
 const MAX_CRASHES = 5;
-/** Average time in milliseconds for which an action waits after the accounts service or the database did not answer. */
+/**
+ * Average time in milliseconds after which an action is tried again, when the accounts service or the database did not answer.
+ */
 const BACK_OFF_MS = 1_000;
 
 /**

@@ -80,7 +80,10 @@ interface Created {
 
 type Replayed = { readonly kind: "replayed"; readonly response: Uint8Array };
 
-/** Checks that the account has the comment, and that its platform offers the action. A repeated request is not checked again. */
+/**
+ * Checks that the account has the comment, and that its platform offers the action. Skipped for a request that an earlier one
+ * with the same idempotency key has stored.
+ */
 async function checkAction(
   deps: CommentRpcDeps,
   { requested, keyed }: Requested,

@@ -24,8 +24,8 @@ import { MAX_RESULTS, readResults } from "#src/engagement/operations/read-result
 import { assertIds } from "./parse-automation-rule.ts";
 
 /**
- * How long a page may be in preparation, in milliseconds: longer than a request waits for the platform. Afterwards the page can be
- * prepared again, because the process that was preparing it has crashed.
+ * How long a page of past comments may be in preparation, in milliseconds. It is longer than a request waits for the platform.
+ * After that time, the process that was preparing the page has probably crashed, and the page can be prepared again.
  */
 const PREPARING_MS = 30_000;
 

@@ -166,7 +166,7 @@ test("the facts, address and bytes of a prepared rendition are those of the file
   expect(asked).toEqual([100_000n, "/objects/w1/m2?rendition=r1"]);
 });
 
-test("a refused rendition has the error message of the media service, and deleted media are reported as gone", async () => {
+test("a file that the media service refuses to convert is reported as refused with the media service's error message, and deleted media as gone", async () => {
   const source = openSource("http://127.0.0.1:1", {
     prepareMedia: () => ({ files: [{ media: IMAGE, refusal: "It is animated." }, {}] }),
   });

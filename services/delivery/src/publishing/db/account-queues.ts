@@ -23,8 +23,9 @@ export interface QueueLimits extends ClaimLimits {
  */
 const MAX_DUE_ACCOUNTS = 10_000;
 /**
- * How long claims skip an account whose due tasks cannot be claimed when nothing says from when on they can, in milliseconds.
- * For example, this process already works on another suspect (a task whose processes crashed repeatedly).
+ * How long claims skip an account whose due tasks cannot be claimed, when it is not known when they can be, in milliseconds.
+ * For example, the only due task is a suspect (a task whose processes crashed repeatedly), and this process already works on
+ * another suspect.
  */
 const RECHECK_MS = 200;
 

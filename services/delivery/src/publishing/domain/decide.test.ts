@@ -125,7 +125,7 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
-test("a published target whose post differs from the request has that difference (the caveat) as its error, also when only its attempt stored the success", () => {
+test("when a published post differs from the request (a caveat), its target has that difference as its error, even if the success was first stored only in the attempt", () => {
   const caveat = { code: "app_configuration", message: "the video is private" } as const;
   const shown = {
     status: "published",
@@ -140,7 +140,7 @@ test("a published target whose post differs from the request has that difference
   expect(after(RECONCILING, looked({ kind: "absent" }), { attempt })).toMatchObject(shown);
 });
 
-test("when a target is published without a post id, the id is requested from the platform later, unless another publish request of the target is already published", () => {
+test("when a target is published without a post id, the id is requested from the platform later, unless another publish request of the target has already published it", () => {
   const askLater = { publishId: "p1" };
   const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
   expect(decide(snapshot(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
@@ -187,7 +187,7 @@ test.each<[string, Task, Partial<TaskSnapshot>]>([
   },
 );
 
-test("while publishing to its platform is held back, a task ends its attempt as a retry that does not count, and does not report further tries", () => {
+test("a task that is tried while publishing to its platform is held back ends its attempt as a retry that does not count, and its further tries are not reported", () => {
   const held: Learned = { kind: "platform_held", fence: 3 };
   const first = after(WORKING, held);
   expect(first).toMatchObject({
@@ -370,7 +370,7 @@ test("a late outcome of a publishing call does not change a target that failed f
   expect(decide(snapshot(task), called(notSent), POLICY).changes).toEqual([]);
 });
 
-test("a late outcome of a publishing call is only stored in its attempt when a newer publish request has replaced the task", () => {
+test("when a newer publish request has replaced a task, a late outcome of the task's publishing call is stored in its attempt and changes nothing else", () => {
   const siblings = [{ ...WORKING, generation: 2 }];
   const decision = decide(
     snapshot(UNKNOWN, { siblings, attempt: reported }),

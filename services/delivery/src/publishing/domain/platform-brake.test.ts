@@ -53,7 +53,8 @@ test("while publishing to a platform is held back, a probe that does not show wh
 
   const after = nextBrake(sent, [isVoid], at(7_000), POLICY);
   expect(after).toEqual({ ...HELD, probeAt: at(12_000) });
-  // The time of the next probe stays: it is earlier already, the call was not a probe, or the platform is not held back.
+  // The time of the next probe does not change: it is earlier already, the call was not a probe, or publishing to the platform
+  // is not held.
   expect(nextBrake(after, [isVoid], at(8_000), POLICY)).toEqual(after);
   expect(nextBrake(sent, [{ ...isVoid, calledAt: at(-100) }], at(7_000), POLICY)).toEqual(sent);
   expect(nextBrake(OPEN, [isVoid], at(7_000), POLICY)).toEqual(OPEN);

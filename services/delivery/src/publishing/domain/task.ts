@@ -134,8 +134,8 @@ export interface Attempt extends AttemptKey {
   /** Number of the publish task's latest publishing call within the attempt. */
   readonly callNumber: number;
   /**
-   * The fencing token of the worker that recorded the beginning of the attempt's latest publishing call. While there is
-   * none, the token of the worker that began the attempt.
+   * The fencing token of the worker that recorded the beginning of the attempt's latest publishing call. Before the first such
+   * call, the token of the worker that began the attempt.
    */
   readonly fence: number;
   readonly startedAt: Date;

@@ -170,8 +170,8 @@ class Claims {
       platforms: this.#platforms,
       suspectAfter: SUSPECT_CRASHES,
       maxSuspects: hasSuspect ? 0 : 1,
-      // No process can renew its leases while the database is unavailable. Processes that have not crashed renew them soon
-      // after it is available again.
+      // No process can renew its leases while the database is unavailable. So after an outage this process first takes over no
+      // task whose lease has ended, until the processes that have not crashed have had time to renew their leases.
       mayTakeOver: this.#claimedAt - this.#failedAt > leaseMs / 2,
       maxPerPlatform,
       maxPerWorkspace,

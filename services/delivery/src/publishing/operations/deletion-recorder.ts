@@ -31,8 +31,8 @@ const WINDOW_MS = 2;
 const MAX_EVENTS = 100;
 
 /**
- * How many times the recorder tries to record a deletion's result that the database or our code refuses, in each form
- * of the result.
+ * How many times the recorder tries to record each form of a deletion's result that the database or our code refuses: the
+ * unchanged result, the result without the platform's text, and a failure.
  */
 const TRIES_PER_FORM = 3;
 /**
@@ -55,8 +55,8 @@ const deletionsTotal = createCounter(
 
 /**
  * Records the results of deletions, with their events, in one transaction for all workers of the process. A result that the
- * database or our code refuses is recorded in a simpler form, so that it does not hold back the others. If a result cannot be
- * recorded, the lease of its deletion ends and the deletion is repeated, which is harmless.
+ * database or our code refuses is recorded without the platform's text or as a failure, so that it does not delay the others.
+ * If a result cannot be recorded, the lease of its deletion ends and the deletion is repeated, which is harmless.
  */
 export class DeletionRecorder {
   readonly #deps: RecorderDeps;

@@ -44,8 +44,8 @@ const MAX_EVENTS = 100;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
 /**
- * How many times the recorder tries to record an event that the database or our code refuses: as many times with the
- * platform's text as then without it.
+ * How many times the recorder tries to record an event that the database or our code refuses: this number of times with the
+ * platform's text, and then the same number without it.
  */
 const TRIES_PER_FORM = 3;
 
@@ -82,7 +82,7 @@ export class EventRecorder {
       return await this.#untilAvailable(() => this.#write(entries));
     } catch (error) {
       this.#logRefusal(error, entries);
-      // Each event is recorded in a transaction of its own, so that a refused event does not hold back the others.
+      // Each event is recorded in a transaction of its own, so that one that the database refuses does not delay the others.
       const recorded = await Promise.all(
         entries.map((entry) =>
           entries.length > 1 ? this.#record([entry]) : this.#recordRefused(entry),

@@ -12,7 +12,7 @@ import type { CheckedAccount } from "./account-diagnosis.ts";
 import { endInterruptedLiveCheck } from "./end-interrupted-live-check.ts";
 import { createLiveCheckContext, type LiveCheckDeps } from "./live-check-context.ts";
 
-/** The file of a live check's post, with the id of its media. */
+/** The media file in the post that a live check publishes, with the media id. */
 export interface LiveCheckFile {
   readonly mediaId: string;
   readonly media: PublicationMedia;

@@ -8,9 +8,7 @@ import { DONE, learned, RELEASE_NOW, type TaskInputs, type WorkEnd } from "./tas
 
 /** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;
-/**
- * Wait in milliseconds before a search of a platform is repeated that failed because of a fault in our own services.
- */
+/** Wait in milliseconds before the search of a platform is repeated, after a fault in our own services made it fail. */
 const LOOK_AGAIN_MS = 60_000;
 
 /**

@@ -3,7 +3,7 @@ import { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import { expect, test } from "vitest";
 import { fetchMedia, type MediaClient } from "./media.ts";
 
-test("fetchMedia reads the media of ten workspaces with one call each, at most four of them at the same time", async () => {
+test("fetchMedia calls the media service once for each of ten workspaces, with at most four calls open at the same time", async () => {
   let running = 0;
   let maxRunning = 0;
   const waiting: (() => void)[] = [];

@@ -39,7 +39,7 @@ test("webhook events of the same change of a post have the same id, and events o
   expect(new Set(ids).size).toBe(4);
 });
 
-test("a publish request that is repeated in part and with a newer version makes the same webhook event, and a retry makes another one", () => {
+test("a publish request that the posts service repeats with a newer version of the post makes the same webhook event, and a retry by the user makes another event", () => {
   const request = (change: { version?: bigint; dueAt?: Date }) =>
     fromPublishRequest(
       create(PostPublishRequestedSchema, {

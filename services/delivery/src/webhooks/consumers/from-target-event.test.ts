@@ -52,7 +52,7 @@ test("a failed target makes a webhook event with the time at which the failure w
   });
 });
 
-test("the sequence number in the webhook events of a target rises with the target's version, its generation and its deletion", () => {
+test("webhook events of a target have a higher sequence number when the version or the generation of the target is higher, and when they are about its deletion", () => {
   const deleted = fromDeletionUpdated({
     message: create(DeletionUpdatedSchema, {
       ...TARGET,

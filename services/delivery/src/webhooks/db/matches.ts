@@ -2,9 +2,9 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 
 /**
- * How long before a webhook subscription was created an event may have happened that the subscription still receives.
- * The limit allows for differences between the clocks of the databases; without it, a consumer that reads its topic
- * again would send a new subscription the events of days.
+ * How long before a webhook subscription was created an event may have happened that the subscription still receives. The limit
+ * allows for differences between the clocks of the databases. Without a limit, a consumer that reads its topic again would send
+ * the events of several days to a new subscription.
  */
 const BEFORE_CREATION = "1 minute";
 

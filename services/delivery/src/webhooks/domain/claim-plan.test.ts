@@ -18,7 +18,7 @@ function lane(demand: Partial<LaneDemand> = {}): LaneDemand {
   };
 }
 
-test("a process claims nothing for webhook subscriptions without free attempts or without due deliveries", () => {
+test("a process claims no deliveries of webhook subscriptions that have no free attempt slot or no due delivery", () => {
   const asked = lane();
   const plan = planClaim([lane({ free: 0 }), lane({ isAsking: false }), asked], SLOT_LIMITS);
   expect(plan.lanes.map(({ subscriptionId }) => subscriptionId)).toEqual([asked.subscriptionId]);

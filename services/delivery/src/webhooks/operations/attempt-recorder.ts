@@ -103,7 +103,8 @@ export class AttemptRecorder {
       await this.#untilAvailable(batch);
     } catch (error) {
       this.#logRefusal(error, batch);
-      // Each webhook attempt of the batch is recorded by itself, so that a refused one does not hold back the others.
+      // Each webhook attempt of the batch is recorded by itself, so that one that the database refuses does not delay the
+      // others.
       if (batch.length > 1) await Promise.all(batch.map((ended) => this.#record([ended])));
       else await Promise.all(batch.map((ended) => this.#recordRefused(ended)));
     }

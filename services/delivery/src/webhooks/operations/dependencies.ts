@@ -40,7 +40,8 @@ export interface DispatcherDeps {
   readonly outbound: ConnectionOptions;
   readonly random: () => number;
   /**
-   * Called after the commit of each transaction that assigned an event about a disabled webhook subscription to others.
+   * Called after the commit of each transaction that assigned the event about a disabled webhook subscription to the other
+   * subscriptions of its workspace.
    */
   readonly onFanOut: () => void;
   readonly settings: DispatcherSettings;

@@ -5,7 +5,7 @@ import type { AssignedEvent } from "#src/webhooks/operations/fan-out.ts";
 
 type SubscriptionAtVersion = Pick<Subscription, "id" | "workspaceId" | "version">;
 
-/** Creates an event about a webhook subscription as it is in one version. */
+/** Creates a webhook event about a change of a webhook subscription. Its id is different for each version of the subscription. */
 function subscriptionEvent(
   { id, workspaceId, version }: SubscriptionAtVersion,
   happened: Pick<WebhookEvent, "type" | "occurredAt" | "source">,
