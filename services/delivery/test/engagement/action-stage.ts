@@ -224,7 +224,7 @@ export class ActionStage implements AsyncDisposable {
         const log = await this.stage.control<{ outcome: string }[]>("GET", "requests");
         return log.every(({ outcome }) => outcome !== "pending");
       },
-      { timeoutMs: 60_000, everyMs: 250 },
+      { timeoutMs: 60_000 },
     );
   }
 

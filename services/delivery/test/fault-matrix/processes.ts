@@ -242,7 +242,7 @@ async function untilHeld(stage: Stage, sql: Sql, rounds: readonly Round[]): Prom
       const ours = rules.filter(({ platform, account }) => accounts.has(`${platform} ${account}`));
       return ours.length > 0 && ours.every(({ hits, times }) => hits === times);
     },
-    { timeoutMs: 120_000, everyMs: 200 },
+    { timeoutMs: 120_000 },
   );
   await eventually(async () => (await countTasks(sql, ["queued"])) === 0);
 }

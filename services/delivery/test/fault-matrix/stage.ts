@@ -196,7 +196,7 @@ export class Stage implements AsyncDisposable {
           ({ outcome, account }) => outcome !== "pending" || !accounts.has(account ?? ""),
         );
       },
-      { timeoutMs: 60_000, everyMs: 250 },
+      { timeoutMs: 60_000 },
     );
   }
 
