@@ -124,7 +124,7 @@ test("a picture outside Instagram's aspect ratios is refused, padded or cropped 
   );
 });
 
-test("a picture that misses Instagram's range of aspect ratios by less than one percent is scaled to it", () => {
+test("a picture whose aspect ratio is outside Instagram's range by less than one percent is scaled to the nearest ratio of the range", () => {
   expect(plan("instagram", { width: 1200, height: 628 })).toEqual(
     rendition("image/jpeg", [1199, 628], 3_011_888),
   );

@@ -88,7 +88,8 @@ interface LastDot {
  */
 function findLastDots(text: string, labels: readonly Label[]): (LastDot | undefined)[] {
   const found: (LastDot | undefined)[] = [];
-  // The last dot that a domain name can reach when it contains all of the label that was read before this one.
+  // The last dot that a domain name can reach when it contains the whole label that follows in the text. The loop has
+  // already read that label.
   let onward: LastDot | undefined;
   for (const [index, label] of [...labels.entries()].toReversed()) {
     const here = isClosed(text, label) ? dotAfter(text, index, labels[index + 1]) : undefined;
