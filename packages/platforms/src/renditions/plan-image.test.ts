@@ -62,7 +62,7 @@ test("a PNG stays a PNG if the platform takes PNG files of its size, and becomes
   );
 });
 
-test("a GIF with one frame is planned like any other still picture, and a GIF with several frames is sent only to platforms that animate it", () => {
+test("a GIF with one frame is treated like any other still picture, and a GIF with several frames is sent only to platforms that animate it", () => {
   const gif = { contentType: "image/gif", bytes: 500_000, width: 400, height: 400 };
   expect(plan("x", gif)).toEqual(rendition("image/png", [400, 400], 640_000));
   for (const frames of [0, 2]) {

@@ -49,7 +49,7 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
   for (const [index, label] of labels.entries()) {
     const lastDot = lastDots[index];
     if (lastDot === undefined || label.end < position) continue;
-    // Only the label directly before the top-level domain must not contain an underscore.
+    // The label directly before the top-level domain must not contain an underscore; other labels may.
     const floor = lastDot.index > index ? label.start : Math.max(label.start, label.underscore + 1);
     const start = findStart(text, { start: floor, end: label.end }, position);
     if (start === undefined) continue;
