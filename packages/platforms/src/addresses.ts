@@ -19,8 +19,8 @@ const PUBLIC_API: Readonly<Record<PlatformId, string>> = {
 interface Place {
   readonly api: string;
   /**
-   * Returns the address of one of the platform's other services, for example its upload service: `host` by default, or
-   * `path` below the platform's base address setting.
+   * Returns the address of one of the platform's other services, for example its upload service: `host` by default;
+   * `path` below the platform's base address setting when that is set.
    */
   readonly at: (host: string, path: string) => string;
 }

@@ -24,8 +24,8 @@ export function nullable<T extends TSchema>(schema: T) {
 }
 
 /**
- * Gives a schema a name, under which the API description lists it. At run time the schema stays where it is written,
- * because a reference would have to be registered with every validator and serialiser that meets it.
+ * Gives a schema a name, under which the API description lists it. At run time the schema itself is used and not a
+ * reference to it, because a reference would have to be registered with every validator and serialiser that meets it.
  */
 export function named<T extends TSchema>(name: string, schema: T) {
   return Type.Unsafe<Static<T>>({ ...schema, title: name });

@@ -13,8 +13,8 @@ export function unavailable(message: string): Unavailable {
 }
 
 /**
- * Sends one authorization request to a platform. A request without an answer is reported as unavailable, because it
- * does not show whether the credential is valid.
+ * Sends one authorization request to a platform. A request without an answer is reported as unavailable, because a
+ * missing answer does not show whether the credential is valid.
  */
 export async function askPlatform(
   call: PlatformRequest,

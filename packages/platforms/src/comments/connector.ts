@@ -66,8 +66,8 @@ export interface ReplyRequest extends CommentRef {
 export type CommentActionType = "reply" | "hide" | "unhide";
 
 /**
- * Reads comments on an account's media on one platform, replies to them, and hides them. A connector checks that the
- * account owns the media where the platform would also show comments of others.
+ * Reads comments on an account's media on one platform, replies to them, and hides them. On platforms that show
+ * comments on media of other accounts too, the connector checks that the account owns the media.
  */
 export interface CommentsConnector {
   readonly platform: PlatformId;
@@ -85,8 +85,8 @@ export interface CommentsConnector {
     signal: AbortSignal,
   ): Promise<{ readonly kind: "comment"; readonly comment: PlatformComment } | Missing | Failure>;
   /**
-   * Reads top-level comments on the media by their ids; those that do not exist are left out. Only the connector of a
-   * platform that leaves hidden comments out of its lists has this function.
+   * Reads top-level comments on the media by their ids; comments that do not exist are left out. Only the connector of
+   * a platform that leaves hidden comments out of its lists has this function.
    */
   readComments?(
     account: AccountAccess,

@@ -61,8 +61,8 @@ async function askForToken(
 }
 
 /**
- * Fetches a long-lived token of the person. A Page token that is fetched with it does not expire; with a short-lived
- * token it does.
+ * Fetches a long-lived token of the person. A Page token that is fetched with a long-lived token does not expire; one
+ * that is fetched with a short-lived token does.
  */
 async function fetchUserToken(
   app: GraphApp,

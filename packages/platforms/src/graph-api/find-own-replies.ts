@@ -18,7 +18,7 @@ const MAX_PAGES = 20;
 
 /** How Facebook or Instagram lists the replies to a comment. */
 export interface ReplyList extends Pick<ListCall, "path" | "query"> {
-  /** Returns the reply if it may be the account's own; undefined for replies of others. */
+  /** Returns the reply if it may be the account's own; undefined for a reply of another author. */
   readonly toOwnReply: (entry: unknown) => OwnReply | undefined;
   readonly own: GraphMeanings;
 }

@@ -118,7 +118,7 @@ async function connect(
   return await identify(app, toTokens(instagramAccessToken, expiresInSeconds * 1000), signal);
 }
 
-/** A token that is valid for an hour, with its permissions if Instagram says them. */
+/** A token that is valid for an hour, and its permissions if Instagram states them. */
 interface ShortToken {
   readonly kind: "token";
   readonly token: string;

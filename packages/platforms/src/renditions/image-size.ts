@@ -84,8 +84,8 @@ function shrinkFactor({ width, height }: Size, rules: ImageRules): number {
 }
 
 /**
- * Returns the size of a rendition with whole pixels that a platform takes. It is enlarged only to the platform's
- * minimum width. The aspect ratio of the source has been checked, or `fit` says how it is changed.
+ * Returns the size of a rendition with whole pixels that a platform takes. The image is enlarged only up to the
+ * platform's minimum width. The aspect ratio of the source has been checked, or `fit` says how it is changed.
  */
 export function renditionSize(source: Size, rules: ImageRules, fit: ImageFit): Size {
   const bounds = ratioBounds(rules);

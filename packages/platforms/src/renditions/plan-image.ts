@@ -84,7 +84,7 @@ function describe(
   shape: Pick<Rendition, "width" | "height" | "fit">,
 ): Rendition {
   const isGraphic = contentType === PNG || contentType === GIF;
-  // A PNG keeps its transparent parts; above the byte limit it becomes a JPEG, which is far smaller.
+  // A PNG keeps its transparent parts. A PNG above the byte limit becomes a JPEG, which is far smaller.
   const isPng = isGraphic && types.includes(PNG) && bytes <= maxBytes;
   const enoughBytes = Math.max(ENOUGH_BYTES, MAX_BYTES_PER_PIXEL * shape.width * shape.height);
   return {

@@ -33,7 +33,7 @@ test("an account without stored settings has the safe defaults of its platform",
   });
 });
 
-test("readSettings gives a setting with an unknown value its default and keeps the others", () => {
+test("readSettings replaces the unknown value of a setting with the default and keeps the other settings", () => {
   const stored = { unlistedAs: "everyone", allowDuet: "yes", allowComment: true, future: 1 };
   expect(readSettings("tiktok", stored)).toEqual({
     ...readSettings("tiktok", {}),
@@ -99,7 +99,7 @@ test.each(["constructor", "__proto__", "toString"])(
   },
 );
 
-test("applyPatch replaces the settings of a patch, resets those that are null and keeps the others", () => {
+test("applyPatch replaces the settings that a patch names, resets those that the patch sets to null and keeps the settings that it does not name", () => {
   const stored = { format: "html", silent: true, future: 1 };
   expect(applyPatch(stored, { silent: null, linkPreview: false })).toEqual({
     format: "html",

@@ -29,8 +29,8 @@ const TOO_MANY: HideResult = {
 };
 
 /**
- * Finds the URI of a comment. A hidden comment that its author has deleted since then is found in the list of hidden
- * replies only, so that it can still be taken out of this list.
+ * Finds the URI of a comment. A comment that was hidden, and that its author has deleted since then, is only in the
+ * list of hidden replies. It is found there, so that it can still be taken out of this list.
  */
 function findUri(
   { replies }: Thread,
@@ -84,8 +84,8 @@ async function changeThreadgate(
 }
 
 /**
- * Hides a reply or shows it again: reads the threadgate, changes its list of hidden replies and writes it back, on the
- * condition that it has not changed in between.
+ * Hides a reply or shows it again: reads the threadgate, changes its list of hidden replies, and writes the threadgate
+ * back on the condition that it has not changed in between.
  */
 export async function setHidden(
   baseUrl: string,

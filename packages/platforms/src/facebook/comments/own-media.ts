@@ -15,8 +15,9 @@ function numberOf(id: string): string {
 }
 
 /**
- * Checks that the Page owns a post, a photo or a video; returns undefined when it does. The id of a post contains the id
- * of its Page. The owner of a video or a photo has to be read, because Facebook shows the comments of other Pages too.
+ * Checks that the Page owns a post, a photo or a video; returns undefined when it does. The id of a post contains the
+ * id of its Page. The owner of a video or a photo has to be read, because Facebook shows comments on the media of other
+ * Pages too.
  */
 export async function checkMedia(
   api: GraphApi,

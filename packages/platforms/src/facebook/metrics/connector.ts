@@ -55,7 +55,10 @@ const VIDEO_SOURCE: MetricsSource = {
   }),
 };
 
-/** Returns the id of a post whose metrics can be read. A video has them under the id of its post, `<page>_<video>`. */
+/**
+ * Returns the id of a post whose metrics can be read. The metrics of a video are found under the id of its post,
+ * `<page>_<video>`.
+ */
 function postIdOf({ externalId }: AccountAccess, id: string): string {
   return id.includes("_") ? id : `${externalId}_${id}`;
 }

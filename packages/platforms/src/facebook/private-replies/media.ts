@@ -50,8 +50,8 @@ export async function listMedia(
 }
 
 /**
- * Reads the numbers of comments of the given posts and videos, 50 per call. Those that do not exist and those of other
- * Pages are left out.
+ * Reads the numbers of comments of the given posts and videos, 50 per call. Posts and videos that do not exist or
+ * belong to other Pages are left out.
  */
 export async function readMedia(
   api: GraphApi,

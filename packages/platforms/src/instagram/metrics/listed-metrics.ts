@@ -21,8 +21,8 @@ const MAX_PAGES = 14;
 
 const MISSING: MetricsReading = { kind: "missing" };
 /**
- * The result for a post that is not on the pages of Instagram's list that were read. Its error code concerns only the
- * post; a code that concerns the account would pause the metrics of all its posts.
+ * The result for a post that is not on those pages of Instagram's list of posts that were read. The error code concerns
+ * only the post; a code that concerns the account would pause the metrics of all posts of the account.
  */
 const TOO_OLD: MetricsReading = {
   kind: "refused",

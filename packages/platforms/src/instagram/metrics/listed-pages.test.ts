@@ -39,7 +39,7 @@ const account: AccountAccess = {
 const read = (ids: readonly string[]) =>
   connector.readMetrics(account, ids, AbortSignal.timeout(10_000));
 
-test("Instagram posts that are not among the account's listed newest posts are refused one by one, so that the metrics of the account are not paused for a missing permission", async () => {
+test("Instagram posts that are missing in the list of the account's newest posts are refused one by one, and do not pause the metrics of the account as a missing permission does", async () => {
   const message = expect.stringContaining("not among the newest posts") as string;
   expect(await read(["old"])).toEqual(
     new Map([["old", { kind: "refused", code: "content_rejected", message }]]),

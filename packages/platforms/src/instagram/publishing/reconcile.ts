@@ -56,7 +56,7 @@ async function listMatches(
 
 /**
  * Decides the outcome of a publishing call to Instagram when the container is published. Instagram does not say which
- * post the container became, so a matching post is taken as the published post only if it is the only one.
+ * post the container became, so a matching post is taken as the published post only if no second post matches.
  */
 async function onPublished(context: ReconcileContext): Promise<Verdict> {
   const { call } = context;

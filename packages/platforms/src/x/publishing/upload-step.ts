@@ -144,7 +144,7 @@ async function run(file: FileUpload, upload: Upload | undefined): Promise<StepRe
 
 /**
  * Creates the step that uploads one file of the post to X. Each answer of X is stored before the next call, so that a
- * crash repeats at most one call. An upload that expires too soon starts again.
+ * crash repeats at most one call. A file that X would delete too soon for the post is uploaded again.
  */
 export function createUploadStep(baseUrl: string, index: number): PrepareStep {
   return {
