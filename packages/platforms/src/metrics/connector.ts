@@ -58,7 +58,7 @@ export interface MetricsConnector {
   readonly maxPosts: number;
   /**
    * The part of the platform's limit that scheduled refreshes may use, so that publishing, comments and refreshes that
-   * clients request keep the rest. Source: see the connector.
+   * clients request keep the rest. Each platform's connector names the source of its limit.
    */
   readonly budget: CallBudget;
   /**

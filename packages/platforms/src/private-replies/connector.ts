@@ -44,7 +44,10 @@ export interface PrivateRepliesConnector {
   readonly windowMs: number;
   /** Maximum length of a private reply in UTF-8 bytes. */
   readonly maxBytes: number;
-  /** The part of the platform's limit that polls for new comments may use. Source: see the connector. */
+  /**
+   * The part of the platform's limit that polls for new comments may use. Each platform's connector names the source of
+   * its limit.
+   */
   readonly pollBudget: PollBudget;
   /** Lists the media of the account with their numbers of comments: one call per page. */
   listMedia(

@@ -8,8 +8,8 @@ import { readThreadgate, startedThread, writeThreadgate } from "./threadgate.ts"
 /** Maximum number of hidden replies of a thread (lexicon app.bsky.feed.threadgate, 2026-08-20). */
 const MAX_HIDDEN = 300;
 /**
- * Maximum number of writes of the threadgate for one request. Another program may change the threadgate between each
- * reading and writing; after the last write the request fails as unavailable.
+ * Maximum number of times that one request writes the threadgate. Another program may change the threadgate between
+ * each reading and writing; after the last write the request fails as unavailable.
  */
 const MAX_WRITES = 5;
 

@@ -14,7 +14,7 @@ import { timeOfTid } from "../publishing/tid.ts";
 import { COLLECTION, hostOf, isForeign, lookForRecord } from "../publishing/xrpc.ts";
 import { toResult } from "../xrpc-result.ts";
 
-/** Maximum number of posts of one call of `getPosts` (platforms reference 7.4). */
+/** Maximum number of posts that one call of `getPosts` reads (platforms reference 7.4). */
 const MAX_POSTS = 25;
 
 /**

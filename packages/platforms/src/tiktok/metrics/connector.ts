@@ -6,7 +6,7 @@ import type { AccountAccess } from "#src/publishing/publication.ts";
 import { ask, dataOf } from "../publishing/calls.ts";
 import { toStepFailure } from "../publishing/failures.ts";
 
-/** Maximum number of posts of one call of `video/query` (platforms reference 4.4). */
+/** Maximum number of posts that one call of `video/query` reads (platforms reference 4.4). */
 const MAX_POSTS = 20;
 
 /**

@@ -42,7 +42,7 @@ export function isUsable(upload: Upload, now: Date): boolean {
   return upload.misses < MAX_MISSES && now.getTime() < upload.expiresAt;
 }
 
-/** Returns the range of bytes of a chunk of the TikTok video. */
+/** Returns the range of bytes that a chunk of the TikTok video contains. */
 export function chunkOf(
   { chunkBytes, chunkCount }: Upload,
   media: PublicationMedia,

@@ -7,7 +7,7 @@ import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toRepeatableFailure } from "../publishing/failures.ts";
 
-/** Maximum number of posts of one call of `GET /2/tweets` (platforms reference 2.4). */
+/** Maximum number of posts that one call of `GET /2/tweets` reads (platforms reference 2.4). */
 const MAX_POSTS = 100;
 
 /**

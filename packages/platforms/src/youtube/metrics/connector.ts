@@ -7,7 +7,7 @@ import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toStepFailure } from "../publishing/failures.ts";
 
-/** Maximum number of videos of one call of `videos.list` (platforms reference 5.4). */
+/** Maximum number of videos that one call of `videos.list` reads (platforms reference 5.4). */
 const MAX_POSTS = 50;
 
 /**
