@@ -5,7 +5,6 @@ import { sampleMp4, samplePng } from "@postrider/local/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer } from "./support/api.ts";
-import { HANGING_SETTINGS, testHangingPlatform } from "./support/faults/hanging-platform.ts";
 import { AUTOMATION_SETTINGS, testKilledAutomations } from "./support/faults/killed-automations.ts";
 import { openCutUpload, presign, type File, type Grant, type ReadyMedia } from "./support/media.ts";
 import { refusalOf } from "./support/posts.ts";
@@ -32,14 +31,11 @@ beforeAll(async () => {
     OUTBOUND_ALLOW: `127.0.0.1:${port}`,
     MEDIA_ORPHAN_SECONDS: "3",
     ...AUTOMATION_SETTINGS,
-    ...HANGING_SETTINGS,
   };
   system = await startSystem("postgres", { replicas: 2, env });
 });
 afterAll(async () => {
   fileServer.close();
-  // Stopping the simulator ends the calls to the platform that hangs, so that the stop of the system does not wait for them.
-  process.kill(system.local().simulator.pid, "SIGKILL");
   await system[Symbol.asyncDispose]();
 });
 
@@ -214,4 +210,3 @@ test("uploaded media files stay complete and deleted media files stay deleted wh
 });
 
 testKilledAutomations(() => system);
-testHangingPlatform(() => system);
