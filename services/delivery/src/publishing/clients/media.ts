@@ -84,7 +84,7 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   };
 }
 
-/** Name of a file in `GET /objects/{path}?rendition=`. */
+/** Address of a file at the media service: the two variable parts of `GET /objects/{path}?rendition=`. */
 interface FileAddress {
   readonly path: string;
   readonly rendition: string;

@@ -35,7 +35,7 @@ export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
 export interface NextWake {
   /** Milliseconds until the next task is ready; 0 or less if a task is ready now, null if there is no task. */
   readonly waitMs: number | null;
-  /** Time from which the claim that follows and the next search read the index of ready tasks; see `SearchFloor`. */
+  /** Search floor of the index of ready tasks, for the next claim and the next search; see `SearchFloor`. */
   readonly floor: Date;
 }
 

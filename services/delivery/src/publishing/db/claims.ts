@@ -11,7 +11,7 @@ import { isDoubtful } from "./deployment.ts";
 import { taskColumns } from "./tasks.ts";
 
 export interface ClaimOptions extends QueueLimits {
-  /** Number of crashes in a row of its process after which a task is a suspect, which may be the cause of the crashes. */
+  /** A task is a suspect, which may cause crashes, after its process crashed this many times in a row. */
   readonly suspectAfter: number;
   /** Maximum number of suspects (tasks whose processes crashed several times in a row) that one claim takes. */
   readonly maxSuspects: number;

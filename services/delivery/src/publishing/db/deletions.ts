@@ -113,8 +113,8 @@ export async function insertDeletions(
 }
 
 /**
- * Returns the deletion tasks with the given references. A reference with the id of another workspace finds no deletion
- * task.
+ * Returns the deletion tasks with the given keys. A key with the id of a workspace that does not own the task finds
+ * nothing.
  */
 export async function listDeletions(
   sql: ISql,

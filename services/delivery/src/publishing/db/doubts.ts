@@ -5,8 +5,8 @@ const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
 /**
- * How long after a restore from a backup each check for tasks with an uncertain outcome reads all due tasks. Afterwards, only
- * one check now and then (`isThorough`) does so.
+ * For this many minutes after a restore from a backup, each search for tasks whose outcome the restore made uncertain
+ * reads all due tasks. Afterwards, only the rarer thorough searches (`isThorough`) do so.
  */
 const RECENT_RESTORE_MINUTES = 30;
 

@@ -9,7 +9,7 @@ export interface NextTask {
    * may be ready now, null if there is no task.
    */
   readonly waitMs: number | null;
-  /** Times from which the claim that follows and the next search read their indexes. */
+  /** Search floors of the indexes, for the next claim and the next search. */
   readonly floors: TaskFloors;
 }
 

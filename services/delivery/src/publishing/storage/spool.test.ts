@@ -118,7 +118,7 @@ test("a failed media download leaves no file in the disk spool and frees the spa
   await (await fetched)[Symbol.asyncDispose]();
 });
 
-test("a media file that is larger than the whole disk spool is downloaded when the spool holds no other file", async () => {
+test("a media file that is larger than the whole disk spool is downloaded once the spool holds no other file", async () => {
   const spool = new Spool({ folder, maxBytes: 1000 });
   const media = medium("a");
   await using spooled = await spool.fetch([media], [whole(media)], signal);
