@@ -23,9 +23,9 @@ export interface QueueLimits extends ClaimLimits {
  */
 const MAX_DUE_ACCOUNTS = 10_000;
 /**
- * How long claims skip an account whose due tasks cannot be claimed, when it is not known when they can be, in milliseconds.
- * For example, the only due task is a suspect (a task whose processes crashed repeatedly), and this process already works on
- * another suspect.
+ * If the due tasks of an account cannot be claimed now, and it is not known when they can be, claims skip the account
+ * for this many milliseconds. For example, the only due task is a suspect (a task whose processes crashed repeatedly),
+ * and this process already works on another suspect.
  */
 const RECHECK_MS = 200;
 
@@ -39,8 +39,8 @@ function isInWork(sql: ISql) {
 }
 
 /**
- * Selects the platforms on which this process may publish: neither an operator's pause nor a hold after unanswered
- * publishing calls stops them.
+ * Selects the platforms on which this process may publish, because neither an operator's pause nor a hold stops
+ * publishing on them.
  */
 export function openPlatforms(sql: ISql, platforms: readonly string[]) {
   return sql`

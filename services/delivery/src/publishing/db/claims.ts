@@ -38,8 +38,8 @@ function crashes(sql: ISql) {
 }
 
 /**
- * Selects those of the accounts that have no task in work, and whether their tasks may be published. If they may not, the
- * platforms are still searched for the posts of their publishing calls with unknown outcomes.
+ * Selects those of the given accounts that have no task in work, each with whether its tasks may be published. If they
+ * may not, the platform is still searched for the posts of the account's publishing calls with unknown outcomes.
  */
 function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: ClaimOptions) {
   return sql`
@@ -152,8 +152,9 @@ async function claimFirstTasks(
 }
 
 /**
- * Claims ready publish tasks: at most one per account, from the workspaces in turn. The claim only makes it rare that two
- * workers work for one account. The unique indexes of `publish_tasks` make it impossible to publish a target twice.
+ * Claims ready publish tasks: at most one per account, and the workspaces take turns. The claim makes it rare, but not
+ * impossible, that two workers work for one account. The unique indexes of `publish_tasks` make it impossible to
+ * publish a target twice.
  */
 export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Promise<Claimed> {
   const accountIds = await lockDueAccounts(tx, options);

@@ -13,8 +13,8 @@ import { deletionColumns, toHeldRow } from "./deletions.ts";
 
 export interface DeletionLimits extends ClaimLimits {
   /**
-   * Time from which the claim reads the ready tasks, as the search for the next deletion task found it; null = it reads all
-   * ready tasks.
+   * Search floor from the search for the next deletion task: the claim reads no earlier entries of the index of ready
+   * tasks. If null, the claim reads all ready tasks.
    */
   readonly since: Date | null;
 }

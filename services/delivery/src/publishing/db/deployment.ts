@@ -43,7 +43,7 @@ export function isDoubtful(sql: ISql) {
 }
 
 /**
- * SQL condition: the restore before the latest one made it uncertain, too, whether the target of publish task `t` was
+ * SQL condition: the restore before the latest one made it uncertain whether the target of publish task `t` was
  * published.
  */
 export function isDoubtfulSinceEarlier(sql: ISql) {

@@ -53,8 +53,8 @@ export async function claimQuestions(
     readonly limit: number;
     readonly leaseMs: number;
     /**
-     * Time from which the claim reads the published targets whose post id is missing, as the search for the next request
-     * returned it.
+     * Search floor from the search for the next request: the claim reads no published targets whose request was due
+     * earlier.
      */
     readonly since: Date;
   },

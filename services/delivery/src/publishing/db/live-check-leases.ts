@@ -68,7 +68,7 @@ export async function claimInterruptedChecks(
     returning id, fence, workspace_id, account_id, platform, text, media_id, steps, called_at, external_id, permalink`;
 }
 
-/** Deletes up to `limit` live checks that ended more than `days` days ago, and returns their number. */
+/** Deletes the records of up to `limit` live checks that ended more than `days` days ago, and returns their number. */
 export async function deleteOldLiveChecks(
   sql: ISql,
   { limit, days }: { readonly limit: number; readonly days: number },

@@ -50,8 +50,8 @@ export async function insertLiveCheck(
 }
 
 /**
- * Records that the publishing call of a live check begins and returns when; undefined if it began before, if another process has
- * taken the check, or if publishing was paused meanwhile.
+ * Records that the publishing call of a live check begins, and returns the time. Returns undefined if the call began
+ * earlier, if another process has taken the check, or if publishing was paused meanwhile.
  */
 export async function beginLiveCall(
   sql: ISql,
@@ -73,7 +73,7 @@ export async function beginLiveCall(
   return row?.calledAt;
 }
 
-/** Adds a step to a live check, unless another process has taken the check. */
+/** Adds a step to the journal of a live check, unless another process has taken the check. */
 export async function addLiveCheckStep(
   sql: ISql,
   { id, fence }: HeldCheck,

@@ -85,7 +85,7 @@ function isOfOpenCall(
 
 /**
  * Returns what an event about a publish task, in its state before the event, says about the platform. A lost call says
- * nothing, because the next probe is due about when the call is found to be lost.
+ * nothing: when it is found to be lost, the next probe is due anyway.
  */
 function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platform">) | undefined {
   if (event.kind !== "called" && event.kind !== "mark_lost") return undefined;
@@ -123,8 +123,8 @@ function afterProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): Platf
 }
 
 /**
- * Returns the brake after a probe that did not show whether the platform answers. The next probe is due after the ordinary
- * wait, or at the time that was planned before, if that is earlier.
+ * Returns the brake after a probe that did not show whether the platform answers. The next probe is due after the wait
+ * that belongs to the number of failed probes, or at the time that was planned before, if that is earlier.
  */
 function afterVoidProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): PlatformBrake {
   const probeAt = nextProbeAt(brake, now, policy);

@@ -80,8 +80,9 @@ export type TrustRefusal =
   | "too_old";
 
 /**
- * Maximum age of a restore that can be declared lossless, in milliseconds. A switchover is not always recorded as a restore; an
- * operator who declares it lossless must not release the tasks that an old restore made uncertain.
+ * Maximum age of a restore that can be declared lossless, in milliseconds. A switchover of Postgres is not always
+ * recorded as a restore. When an operator then wants to declare the switchover lossless, an old restore must not be
+ * declared lossless instead: the tasks that it made uncertain would be sent without a search.
  */
 const TRUST_MS = 24 * 60 * 60_000;
 

@@ -44,7 +44,7 @@ export function startAskForDetails(options: AskForDetailsOptions): Loop {
       floor.reset();
       options.logger.warn(
         { err: error },
-        "the platforms could not be asked for the post ids of published targets; they are asked again",
+        "the platforms could not be asked for the post ids of published targets; the platforms are asked again",
       );
     },
   });
@@ -119,8 +119,8 @@ async function recordDetails(
 }
 
 /**
- * Returns the published target with the post id that the platform returned, unless it has an id already, or with the caveat
- * (what differs from the request), unless it has one; undefined when nothing changes.
+ * Returns the published target with what the platform has returned now: the post id, or the caveat (how the post
+ * differs from the request). Returns undefined if nothing is added.
  */
 function addDetails(task: Task, details: Details): Task | undefined {
   if (task.status !== "published") return undefined;

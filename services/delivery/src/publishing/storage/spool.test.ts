@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A media file that can be read from the media service only `reads` times. */
+/** A media file of which the media service answers only the first `reads` reads. */
 function medium(id: string, reads = 1): PublicationMedia {
   let left = reads;
   return {
