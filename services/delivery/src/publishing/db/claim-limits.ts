@@ -47,8 +47,8 @@ export function isAboveFloor(sql: ISql, since: Date | null) {
 /**
  * Finds the next task of a table that is ready at `since` or later.
  *
- * @param rows The table of tasks, with the condition of its unfinished tasks.
- * @param since Time from which the index is read, as the previous search returned it; null for a complete search.
+ * @param rows SQL text: the table of tasks, and the condition that a task is unfinished.
+ * @param since The search floor that the previous search returned; null for a complete search.
  */
 export async function findNextWake(
   sql: ISql,

@@ -121,7 +121,7 @@ export async function releaseDeletions(
 /**
  * Finds the next ready deletion task.
  *
- * @param since Time from which the index is read, as the previous search returned it; null for a complete search.
+ * @param since The search floor that the previous search returned; null for a complete search.
  */
 export async function findNextDeletion(sql: ISql, since: Date | null): Promise<NextWake> {
   return await findNextWake(sql, sql`deletion_tasks where status in ('queued', 'working')`, since);

@@ -110,7 +110,7 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
 /**
  * Finds out when the next request to a platform for a post id is due.
  *
- * @param since Time from which the index is read, as the previous search returned it; null for a complete search.
+ * @param since The search floor that the previous search returned; null for a complete search.
  */
 export async function findNextQuestion(sql: ISql, since: Date | null): Promise<NextWake> {
   return await findNextWake(sql, sql`detail_questions where true`, since);

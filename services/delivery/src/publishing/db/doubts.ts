@@ -11,9 +11,9 @@ const MESSAGE = "the data was restored from a backup; the target may have been p
 const RECENT_RESTORE_MINUTES = 30;
 
 /**
- * SQL condition: only publishing calls that the restored data does not contain may have published the target of publish task
- * `t`, so they began after the backup. A task with handles (ids from the platform) is excluded, because a platform may date its
- * post back to the time of its preparation.
+ * SQL condition: if the target of publish task `t` was published, then only by a publishing call that the restored data
+ * does not contain, and that therefore began after the backup. A task with handles (ids from the platform) is excluded,
+ * because a platform may date its post back to the time of its preparation.
  */
 function isWithoutStoredCall(sql: ISql) {
   return sql`

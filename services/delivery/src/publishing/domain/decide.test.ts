@@ -204,7 +204,7 @@ test("when a task is tried while its platform is held, its attempt ends with the
   expect(after(known, held)).toMatchObject({ isReported: false, attempt: undefined });
 });
 
-test("a task with an earlier unknown outcome keeps the error outcome_unknown while publishing to its platform is held back", () => {
+test("a task with an earlier unknown outcome keeps the error outcome_unknown while its platform is held", () => {
   const resending: Task = { ...UNKNOWN, status: "working", isAttemptOpen: true };
   expect(after(resending, { kind: "platform_held", fence: 3 })).toMatchObject({
     status: "queued",
@@ -214,7 +214,7 @@ test("a task with an earlier unknown outcome keeps the error outcome_unknown whi
   });
 });
 
-test("a publishing call with an unknown outcome counts as a failure of its account, but a call whose worker died does not", () => {
+test("a publishing call with an unknown outcome counts as a failure of its account, but a publishing call whose worker died does not", () => {
   const failed = decide(snapshot(CALLING), called(unknown), POLICY);
   expect(failed.account).toEqual({ kind: "failed" });
   const lost: Task = { ...CALLING, callUntil: at(-1) };
@@ -298,7 +298,7 @@ test("a target fails at once when its next retry would come after publish_before
   });
 });
 
-test("a platform's refusal of a post as a duplicate fails the target, unless an earlier call may have published it", () => {
+test("a platform's refusal of a post as a duplicate fails the target, unless an earlier publishing call may have published the target", () => {
   expect(after(CALLING, called(duplicate))).toMatchObject({ status: "failed" });
   expect(after({ ...CALLING, unknownCount: 1 }, called(duplicate))).toMatchObject({
     status: "unknown",
@@ -538,7 +538,7 @@ test("a target that is uncertain after a restore from a backup stays uncertain u
   });
 });
 
-test("after publish_before, a target that is proved absent fails as missed, and a target whose publishing call would have to be repeated fails with outcome_unknown", () => {
+test("after publish_before, a target whose absence from the platform is proved fails with the error missed, and a target whose publishing call would have to be repeated fails with outcome_unknown", () => {
   const task = { ...RECONCILING, publishBefore: NOW };
   expect(after(task, looked({ kind: "absent" }))).toMatchObject({ errorCode: "missed" });
   expect(after(task, looked({ kind: "repeat" }))).toMatchObject({ errorCode: "outcome_unknown" });

@@ -11,7 +11,7 @@ const ofOther: CallSignal = { ...unanswered, accountId: "b" };
 const answered: CallSignal = { ...unanswered, isAnswered: true };
 const HELD = nextBrake(OPEN, [unanswered, ofOther, unanswered], NOW, POLICY);
 
-test("publishing to a platform is held back after the configured number of calls in a row with an unknown outcome", () => {
+test("publishing to a platform is held after the configured number of publishing calls in a row with an unknown outcome", () => {
   expect(nextBrake(OPEN, [unanswered, ofOther], NOW, POLICY)).toMatchObject({
     unknownsInRow: 2,
     heldSince: null,
@@ -20,7 +20,7 @@ test("publishing to a platform is held back after the configured number of calls
   expect(HELD).toMatchObject({ unknownsInRow: 3, heldSince: NOW, probeAt: at(5_000) });
 });
 
-test("publishing to a platform is not held back when all calls with an unknown outcome are of one account", () => {
+test("publishing to a platform is not held when all publishing calls with an unknown outcome are of one account", () => {
   const many = Array.from({ length: 10 }, () => unanswered);
   const brake = nextBrake(OPEN, many, NOW, POLICY);
 
@@ -28,7 +28,7 @@ test("publishing to a platform is not held back when all calls with an unknown o
   expect(nextBrake(brake, [ofOther], NOW, POLICY)).toMatchObject({ heldSince: NOW });
 });
 
-test("an answer of the platform restarts the count of calls in a row with an unknown outcome", () => {
+test("an answer of the platform restarts the count of publishing calls in a row with an unknown outcome", () => {
   const brake = nextBrake(OPEN, [unanswered, ofOther, answered, unanswered], NOW, POLICY);
 
   expect(brake).toMatchObject({ unknownsInRow: 1, heldSince: null });
@@ -64,7 +64,7 @@ test("when the setting holdAfterUnknowns (calls in a row with an unknown outcome
   expect(nextBrake(HELD, [unanswered], NOW, { ...POLICY, holdAfterUnknowns: 0 })).toEqual(OPEN);
 });
 
-test("publishing to a platform is no longer held back after any answer of the platform", () => {
+test("the hold of a platform ends after any answer of the platform", () => {
   expect(nextBrake(HELD, [answered], at(1_000), POLICY)).toEqual(OPEN);
 });
 

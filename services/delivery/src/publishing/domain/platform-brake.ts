@@ -10,8 +10,8 @@ export interface BrakePolicy {
    */
   readonly holdAfterUnknowns: number;
   /**
-   * Waits in milliseconds before the first, second … probe of a platform, a publishing call that tests whether the
-   * platform answers again; the last value repeats.
+   * Waits in milliseconds before the first, second and further probes of a platform; the last value is the wait before
+   * each later probe. A probe is a publishing call that tests whether the platform answers again.
    */
   readonly probeMs: readonly number[];
 }

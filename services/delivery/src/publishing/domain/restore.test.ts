@@ -75,8 +75,8 @@ test("a process reports that a restore lost commits when another process recorde
 });
 
 test.each([
-  ["the process had read nothing later", { ...MOVED }, 0],
-  ["an operator recorded a restore, and the data has not moved", {}, 1],
+  ["the process had read no newer data than the restored data", { ...MOVED }, 0],
+  ["an operator recorded a restore, and the data is still in the same Postgres cluster", {}, 1],
   ["the restore is already known to have lost commits", { ...MOVED, lossyAt: RESTORED_AT }, 1],
   ["an older release recorded the restore", { ...MOVED, undoFor: null }, 1],
 ])("a process does not report that a restore lost commits when %s", (_case, changes, laterMs) => {

@@ -13,8 +13,8 @@ const MAX_IN_WORK = 300;
 const MAX_OF_WORKSPACE = 200;
 
 /**
- * The lease of a publish task in work. `lost` is aborted when another worker has claimed the task. Disposing of the lease
- * ends the work: the lease is no longer renewed, and the task no longer counts.
+ * The lease of a publish task in work. `lost` is aborted when another worker has claimed the task. Disposing of the
+ * lease ends the work: the lease is no longer renewed, and the task no longer counts as in work.
  */
 export interface Lease extends Disposable {
   readonly lost: AbortSignal;
