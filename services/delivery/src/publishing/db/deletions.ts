@@ -62,9 +62,10 @@ function toRequestRow(request: DeletionRequest) {
 }
 
 /**
- * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed, unless it names a post that this
- * service has not published and the new request names the right one. A deletion waits until no publishing call of its target
- * with an unknown outcome can still arrive at the platform, because such a call could publish the post after its deletion.
+ * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed, unless it names a post
+ * that this service has not published and the new request names the post that this service has published. A deletion
+ * waits until no publishing call of its target with an unknown outcome can still arrive at the platform, because such a
+ * call could publish the post after its deletion.
  */
 export async function insertDeletions(
   sql: ISql,

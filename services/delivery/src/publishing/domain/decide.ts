@@ -17,8 +17,8 @@ import type { PublishingPolicy } from "./retry-policy.ts";
 import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
 /**
- * How long a task waits after the database did not answer whether it recorded the beginning of the task's publishing
- * call, in milliseconds.
+ * How long a task waits for its next try after the database did not answer whether it recorded the beginning of the
+ * task's publishing call, in milliseconds.
  */
 const MARK_LOST_MS = 1_000;
 const WORKER_LOST = "the worker stopped during the publishing call";

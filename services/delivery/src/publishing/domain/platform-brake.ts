@@ -17,10 +17,10 @@ export interface BrakePolicy {
 }
 
 /**
- * The brake of a platform: the state that decides whether its publishing calls are held. Calls are held after several calls in
- * a row with an unknown outcome. Then only probes are sent, one publishing call at a time, until the platform answers one of
- * them. The calls of a single account never cause a hold, because the fault may be its own server, as on Bluesky; such an
- * account is paused by itself.
+ * The brake of a platform: the state that decides whether its publishing calls are held. Calls are held after several
+ * calls in a row with an unknown outcome. Then only probes are sent, one publishing call at a time, until the platform
+ * answers one of them. The calls of a single account never cause a hold, because the cause may be the server of that
+ * account, as on Bluesky; instead, only that account is paused.
  */
 export interface PlatformBrake {
   readonly platform: string;

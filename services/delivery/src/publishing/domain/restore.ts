@@ -68,7 +68,8 @@ export function findUnseenLoss(
 /** Why an operator cannot declare the latest restore lossless. */
 export type TrustRefusal =
   /**
-   * The data is in another Postgres timeline or table than it records: it was restored, and that will be recorded soon.
+   * The data is in another Postgres timeline or table than the data itself records: the data was restored, and a
+   * process will soon record the restore.
    */
   | "unnoticed"
   | "not_restored"

@@ -90,8 +90,8 @@ export interface Task extends HeldKey {
 }
 
 /**
- * Handles (upload ids and similar values from the platform) as they are stored: each value is encrypted separately.
- * Values that older releases stored are plain text.
+ * Handles (upload ids and similar values from the platform) as they are stored: each value is sealed separately. Values
+ * that older releases stored are plain text.
  */
 export type StoredHandles = Readonly<Record<string, string | { readonly sealed: string }>>;
 
@@ -119,7 +119,7 @@ export interface ClaimedTask extends Task {
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** A claimed publish task whose handles (upload ids and similar values from the platform) are decrypted. */
+/** A claimed publish task whose handles (upload ids and similar values from the platform) are unsealed. */
 export interface OpenTask extends ClaimedTask {
   readonly handles: Handles;
 }

@@ -30,9 +30,9 @@ const CALL_MS = 10_000;
 const LEASE_MS = 60_000;
 
 /**
- * Does what remains for published targets: asks platforms for post ids that they had not returned when a target was published,
- * and reports the ids to the posts service; adds videos to playlists. After a day without success the job gives up, and the
- * target stays published as it is.
+ * Completes published targets: asks platforms for the post ids that they had not returned when a target was published,
+ * and reports the ids to the posts service; adds videos to playlists. After a day without success, the job stops
+ * trying, and the target stays published as it is.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
@@ -97,7 +97,7 @@ async function ask(
   } catch (error) {
     logger.warn(
       { err: error, targetId },
-      "the platform could not be asked for the post id of a published target; it is asked again later",
+      "the platform could not be asked for the post id of a published target; the platform is asked again later",
     );
     return { kind: "not_yet" };
   }
