@@ -77,10 +77,7 @@ class Deletions {
     };
   }
 
-  /**
-   * Claims deletion tasks once. The result is the wait in milliseconds until the loop must claim again, or true if it
-   * must claim again at once.
-   */
+  /** Claims deletion tasks once. Returns the milliseconds until the next claim is due, or true if it is due at once. */
   async pass(): Promise<boolean | number> {
     const { sql, owner, settings, guard } = this.#options;
     const limit = MAX_IN_WORK - this.#inWork;

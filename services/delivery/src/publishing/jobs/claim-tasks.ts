@@ -53,10 +53,7 @@ const THOROUGH_LOOK_MS = 30_000;
 const MIN_CLAIM_INTERVAL_MS = 20;
 /** Maximum number of publish tasks per claim. */
 const MAX_BATCH = 50;
-/**
- * Maximum number of lost publishing calls, and of tasks on unsupported platforms, that are recorded in one pass of the
- * loop.
- */
+/** Maximum number of lost publishing calls, and of tasks on unsupported platforms, that one pass of the loop records. */
 const MAX_LOSSES = 100;
 const UNSUPPORTED = {
   kind: "given_up",
@@ -124,10 +121,7 @@ class Claims {
     };
   }
 
-  /**
-   * Claims publish tasks once. The result is the wait in milliseconds until the loop should claim again, or true if it
-   * should claim again at once.
-   */
+  /** Claims publish tasks once. Returns the milliseconds until the next claim is due, or true if it is due at once. */
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
     if (this.#context.inWork.count > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
@@ -197,9 +191,8 @@ class Claims {
   }
 
   /**
-   * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so the loop looks for
-   * them at most once per `POLL_MS`. If the settings never hold platforms, it ends the holds that a process with other
-   * settings began.
+   * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so it runs at most once
+   * per `POLL_MS`. If the settings never hold platforms, it ends the holds that a process with other settings began.
    */
   async #lookForLosses(floors: TaskFloors): Promise<void> {
     this.#lookedAt = performance.now();
