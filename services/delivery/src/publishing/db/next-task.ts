@@ -64,7 +64,7 @@ export async function findNextTask(
   platforms: readonly string[],
   floors: TaskFloors | null,
 ): Promise<NextTask> {
-  // While nothing may be published on a platform, the search floor of its queues does not move.
+  // While nothing may be published on a platform, the search floor for tasks to publish on it does not move.
   const [next] = await sql<[NextTask]>`
     with ${firstOfPlatforms(sql, platforms, floors)},
     in_work as materialized (
