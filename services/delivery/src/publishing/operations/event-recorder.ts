@@ -117,7 +117,7 @@ export class EventRecorder {
         targetId: first?.event.targetId,
         event: first?.event.kind,
       },
-      "the database or Postrider's own code refused to record the outcomes of targets; each is recorded alone, without the platform's text if it is refused again",
+      "the database or Postrider's own code refused to record the results of work on targets; each is recorded alone, without the platform's text if it is refused again",
     );
   }
 
