@@ -121,8 +121,9 @@ function isBehind(sql: ISql) {
 }
 
 /**
- * Selects the first ready actions of each account in `slots`, at most as many as it may have in work besides those in work. For
- * a paused account, it selects only actions whose call has an unknown outcome, because they need a search and not a call.
+ * Selects the ready actions of each account in `slots` that waited longest: at most as many as the account may have in
+ * work, less those that are in work already. For a paused account, it selects only actions whose call has an unknown
+ * outcome, because they need a search and not a call.
  */
 function firstReady(sql: ISql) {
   return sql`

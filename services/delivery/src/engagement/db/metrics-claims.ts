@@ -42,11 +42,14 @@ export interface ClaimedAccount {
 type ClaimRow = ClaimedTarget & {
   readonly claimedAccountId: string;
   readonly claimedWorkspaceId: string;
-  /** The target whose metrics are due; null for an account that has none. */
+  /** The target whose metrics are due; null if the account has no such target. */
   readonly targetId: string | null;
 };
 
-/** Creates the rows of the platforms that limit all accounts of our app together. */
+/**
+ * Creates the rows of `metrics_apps`, one per platform. They store the rate limits and the call budgets that all
+ * accounts of our app share.
+ */
 export async function insertApps(sql: ISql, platforms: readonly string[]): Promise<void> {
   if (platforms.length === 0) return;
   await sql`

@@ -54,7 +54,10 @@ export function onUnknown(
   };
 }
 
-/** Decides what follows when a limit of the platform refused a call. The wait does not count as a retry. */
+/**
+ * Decides what follows when a limit of the platform refused a call. The attempt does not count as a retry of the
+ * action.
+ */
 function onLimit(snapshot: ActionSnapshot, failure: Retryable): ActionDecision {
   const { action, now } = snapshot;
   const holdUntil = after(now, failure.retryAfterMs ?? DEFAULT_LIMIT_MS);

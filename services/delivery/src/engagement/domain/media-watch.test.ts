@@ -57,7 +57,7 @@ test("the comments on new media are read at once, and those on media that were p
   expect([isReadDue(young, seen(3), NOW), isReadDue(old, seen(3), NOW)]).toEqual([true, true]);
 });
 
-test("a read of comments goes back to half a minute before the newest known comment, or to the rule's activation", () => {
+test("a read of comments goes back to half a minute before the newest known comment, but not beyond the rule's activation", () => {
   expect(readFloor(watched(), minutesAgo(60))).toEqual(minutesAgo(10.5));
   expect(readFloor(watched(), minutesAgo(2))).toEqual(minutesAgo(2));
   expect(readFloor(watched({ readUntil: null }), minutesAgo(60))).toEqual(minutesAgo(60));

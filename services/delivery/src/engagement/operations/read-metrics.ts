@@ -29,7 +29,10 @@ export interface ReadDeps {
 export interface MetricsAnswer {
   /** The outcome of the metrics request for each target, by target id. */
   readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
-  /** Number of calls to the platform: none without a usable access token, more if it was renewed or posts were read singly. */
+  /**
+   * Number of calls to the platform: none without a usable access token; more than one if the token was renewed or the
+   * posts were read one by one.
+   */
   readonly calls: number;
   /** Units of the platform's call budget that the calls used. */
   readonly units: number;

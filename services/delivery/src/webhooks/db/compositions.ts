@@ -43,7 +43,8 @@ export interface Composition extends WebhookEvent {
 /**
  * Claims webhook events whose payload has to be written, oldest first. Until the lease ends, no other process claims
  * them.
- * @param except Kinds of sources whose owning service is unavailable; their events wait.
+ *
+ * @param except What events are about (`post`, `account`, …) whose owning service is unavailable; these events wait.
  */
 export async function claimCompositions(
   sql: ISql,
@@ -93,8 +94,8 @@ export async function deleteCompositions(
 }
 
 /**
- * Ends the lease of webhook events whose object (post, account, …) could not be read, because the service that owns it is
- * unavailable.
+ * Ends the lease of webhook events whose post, account or other subject could not be read, because the service that
+ * owns it is unavailable.
  */
 export async function releaseCompositions(sql: ISql, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;

@@ -49,7 +49,7 @@ export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** Maximum number of attempts that a webhook delivery shows, the newest ones: a user can retry a delivery without a limit. */
 const MAX_ATTEMPTS = 50;
 
-/** Returns SQL that reads the newest attempts of a delivery in `relation`; the ids of all these deliveries are `ids`. */
+/** Returns SQL that reads the newest attempts of each delivery in `relation`; `ids` are the ids of these deliveries. */
 function newestAttempts(sql: ISql, relation: "found" | "fitting", ids: string[]) {
   return sql`
     select number, started_at, duration_ms, status_code, error, request_headers, response_headers, response_body

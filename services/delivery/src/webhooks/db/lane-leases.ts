@@ -178,9 +178,9 @@ export async function releaseLanes(
   owner: string,
   lanes: readonly ReleasedLane[],
 ): Promise<void> {
-  // A transaction that adds a delivery or resumes a webhook subscription locks the subscription's row in `webhook_lanes` too.
-  // If it was first, the second statement here sees its change. If it comes after this transaction, it sets an earlier time
-  // itself.
+  // A transaction that adds a delivery or resumes a webhook subscription locks the subscription's row in
+  // `webhook_lanes` too. If that transaction was first, the second statement here sees its change. If it comes later,
+  // it sets an earlier time itself.
   const locked = await tx<{ subscriptionId: string }[]>`
     select subscription_id
     from webhook_lanes

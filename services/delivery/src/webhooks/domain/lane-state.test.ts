@@ -99,7 +99,7 @@ test("the waits between probes of a silent webhook receiver grow from 5 s to 5 m
   expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
 });
 
-test("attempts that started before the first probe of a silent webhook receiver do not lengthen the wait before this probe", () => {
+test("attempts that started before the first probe of a silent webhook receiver do not make the wait before this probe longer", () => {
   const open = afterSilences(10, 1_000);
   const late = end(open, unanswered, { now: 9_000, startedAt: 500 });
   expect(late.lane).toEqual(open);

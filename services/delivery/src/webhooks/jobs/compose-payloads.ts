@@ -9,8 +9,8 @@ import { composePage, PAGE_EVENTS } from "#src/webhooks/operations/compose.ts";
  */
 const POLL_MS = 1_000;
 /**
- * Shortest and longest pause in milliseconds before a service that did not answer is asked again for the objects (posts,
- * accounts, …) that webhook events show.
+ * Shortest and longest pause in milliseconds before a service that did not answer is asked again for the posts,
+ * accounts and so on that webhook events show.
  */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
@@ -21,7 +21,7 @@ export interface Composer extends AsyncDisposable {
 }
 
 /**
- * Remembers for how long webhook events about objects of an unavailable service wait. Each failure in a row doubles the
+ * Remembers how long webhook events wait whose payload needs an unavailable service. Each failure in a row doubles the
  * pause.
  */
 class OwnerPauses {

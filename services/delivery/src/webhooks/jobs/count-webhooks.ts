@@ -55,7 +55,10 @@ interface CountOptions {
   readonly historyDays: number;
 }
 
-/** Counts once what waits in the webhooks of all processes, and sets the metrics. */
+/**
+ * Counts once the waiting webhook deliveries, unwritten payloads and partitions of the whole installation, and sets the
+ * gauges.
+ */
 export async function measureWebhooks({
   sql,
   historyDays,
@@ -73,7 +76,10 @@ export async function measureWebhooks({
   overduePartitions.set(partitions.overdue);
 }
 
-/** Counts what waits in the webhooks of all processes, for the metrics, until it is disposed of. */
+/**
+ * Counts the waiting webhook deliveries, unwritten payloads and partitions of the whole installation, until it is
+ * disposed of.
+ */
 export function startCountWebhooks(options: CountOptions): Loop {
   return startLoop({
     idleMs: EVERY_MS,

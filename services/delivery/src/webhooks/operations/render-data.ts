@@ -20,10 +20,11 @@ interface RenderOptions {
 type SourceOf<K extends EventSource["kind"]> = Extract<EventSource, { readonly kind: K }>;
 
 /**
- * Returns the `data` of a webhook event: the object in the form of the REST API. The object may be newer than the
- * event; the status and everything else that the event itself says replaces the object's own, so that `data` always
- * contains what happened.
- * @param object Undefined if the object no longer exists; then `data` contains the ids and what the event says.
+ * Returns the `data` of a webhook event: the post, account or the like that it is about, in the form of the REST API.
+ * The post may be newer than the event; the status and everything else that the event itself says replaces the post's
+ * own, so that `data` always contains what happened.
+ *
+ * @param object Undefined if the post no longer exists; then `data` contains the ids and what the event says.
  */
 export function renderData(
   event: WebhookEvent,
