@@ -71,7 +71,10 @@ export function checkSchema(rendered: string): readonly string[] {
   return resources.map(({ kind, name, msg }) => `${kind}/${name}: ${msg}`);
 }
 
-/** Reports practices that an overlay does not follow: dangling selectors, missing limits, probes or budgets, writable roots. */
+/**
+ * Reports what kube-score finds in an overlay: dangling selectors, missing limits, probes or disruption budgets,
+ * writable root file systems.
+ */
 export function checkPractices(overlay: string, rendered: string): readonly string[] {
   const ignored = [...IGNORED, ...(overlay === "local" ? IGNORED_LOCALLY : [])].join();
   const args = ["score", "--output-format=ci", "--kubernetes-version=v1.34"];

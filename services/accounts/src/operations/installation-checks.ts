@@ -4,7 +4,7 @@ import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "@postrider/platforms/r
 import type { DiagnosticCheck, Finding } from "@postrider/shared/diagnostics/finding";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** Dependencies of the accounts service's checks of an installation. */
+/** Dependencies of the checks that the accounts service makes for `postrider doctor`. */
 interface CheckOptions extends Pick<Dependencies, "connectors" | "publicUrl"> {
   readonly platforms: AuthorizationSettings;
 }
@@ -32,7 +32,7 @@ function appSettingsOf(platforms: AuthorizationSettings): Record<PlatformId, App
 
 type Result = Omit<Finding, "name">;
 
-/** Says whether the settings of a platform's app are complete, and which one is missing. */
+/** Says whether the settings of a platform's app are complete, and which setting is missing if they are not. */
 function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId): Result {
   const { displayName } = PLATFORMS[platform];
   const settings = Object.entries(appSettingsOf(platforms)[platform]);
@@ -64,7 +64,10 @@ function checkRedirect({ publicUrl }: CheckOptions, platform: PlatformId): Resul
   };
 }
 
-/** The checks of what people need to connect accounts: settings of apps, redirect addresses and connections to platforms. */
+/**
+ * The checks that the accounts service makes for `postrider doctor`: settings of the platforms' apps, redirect
+ * addresses, and connections to the platforms.
+ */
 export function createInstallationChecks(
   { platforms, publicUrl }: Pick<CheckOptions, "platforms" | "publicUrl">,
   connectors: Dependencies["connectors"],

@@ -5,7 +5,7 @@ import { actionColumns } from "./comment-actions.ts";
 import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isDoubtful } from "./restore-doubts.ts";
 
-/** A claimed action, with the database's time at its claim. */
+/** A claimed action, with the time of the claim by the database's clock. */
 export interface ClaimedAction extends CommentAction {
   readonly claimedAt: Date;
 }

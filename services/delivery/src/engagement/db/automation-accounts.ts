@@ -119,7 +119,7 @@ export async function keepLease(
 
 /** Number of units that the account may still use of its call budget; most platform calls use one. */
 export interface TakenCalls {
-  /** Whether the units were used. If not, the calls may not be made. */
+  /** Whether the units were used. If not, the calls must not be made. */
   readonly isTaken: boolean;
   readonly unitsLeft: number;
   /** Milliseconds until the account may use a unit again. */

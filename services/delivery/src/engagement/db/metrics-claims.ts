@@ -14,7 +14,7 @@ export interface MetricsClaim {
    */
   readonly enoughTargets: number;
   readonly bucket: Bucket;
-  /** How long no other process can claim the accounts, in milliseconds. */
+  /** Duration in milliseconds of the lease with which this process claims the accounts. */
   readonly leaseMs: number;
   /** Targets whose metrics become due within this time are refreshed together with those whose metrics are due. */
   readonly aheadMs: number;

@@ -138,7 +138,7 @@ function toOutcome(result: Result): RefreshOutcome {
   return isStorable(metrics) ? { kind: "read", metrics } : { kind: "failed" };
 }
 
-/** Whether the database and the API can store these numbers. If not, the answer counts as unreadable. */
+/** Whether the database and the API can store these metrics. If not, the platform's answer counts as unreadable. */
 function isStorable(metrics: PostMetrics): boolean {
   return Object.values(metrics).every(
     (value) => value === null || (Number.isSafeInteger(value) && value >= 0),

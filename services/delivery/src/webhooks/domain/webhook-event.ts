@@ -54,7 +54,10 @@ export interface WebhookEvent {
   readonly workspaceId: string;
   readonly type: EventType;
   readonly occurredAt: Date;
-  /** Version of the resource when the event happened: a higher number is newer. */
+  /**
+   * Version of the post, account or the like that the event is about, when the event happened: a higher number is
+   * newer.
+   */
   readonly sequence: number;
   readonly source: EventSource;
 }

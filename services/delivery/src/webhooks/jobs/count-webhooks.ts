@@ -8,8 +8,8 @@ import { CIRCUIT_AFTER } from "#src/webhooks/domain/lane-state.ts";
 
 const EVERY_MS = 15_000;
 /**
- * Days after today whose partitions are expected. The job keep-partitions creates them for one day more, once an hour, so a
- * partition is missing only if the job has failed for about a day.
+ * Number of days after today whose partitions are expected. The job keep-partitions creates them for one day more, once
+ * an hour, so a partition is missing only if the job has failed for about a day.
  */
 const PARTITION_DAYS = 13;
 

@@ -174,7 +174,10 @@ const readWebhooks: Reader = async ({ sql }, wanted) => {
   );
 };
 
-/** How the object of each kind of webhook event is read; undefined if the event itself contains everything. */
+/**
+ * How the post, account or the like is read that a webhook event is about; undefined if the event itself contains
+ * everything.
+ */
 const READERS: Readonly<Record<EventSource["kind"], Reader | undefined>> = {
   post: readPosts,
   target: readPosts,

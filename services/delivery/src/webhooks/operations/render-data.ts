@@ -38,7 +38,7 @@ export function renderData(
   return renderObject(source, object, { ...options, type: event.type });
 }
 
-/** The kinds of webhook events that show an object in their payload, for example a post. */
+/** What a webhook event is about, if its payload shows data that has to be read, for example a post. */
 type ObjectSource = Exclude<EventSource, { readonly kind: "quota" | "test" | "deleted_post" }>;
 
 function renderObject(
