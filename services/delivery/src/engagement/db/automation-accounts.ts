@@ -26,7 +26,7 @@ export interface PollEnd {
   readonly waitMs: number;
   readonly failures: number;
   readonly error: string | null;
-  /** Whether the platform has limited the account, so that no process may poll it before `waitMs` is over. */
+  /** Whether the platform has limited the account, which no process polls before `waitMs` is over. */
   readonly isLimited: boolean;
   readonly mediaCursor: string | null;
 }

@@ -28,7 +28,7 @@ const CALLS = fc.array(
   { maxLength: 100 },
 );
 
-test("in any time as long as a call budget's time window, there are no more calls, or for some platforms no more requested posts, than the budget allows", () => {
+test("within any period as long as a call budget's time window, the calls, or for some platforms the requested posts, never exceed the budget", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 10, max: 40 }),

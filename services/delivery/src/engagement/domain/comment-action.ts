@@ -46,7 +46,7 @@ export interface CommentAction extends HeldAction {
   /** No platform call of the action starts after this instant. */
   readonly sendBefore: Date;
   readonly status: ActionStatus;
-  /** No process acts on the action before this instant. */
+  /** No worker claims the action before this instant. */
   readonly wakeAt: Date;
   readonly crashCount: number;
   readonly retryCount: number;

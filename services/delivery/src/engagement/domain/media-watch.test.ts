@@ -93,7 +93,7 @@ test("a read of comments continues page by page to the known comments, and then 
   });
 });
 
-test("all comments with the same time as the oldest comment to be read are read", () => {
+test("a read of comments includes all comments with the same time as the oldest one that it has to read", () => {
   const page = { times: [minutesAgo(10), minutesAgo(10)], next: "page 2" };
   expect(afterPage(watched(), page, context).readCursor).toBe("page 2");
 });

@@ -114,7 +114,7 @@ async function send(
   }
 }
 
-/** Records that the call begins. Returns its number, or how the work ends if the call may not begin. */
+/** Records that the call begins. Returns the call's number, or how the work ends if the call must not begin. */
 async function mark(
   { deps }: ActionContext,
   action: ClaimedAction,

@@ -118,7 +118,10 @@ async function findStored(
   return [...newest, ...older];
 }
 
-/** Returns SQL that reads the first due deliveries of a webhook subscription: those that a user retried, or the others. */
+/**
+ * Returns SQL that reads the first due deliveries of a webhook subscription: either those that a user retried, or all
+ * others.
+ */
 function firstDue(sql: ISql, subscriptionId: string, isManual: boolean) {
   return sql`
     select delivery_id, sending_until

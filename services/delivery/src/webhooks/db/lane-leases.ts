@@ -134,7 +134,10 @@ export interface ReleasedLane {
  */
 const MAX_SENDING = 64;
 
-/** When the first deliveries of webhook subscriptions are due: those that a user asked for, and the others. */
+/**
+ * When the first deliveries of webhook subscriptions are due: the first one that a user asked for, and the first of all
+ * others.
+ */
 function nextTimes(sql: ISql, lanes: readonly ReleasedLane[]) {
   const rows = lanes.map(({ subscriptionId, pace, blockMs = null, restMs = 0 }) => ({
     subscription_id: subscriptionId,

@@ -15,7 +15,7 @@ const POLL_MS = 1_000;
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** The job that writes the payloads of webhook events. It can be told that there are new ones. */
+/** The job that writes the payloads of webhook events. `nudge` makes it look for new events at once. */
 export interface Composer extends AsyncDisposable {
   nudge(): void;
 }

@@ -140,8 +140,8 @@ export class HeldLane {
   }
 
   /**
-   * Decides what follows from a webhook attempt that has just ended. An answer of an address that the subscription no longer has decides
-   * only about the delivery.
+   * Decides what follows from a webhook attempt that has just ended. If the subscription has another address by now,
+   * the answer decides only about the delivery.
    */
   end(
     delivery: { readonly deliveryId: string; readonly attemptCount: number },
