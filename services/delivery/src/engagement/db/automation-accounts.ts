@@ -66,7 +66,10 @@ export async function pollNow(tx: TransactionSql, accountId: string): Promise<vo
     where account_id = ${accountId}`;
 }
 
-/** Takes the leases of due accounts of a platform that no process polls, those that have waited for longest first. */
+/**
+ * Takes the leases of accounts of a platform that are due to be polled and that no process polls. The accounts that
+ * have waited for longest come first.
+ */
 export async function claimAccounts(
   sql: ISql,
   {

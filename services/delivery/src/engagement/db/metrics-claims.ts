@@ -62,9 +62,11 @@ function milliseconds(sql: ISql, ms: number) {
   return sql`${ms}::float8 * interval '1 millisecond'`;
 }
 
-/** SQL: the number of calls that the app's budget allows now; no row if the platform has a budget per account. */
+/**
+ * SQL: the number of calls that the call budget of our app allows now; no row if the platform has a budget per account.
+ */
 function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
-  // The lock makes the claims of all processes use the app's budget one after the other.
+  // The lock makes the claims of all processes use the call budget of our app one after the other.
   return sql`
     select case
       when limited_until > now() then 0

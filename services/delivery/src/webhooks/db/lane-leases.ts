@@ -34,7 +34,7 @@ export interface LaneClaim {
 }
 
 /**
- * Locks webhook subscriptions with due deliveries whose lease no process holds, the longest waiting first. A
+ * Locks webhook subscriptions that have due deliveries and whose lease no process holds, the longest waiting first. A
  * subscription that another transaction has locked is skipped, so that processes never wait for each other. The
  * conditions are checked again under the lock.
  */
@@ -52,8 +52,8 @@ function dueLanes(sql: ISql, pace: Pace, limit: number) {
 }
 
 /**
- * Takes the leases of webhook subscriptions with due deliveries that no process holds, the longest waiting of each
- * receiver speed first.
+ * Takes the leases of webhook subscriptions that have due deliveries and whose lease no process holds. Of each receiver
+ * speed, the subscriptions that have waited for longest come first.
  */
 export async function claimLanes(
   sql: ISql,

@@ -22,7 +22,10 @@ export const RETRY_WAITS_MS: readonly number[] = [
  * not arrive at once.
  */
 const JITTER = 0.2;
-/** Maximum pause in milliseconds that a webhook receiver can ask for. */
+/**
+ * Maximum pause in milliseconds that a webhook receiver can ask for. If it asks for a longer one, the pause has this
+ * maximum.
+ */
 const MAX_PAUSE_MS = 24 * HOUR;
 
 const HTTP_DATE =

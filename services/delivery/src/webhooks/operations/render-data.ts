@@ -73,7 +73,7 @@ export function renderWithoutObject(event: WebhookEvent, options: RenderOptions)
 
 function renderPost({ postId }: SourceOf<"post">, type: string, object: SourceObject | undefined) {
   if (object?.kind !== "post") return { id: postId };
-  // The type of the webhook event names the status: `published` of `post.published`.
+  // The type of the webhook event ends with the status: `published` in `post.published`.
   return { ...toPostSummary(object.post), status: type.slice(type.indexOf(".") + 1) };
 }
 
