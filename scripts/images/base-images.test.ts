@@ -68,7 +68,7 @@ test("pinImages adds missing digests to container images and replaces old digest
   );
 });
 
-test("resolveDigest asks the next tool when one is not installed, and never returns a text that is not a digest", async () => {
+test("resolveDigest asks with the next tool when a tool is not installed, and never returns a text that is not a digest", async () => {
   const asked: string[] = [];
   const digest = await resolveDigest("node:24-slim", async (program, args) => {
     asked.push([program, ...args].join(" "));

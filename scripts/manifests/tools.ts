@@ -7,7 +7,7 @@ const OVERLAYS = join(root, "deploy/k8s/overlays");
 const SCHEMAS = join(import.meta.dirname, "kubernetes-1.34");
 const CACHE = join(root, "node_modules/.cache/postrider");
 
-/** Go modules of the tools, at exact versions; each is compiled once per checkout. */
+/** Go modules of the tools that check Kubernetes manifests, at exact versions; each is compiled once per checkout. */
 const MODULES = {
   kubeconform: "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0",
   "kube-score": "github.com/zegl/kube-score/cmd/kube-score@v1.20.0",

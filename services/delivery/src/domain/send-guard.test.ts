@@ -22,7 +22,7 @@ test("a publishing call may be sent until a twelfth of its maximum duration, but
 });
 
 test.each([60_000, -60_000])(
-  "a publishing call is not sent when the wall clock jumps by %i ms before it",
+  "a publishing call is not sent when the wall clock jumps by %i ms before the call",
   (ms) => {
     const { now, clocks } = clocksAt();
     const guard = createSendGuard(clocks, 60_000);

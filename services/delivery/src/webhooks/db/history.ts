@@ -19,8 +19,8 @@ const SENDING_WINDOW = 1000;
 const NEAR_MS = 36 * 3_600_000;
 
 /**
- * Maximum time by which the id of a webhook delivery may be ahead of this process's clock. It keeps the list from planning the
- * partitions of the next two weeks, which are empty.
+ * Maximum time by which the id of a webhook delivery may be ahead of this process's clock. The limit keeps Postgres
+ * from planning a read of the partitions of the next two weeks, which are empty.
  */
 const MAX_CLOCK_ERROR_MS = 24 * 3_600_000;
 
