@@ -37,7 +37,7 @@ function get(services: ComposeServices, name: string) {
   return service;
 }
 
-/** Reads the environment that compose gives to a service with the code of the service. */
+/** Lets the code of a service read the environment that compose gives to the service. */
 function readAs(name: ServiceName, environment: Variables) {
   const read = new EnvReader(environment);
   READERS[name](read);

@@ -120,7 +120,7 @@ test("the settings of each service contain the addresses of exactly the services
 });
 
 test.each(SERVICES.filter((service) => service !== "gateway"))(
-  "the migrations of the %s service read only the connection of its migration role",
+  "the migrations of the %s service read no setting except the connection of the service's migration role",
   (service) => {
     const config = readFileSync(join(root, "services", service, "src/config.ts"), "utf8");
     expect(config).toMatch(

@@ -61,8 +61,8 @@ async function lockDueQueues(
   tx: TransactionSql,
   { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
 ): Promise<readonly string[]> {
-  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then makes the queue due again. So
-  // this claim does not lose its changes. Locked queues are skipped, so that a claim never waits.
+  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then makes the queue due
+  // again. So no change is overlooked. Locked queues are skipped, so that a claim never waits.
   const rows = await tx<{ accountId: string }[]>`
     select q.account_id
     from (

@@ -33,8 +33,8 @@ export interface ClaimedAccount {
   readonly accountId: string;
   readonly workspaceId: string;
   /**
-   * The targets of the account whose metrics are due. Empty if the stored due time of the account was too early, so that none
-   * is due yet.
+   * The targets of the account whose metrics are due. Empty if the stored due time of the account was too early, so
+   * that no target is due yet.
    */
   readonly targets: readonly ClaimedTarget[];
 }

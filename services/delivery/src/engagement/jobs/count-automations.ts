@@ -13,7 +13,7 @@ const EVERY_MS = 15_000;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "connectors">;
 
-/** Counts the waiting runs of automation rules and the accounts that are due for a poll once, and sets the gauges. */
+/** Counts once the waiting runs of automation rules and the accounts that are due for a poll, and sets the gauges. */
 export async function measureAutomations({
   sql,
   connectors,

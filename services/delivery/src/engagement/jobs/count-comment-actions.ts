@@ -10,7 +10,7 @@ import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts"
 
 const EVERY_MS = 15_000;
 
-/** Counts the unfinished actions on comments once and sets the gauges. */
+/** Counts once the unfinished actions on comments, and sets the gauges. */
 export async function measureActions(sql: Sql): Promise<void> {
   const counts = await countActions(sql);
   for (const type of ACTION_TYPES) {

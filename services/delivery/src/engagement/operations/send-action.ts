@@ -78,8 +78,8 @@ async function sendOnce(
   const { id } = action;
   if (stopping.aborted) return { kind: "release", delayMs: 0 };
   failpoint("delivery.before-action-mark");
-  // The clocks are read before the database records that the call begins. So every delay from here on shortens the time for
-  // the call.
+  // The clocks are read before the database records that the call begins. So every delay after that shortens the time
+  // for the call.
   const callMs = deps.settings.visibleCallMs;
   const guard = createSendGuard(deps.clocks, callMs);
   const callNumber = await mark(context, action, callMs);

@@ -85,7 +85,7 @@ export async function lockCompositions(
   return new Set(rows.map(({ eventId }) => eventId));
 }
 
-/** Deletes the entries of webhook events whose payload is written from the list of payloads to write. */
+/** Removes webhook events whose payload has been written from the list of payloads that are still to be written. */
 export async function deleteCompositions(
   tx: TransactionSql,
   eventIds: readonly string[],

@@ -13,7 +13,7 @@ export const DELIVERY_STATUSES = [
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** An attempt of a webhook delivery as the database returns it; times are RFC 3339. */
+/** An attempt of a webhook delivery as the database returns it; times have the form of RFC 3339. */
 export interface AttemptJson {
   readonly number: number;
   readonly startedAt: string;
