@@ -121,9 +121,8 @@ function isBehind(sql: ISql) {
 }
 
 /**
- * Selects the ready actions of each account in `slots` that waited longest: at most as many as the account may have in
- * work, less those that are in work already. For a paused account, it selects only actions whose call has an unknown
- * outcome, because they need a search and not a call.
+ * Selects for each account in `slots` the ready actions that have waited longest, at most as many as the account has free slots.
+ * For a paused account, selects only actions whose call has an unknown outcome: they need a search and not a call.
  */
 function firstReady(sql: ISql) {
   return sql`
