@@ -184,7 +184,7 @@ test("a worker that holds the task of a target cannot begin the publishing call 
   expect(await listUpdates(sql, target)).toEqual([]);
 });
 
-test("CancelTargets cancels no target while one of its targets is in its publishing call", async () => {
+test("CancelTargets cancels none of the targets in its request while one of them is in its publishing call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

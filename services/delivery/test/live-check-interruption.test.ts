@@ -99,8 +99,8 @@ test("a live check that another process took over before the publishing call nev
   let asked = 0;
   const opened = await open("x", {
     guard: {
-      // The live check asks twice whether the data may be published. The test delays the second answer, which comes
-      // right before the publishing call.
+      // The live check asks twice whether its data belongs to this deployment. The test delays the second answer, which
+      // comes right before the publishing call.
       isOwn: async () => {
         asked += 1;
         if (asked === 2) await pause.wait();

@@ -116,8 +116,8 @@ test("two transactions that each reset the failures of one account and count a f
     select failures_in_row
     from account_gates
     order by failures_in_row`;
-  // Each account had one failure. The second transaction reset one account; the first transaction reset the other
-  // account, and the second one counted one failure for it.
+  // Both accounts began with one failure. The first transaction reset the failures of one account. The second
+  // transaction reset those of the other account and counted a failure of the first one's account.
   expect(rows.map(({ failuresInRow }) => failuresInRow)).toEqual([0, 1]);
 });
 

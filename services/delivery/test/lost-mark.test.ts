@@ -36,7 +36,7 @@ test.each([
 ] as const)(
   "a target is sent once and published when the database connection breaks %s that records the start of the publishing call",
   async (_what, when, callNumber) => {
-    // The platform of this test cannot be searched for posts; neither can Telegram.
+    // Like Telegram, the platform of this test cannot be searched for posts.
     await using run = await openTargetRun();
     const { database, sql, world, target } = run;
     const wrapSql = (pool: Sql) => loseOneMark(pool, when);

@@ -173,7 +173,7 @@ async function ageRestore({ sql }: TestDatabase, age: string): Promise<void> {
       undo_for = undo_for - ${age}::interval`;
 }
 
-test("a target that becomes due 15 minutes after a restore from a backup or later is sent without a search of the platform", async () => {
+test("a target that becomes due 15 minutes or more after a restore from a backup is sent without a search of the platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await adoptElsewhere(database);

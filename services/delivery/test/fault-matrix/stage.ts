@@ -160,8 +160,8 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Lists the faults that no platform call met, so that their rounds tested nothing. Stale lists are left out, because not
-   * every platform reads lists.
+   * Lists the faults that no platform call met, so that their rounds tested nothing. The fault of stale lists is left
+   * out, because not every connector reads lists.
    */
   async listUnmet(rounds: readonly Round[]): Promise<readonly string[]> {
     const rules = await this.control<(Rule & { account: string; hits: number })[]>("GET", "faults");
