@@ -187,7 +187,7 @@ test("an update of a post that has begun to be published is refused", async () =
   }
 });
 
-test("an update of a post without any field is invalid", async () => {
+test("a request to update a post is refused as invalid if it contains no field", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft();
   await expect(posts.posts.updatePost(workspace.ref(post))).rejects.toMatchObject({

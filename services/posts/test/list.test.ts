@@ -212,7 +212,7 @@ test.each(["", "x", "AAAA"])("ListPosts rejects the cursor %j", async (cursor) =
   ).rejects.toMatchObject({ kind: "invalid", reason: "invalid_cursor" });
 });
 
-test("ListPosts returns posts that match all filters, and the platform filter matches any target", async () => {
+test("ListPosts returns posts that match all filters, and the platform filter matches posts with at least one target on the platform", async () => {
   const workspaceId = newWorkspace();
   const [x = "", bluesky = ""] = ["x", "bluesky"].map((platform) =>
     posts.peers.connectAccount(workspaceId, platform),

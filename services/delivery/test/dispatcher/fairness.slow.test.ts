@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-test("webhook receivers that never answer do not delay receivers that do, even if their deliveries were due first", async () => {
+test("webhook receivers that never answer do not delay receivers that answer, even if deliveries to receivers that never answer were due first", async () => {
   const { sql } = database;
   await using hanging = await startReceiver(() => undefined);
   await using answering = await startReceiver();

@@ -218,7 +218,7 @@ describe("when a rule is paused,", () => {
       where r.comment_id like 'copy-%'`;
   }
 
-  test("all waiting runs of the rule are skipped page by page, with an event each", async () => {
+  test("all waiting runs of the rule are skipped page by page, and each of them appends an event", async () => {
     const { platform, rpc, deps } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     platform.comment(mediaId, "link");

@@ -181,7 +181,7 @@ test("the metrics history of a target keeps fewer rows for older times, stays bo
   expect(await thinHistories(stage.sql, 100)).toBe(0);
 });
 
-test("thinning the metrics history twice keeps the same rows as once, and a target without history is not checked again", async () => {
+test("thinning the metrics history twice keeps the same rows as thinning it once, and a target without history is not checked again", async () => {
   const [target] = await stage.publish("x");
   if (target === undefined) throw new Error("no target");
   await stage.serve().refresh([target]);

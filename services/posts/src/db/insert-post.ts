@@ -38,7 +38,8 @@ export interface Acceptance {
   readonly force: boolean;
   readonly events: readonly OutboxEvent[];
   /**
-   * What the events say about each quota counter of the post if the post uses the counter up, as proto JSON without the amounts.
+   * For each quota counter that the post takes quota from: what the events of the post say if the post uses the counter
+   * up. It is proto JSON without amounts, which the SQL statement adds.
    */
   readonly exhaustions: readonly {
     readonly subject: string;

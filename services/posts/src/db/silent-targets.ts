@@ -39,7 +39,8 @@ const MAX_BACK_OFF = 8;
  * Returns the time from which the sweep counts the silence of a target about which it has just asked the delivery
  * service. The questions about a target become rarer while nothing changes. The time until the next question is as long
  * as the target has already been waiting, but at least `silentMs` and at most eight times `silentMs`. It is made up to
- * a fifth shorter or longer at random, so that the questions about targets of the same moment spread.
+ * a fifth shorter or longer at random, so that the sweep does not ask at one time about all targets that were due at
+ * one time.
  */
 function silentFrom(sql: ISql, silentMs: number) {
   const silence = sql`${silentMs}::float8 * interval '1 millisecond'`;
@@ -63,9 +64,9 @@ export interface SilentTarget extends TargetKey, PostRef, Silent {
 
 /**
  * Claims silent targets for the sweep, those with the longest silence first. A target is silent if its outcome is open
- * and the delivery service has not reported about it for `silentMs`. Claiming a target ends its silence, so that other
- * replicas claim other targets. Targets that failed with an unknown outcome are included until a day after their
- * deadline, because their outcome may still become known.
+ * and the delivery service has not reported about it for `silentMs`. A claimed target does not count as silent any
+ * more, so that other replicas claim other targets. Targets that failed with an unknown outcome are included until a
+ * day after their deadline, because their outcome may still become known.
  */
 export async function takeSilentTargets(
   sql: ISql,

@@ -37,7 +37,7 @@ test("requestDeletion leaves a target published when the API of its platform can
   expect(deleteOutcome(target)).toEqual({ status: "not_supported", error: null });
 });
 
-test("requestDeletion fails while the target's account does not exist, and succeeds when the account exists again", () => {
+test("requestDeletion marks a deletion as failed while the target's account does not exist, and starts the deletion when the account exists again", () => {
   const failed = requestDeletion(PUBLISHED, { isConnected: false, again: true });
   expect(failed).toMatchObject({
     status: "delete_failed",

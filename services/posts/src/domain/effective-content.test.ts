@@ -10,7 +10,7 @@ const option: fc.Arbitrary<PostOption> = fc.record(
   { requiredKeys: [] },
 );
 
-test("a publishing target without options publishes only the text of the post", () => {
+test("a target for which a post has no option publishes the text of the post, without further fields", () => {
   expect(effectiveContent("hello", { bluesky: { content: "other" } }, TARGET)).toEqual({
     text: "hello",
   });

@@ -145,7 +145,7 @@ test("a post that has begun to be published never becomes a draft or scheduled a
   }
 });
 
-test("updates, retries and reports about targets cannot start a draft or scheduled post", () => {
+test("requests to update or retry a post and reports about its targets cannot start a draft or scheduled post", () => {
   for (const status of ["draft", "scheduled"] as const)
     expect([...reachable(status, ["update", "fold", "retry"])]).not.toContain("publishing");
 });
