@@ -121,7 +121,10 @@ const reconcilingEarly: Wrap = (connector, on, sql) => {
   };
 };
 
-/** The post appears so late that even a slow machine has searched for it and sent it again before. */
+/**
+ * The post becomes visible so late that even a slow machine has already searched for it without success and sent it
+ * again.
+ */
 const veryLate: Fault = {
   name: "commit very late",
   by: "simulator",

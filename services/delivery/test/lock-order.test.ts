@@ -61,7 +61,7 @@ async function drop(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> 
     where target_id in ${sql(targets.map(({ targetId }) => targetId))}`;
 }
 
-test("two batches that each request a new target of one account and repeat the request for a target of the other account whose task was dropped do not deadlock, and queue all four targets", async () => {
+test("two batches that each request a new target of one account, and repeat the publish request of a dropped task of the other account, do not deadlock and queue all four targets", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

@@ -212,7 +212,7 @@ test("TikTok photos are found on TikTok by their publish id after their worker d
   await expectOnce(scene);
 });
 
-test("a post id that TikTok returns later is added to the target, and the target does not change otherwise", async () => {
+test("a post id that TikTok returns later is added to the target, and no other field of the target changes", async () => {
   const scene = await videoScene();
   await using _worker = start(scene);
   await request(database.sql, scene.target);

@@ -48,11 +48,11 @@ interface Issued {
 /** Changes a connector before it is passed to a worker. */
 export type Wrap = (connector: PublishingConnector, stage: Stage, sql: Sql) => PublishingConnector;
 
-/** The simulated platforms, with the accounts and targets of all rounds. */
+/** The simulated platforms, with the accounts and targets of all rounds of the fault matrix. */
 export class Stage implements AsyncDisposable {
   readonly world = new World();
   readonly rounds = new Map<string, Round>();
-  /** Ids of posts on the platforms that do not belong to a round. */
+  /** Ids of posts on the platforms that do not belong to a round of the fault matrix. */
   readonly otherPosts = new Set<string>();
   readonly #simulator: Simulator;
   readonly #server: MediaServer;
@@ -249,7 +249,7 @@ async function waitUntil(check: () => Promise<boolean>, timeoutMs: number): Prom
   await eventually(check, { timeoutMs }).catch(() => undefined);
 }
 
-/** Waits until the target of every round has ended. */
+/** Waits until the target of every round of the fault matrix has ended. */
 export async function untilEnded(
   sql: Sql,
   rounds: readonly Round[],

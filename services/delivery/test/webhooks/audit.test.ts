@@ -49,7 +49,7 @@ test("creating, changing and revoking a webhook subscription and rotating its se
   ]);
 });
 
-test("changes of a webhook subscription that are refused or change nothing, and revoking it again, leave no audit entry", async () => {
+test("refused changes of a webhook subscription, changes without effect, and a second revocation leave no audit entry", async () => {
   const { rpc, sql } = webhooks;
   const request = newWebhook();
   const { workspaceId } = request;

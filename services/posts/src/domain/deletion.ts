@@ -105,7 +105,7 @@ export function deleteOutcome({
   if (status === "deleting" || status === "deleted" || status === "delete_failed")
     return { status, error };
   if (status === "published") return { status: "not_supported", error: null };
-  // The platform may have published the target without answering, so a user has to look there.
+  // The platform may have published the target without answering, so a user has to look on the platform.
   return status === "failed" && error?.code === "outcome_unknown"
     ? { status: "delete_failed", error }
     : { status: "not_published", error: null };
