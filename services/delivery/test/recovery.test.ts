@@ -232,7 +232,7 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
   },
 );
 
-test("a request that is repeated shortly after a restore from a backup, because the restored data lacks the first one, does not publish the content again", async () => {
+test("a publish request that a client repeats shortly after a restore from a backup, because the restored data lacks the earlier request, does not publish the content again", async () => {
   await using database = await openDatabase();
   const world = new World();
   const lost = world.addTarget();

@@ -69,7 +69,10 @@ const isOut = ({ status }: ModelTarget) =>
   status === "deleted" ||
   status === "delete_failed";
 
-/** The state that a workspace must have. Each request changes the state completely or returns why it is refused. */
+/**
+ * The state that a workspace must have. Each request either makes its whole change or changes nothing and returns why
+ * it is refused.
+ */
 export class Model {
   readonly posts = new Map<string, ModelPost>();
 
