@@ -302,7 +302,7 @@ test("a post that the platform published is reported even if its publish task go
   expect((await cancel(sql, target)).ended).toMatchObject([{ externalId: "late" }]);
 });
 
-test("when a cancellation and a publishing call of the same target are requested at the same time, only one of the two succeeds", async () => {
+test("when a cancellation and a publishing call of the same target are requested at the same time, either the cancellation or the call succeeds, never both", async () => {
   await using database = await openDatabase(10);
   const { sql } = database;
   const world = new World();

@@ -75,7 +75,7 @@ test("an update that sets the time of a draft checks and schedules the draft, re
   await workspace.assertQuotaIsTrue();
 });
 
-test("an update of a post checks the scheduled time only if the request contains one", async () => {
+test("an update of a post checks the scheduled time only if the update request contains a scheduled time", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.scheduled();
   await posts.sql`

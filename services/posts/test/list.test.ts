@@ -58,7 +58,7 @@ const summaryOf = ({ targets, ...post }: Post) => ({
   })),
 });
 
-test("ListPosts returns the latest post first and only the fields that a list shows", async () => {
+test("ListPosts returns the latest post first, and of each post only the fields that a list shows", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const first = await publish();

@@ -100,7 +100,7 @@ export class Model {
     return refusal;
   }
 
-  /** Gives duplicate guards and quota to publishing targets, or returns why it cannot. */
+  /** Gives duplicate guards and quota to targets, or returns why it cannot. */
   #place(targets: ModelTarget[], { content, isForced, dueDay, limit }: Wish): Refusal | undefined {
     if (dueDay === null) return undefined;
     const others = this.targets().filter(({ id }) => targets.every((target) => target.id !== id));

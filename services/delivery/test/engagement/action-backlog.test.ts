@@ -118,7 +118,7 @@ test("counting the open comment actions reads only open actions, however many ac
   expect(read).toBeLessThan(WAITING + 1_000);
 });
 
-test("of many requests to hide or show one comment only the last one waits, so that a claim reads only one", async () => {
+test("of many requests to hide or show one comment, only the last request keeps waiting, so that a claim reads only one", async () => {
   const { sql } = database;
   const clicked = world.addAccount();
   for (let count = 0; count < 50; count += 1)

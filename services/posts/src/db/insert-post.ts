@@ -10,7 +10,7 @@ import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
 
-/** A new post to store. Its publishing targets are in the order of the request's accounts. */
+/** A new post to store. Its targets are in the order of the request's accounts. */
 export interface NewPost extends Placement {
   readonly id: string;
   readonly workspaceId: string;

@@ -104,7 +104,7 @@ export async function takeSilentTargets(
     order by asked.silent_since`;
 }
 
-/** A publishing target that the delivery service has been asked to publish, with the data of this publish request. */
+/** A target that the delivery service has been asked to publish, with the data of this publish request. */
 export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly accountId: string;
   readonly platform: string;
@@ -140,7 +140,7 @@ export async function lockRequestedTargets(
     for update of post`;
 }
 
-/** Locks the posts that the given publishing targets belong to, in id order. */
+/** Locks the posts that the given targets belong to, in id order. */
 export async function lockPostsOfTargets(
   tx: TransactionSql,
   keys: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -159,7 +159,7 @@ export async function lockPostsOfTargets(
     for update`;
 }
 
-/** Identifies a request to delete what a publishing target has published on its platform. */
+/** Identifies a request to delete what a target has published on its platform. */
 export interface DeletionKey {
   readonly workspaceId: string;
   readonly targetId: string;

@@ -48,7 +48,7 @@ test("requestDeletion marks a deletion as failed while the target's account does
   expect(requestDeletion(failed, anew)).toMatchObject({ status: "deleting", deletion: 1 });
 });
 
-test("cancelTarget cancels only publishing targets without an outcome", () => {
+test("cancelTarget cancels only targets without an outcome", () => {
   for (const status of TARGET_STATUSES) {
     const isOpen = status === "pending" || status === "publishing";
     expect(cancelTarget({ status }).status).toBe(isOpen ? "cancelled" : status);

@@ -8,7 +8,7 @@ export interface EffectiveContent {
   readonly tags?: readonly string[];
 }
 
-/** The account and the platform of a publishing target. The options of a post are keyed by either. */
+/** The account and the platform of a target. The options of a post are keyed by either. */
 interface TargetKeys {
   readonly accountId: string;
   readonly platform: string;
@@ -20,7 +20,7 @@ function optionOf(options: PostOptions, key: string): PostOption | undefined {
 }
 
 /**
- * Returns the key of the post option that sets a field for a publishing target: its account if the account's option has
+ * Returns the key of the post option that sets a field for a target: its account if the account's option has
  * the field, otherwise its platform. Undefined if neither option has the field.
  */
 export function findOptionKey(

@@ -150,7 +150,7 @@ test("requests to update or retry a post and reports about its targets cannot st
     expect([...reachable(status, ["update", "fold", "retry"])]).not.toContain("publishing");
 });
 
-test("a published post can only become cancelled", () => {
+test("the status of a published post can only change to cancelled", () => {
   expect([...reachable("published", OPERATIONS)]).toEqual(["published", "cancelled"]);
 });
 
