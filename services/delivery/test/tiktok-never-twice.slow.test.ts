@@ -99,7 +99,7 @@ async function hits(): Promise<number> {
   return faults.reduce((sum, fault) => sum + fault.hits, 0);
 }
 
-// The fault matrix tests the other faults of the platform calls for TikTok videos.
+// The fault matrix tests further faults of the platform calls for TikTok videos.
 test.each([
   ["creates the upload", "create"],
   ["takes a part of the upload", "upload"],

@@ -74,7 +74,7 @@ function judgePublished(round: Round, end: End, entry: Visible | undefined): Jud
   if (entry === undefined) return lose("published, but not visible");
   if (!isSame(round, entry))
     return lose(`visible with another text or other media: ${JSON.stringify(entry)}`);
-  // TikTok returns the id of a post later or never.
+  // TikTok returns the id of a post some time after the publication, or never.
   if (end.externalId !== null && end.externalId !== entry.id)
     return lose(`published as ${end.externalId}, visible as ${entry.id}`);
   return { result: "published" };

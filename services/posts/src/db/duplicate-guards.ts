@@ -5,7 +5,7 @@ export interface Guard {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly targetId: string;
-  /** SHA-256 of the content that the target publishes, in hex. */
+  /** SHA-256, in hex, of the content that is published for the target. */
   readonly contentHash: string;
 }
 

@@ -159,7 +159,7 @@ export async function lockPostsOfTargets(
     for update`;
 }
 
-/** Identifies a request to delete what a target has published on its platform. */
+/** Identifies a request to delete the published post of a target on its platform. */
 export interface DeletionKey {
   readonly workspaceId: string;
   readonly targetId: string;

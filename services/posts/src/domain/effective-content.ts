@@ -1,6 +1,6 @@
 import type { PostOption, PostOptions } from "./post.ts";
 
-/** The content that one target publishes. A field is absent if neither the post nor its options set it. */
+/** The content that is published for one target. A field is absent if neither the post nor its options set it. */
 export interface EffectiveContent {
   readonly text: string;
   readonly title?: string;
@@ -32,7 +32,7 @@ export function findOptionKey(
 }
 
 /**
- * Returns the text and the options that one target publishes. Each field is taken from the option of the target's
+ * Returns the text and the options that are published for one target. Each field is taken from the option of the target's
  * account, otherwise from the option of its platform, otherwise from the post.
  */
 export function effectiveContent(

@@ -236,7 +236,7 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
 }
 
 /**
- * Returns how long a target keeps other targets from publishing the same content on its account. Null means
+ * Returns how long a target prevents the publication of other targets with the same content on its account. Null means
  * as long as its outcome is open; undefined means that it does not prevent them.
  */
 export function guardedUntil(target: HoldingTarget): Date | null | undefined {
