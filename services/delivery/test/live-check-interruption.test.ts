@@ -3,7 +3,16 @@ import { beforeEach, expect, test } from "vitest";
 import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { DEPLOYMENT, logger } from "./fixture.ts";
-import { database, open, platformOf, whenEnded, type Opened } from "./live-check-fixture.ts";
+import {
+  database,
+  open,
+  platformOf,
+  whenEnded,
+  type Opened,
+  useLiveChecks,
+} from "./live-check-fixture.ts";
+
+await useLiveChecks();
 
 beforeEach(() => database.migrationSql`delete from live_checks`);
 

@@ -2,7 +2,9 @@ import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
 import { newId } from "@postrider/shared/ids";
 import { describe, expect, test } from "vitest";
 import { DEPLOYMENT } from "./fixture.ts";
-import { check, database, open, platformOf } from "./live-check-fixture.ts";
+import { check, database, open, platformOf, useLiveChecks } from "./live-check-fixture.ts";
+
+await useLiveChecks();
 
 /** The steps of a live check that do not end with `ok`, by platform. */
 const EXPECTED = {
