@@ -258,7 +258,7 @@ describe("one failed read or one unusable comment does not prevent the other rea
     ]);
   });
 
-  test("media whose comments cannot be read wait longer each time, but the polls of the account do not", async () => {
+  test("media whose comments cannot be read wait longer each time until they are read again, and the account is polled as often as before", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     platform.comment(mediaId, "link");
