@@ -62,7 +62,7 @@ function settingsOf(platform: PlatformId) {
   };
 }
 
-/** Dependencies of live checks that a test replaces. */
+/** Those dependencies of live checks that a test may replace. */
 type Replaced = Partial<
   Pick<LiveCheckDeps, "guard" | "patienceMs"> & Pick<LiveCheckContext, "openPermalink">
 >;

@@ -96,7 +96,7 @@ export async function failMissedBatch({
 }
 
 /**
- * Starts all posts that are due, or marks them as failed if they are too late. Returns whether there were any.
+ * Starts all posts that are due, or marks them as failed if they are too late. Returns whether it changed any post.
  *
  * @param dueMs Milliseconds until the earliest scheduled post is due; 0 or negative, because it is already due.
  */
