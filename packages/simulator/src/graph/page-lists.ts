@@ -11,7 +11,10 @@ import type { Account } from "#src/world/accounts.ts";
 /** The external ids of the accounts that each user selected for the app in Facebook Login, by user id. */
 export type Choices = Table<readonly string[]>;
 
-/** What the lists of Pages need to know about Facebook Login: its host, and the form in which it returns a Page. */
+/**
+ * What the routes for lists of Pages use of Facebook Login: the host of the Graph API, and the function that returns a
+ * Page as the API shows it.
+ */
 interface PageOwner {
   readonly host: GraphHost;
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;

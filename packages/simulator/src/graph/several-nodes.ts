@@ -42,7 +42,10 @@ export function readSeveralNodes(
   };
 }
 
-/** The operation of a call that reads objects: `metrics` when the call requests the field for metrics. */
+/**
+ * The operation name of a call that reads posts, videos or comments: `metrics` when the call requests the field for
+ * metrics, otherwise `status`.
+ */
 export function readOperations(
   query: URLSearchParams,
   counters: string,

@@ -68,7 +68,7 @@ export function issueAccount(
     account,
     credentials: {
       accessToken,
-      // An account has two tokens: the token of its Page, and this token of Instagram Login.
+      // An Instagram account has two tokens: the token of its Page, and this token of Instagram Login.
       instagramAccessToken: own.accessToken,
       expiresInSeconds: own.expiresInSeconds,
     },

@@ -26,7 +26,7 @@ export class Pieces {
   /**
    * Returns the bytes of a part of an upload.
    *
-   * @throws When the part was dropped.
+   * @throws When the part is not stored.
    */
   get(name: string): Buffer {
     if (this.#folder !== undefined) {

@@ -36,7 +36,10 @@ export interface Publish {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
-  /** The options that the caller set for the TikTok post; absent in journals of earlier versions. */
+  /**
+   * The options that the caller set for the TikTok post; absent in a journal that an earlier version of the simulator
+   * wrote.
+   */
   readonly options?: Readonly<Record<string, unknown>>;
   /** Position in the video, in milliseconds, of the frame that becomes the cover image. */
   readonly coverMs?: number;

@@ -331,7 +331,7 @@ describe("TikTok creators", () => {
     ]);
   });
 
-  test("the simulated TikTok restricts posts of a creator whose username starts with `private` or `short`, and posts of an app that is not audited", async () => {
+  test("the simulated TikTok restricts posts of a creator whose username starts with `private` or `short`, and refuses public posts of an app that TikTok has not audited", async () => {
     const restricted = await simulator.account("tiktok", "private.one");
     const info = await call("post/publish/creator_info/query/", {}, restricted);
     expect(itemsOf(info.body["data"]?.["privacy_level_options"])).not.toContain(
@@ -377,7 +377,7 @@ describe("TikTok creators", () => {
   });
 });
 
-test("the video lists of the simulated TikTok contain a public post with its counters only after moderation", async () => {
+test("the video lists of the simulated TikTok contain a public post, with its counters, from the end of its moderation on", async () => {
   const ids: string[] = [];
   for (const title of ["one", "two", "three"]) {
     await publishVideo(mp4Bytes(1000, title.length), { ...VIDEO, title });
@@ -478,7 +478,7 @@ describe("TikTok faults", () => {
     expect(errorOf(await init(1000))).toEqual([403, "spam_risk_user_banned_from_posting"]);
   });
 
-  test("under a fault rule of the kind `stale_reads`, the simulated TikTok reports an earlier status of an upload", async () => {
+  test("under a fault rule of the kind `stale_reads`, the simulated TikTok reports the status that an upload had earlier", async () => {
     const id = await publishVideo(mp4Bytes());
     await advance(2000);
     await simulator.control("/faults", {

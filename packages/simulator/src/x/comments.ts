@@ -40,7 +40,10 @@ function searched(network: XNetwork, { call, asOf }: XCall) {
     : repliesTo(network, id, asOf);
 }
 
-/** Reads the page token or the parameter `until_id` of an X search. The page contains the tweets whose ids are below it. */
+/**
+ * Reads the page token or the parameter `until_id` of an X search. Both are tweet ids; the page contains the tweets
+ * with lower ids.
+ */
 function tokenParameter(query: URLSearchParams): bigint {
   const name = ["next_token", "pagination_token", "until_id"].find((each) => query.has(each));
   const token = query.get(name ?? "");
