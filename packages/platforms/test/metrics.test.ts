@@ -186,7 +186,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     },
   );
 
-  test(`reading ${name} metrics ends without a result when ${name} does not answer in time`, async () => {
+  test(`the ${name} connector reports that ${name} did not answer a call for metrics in time`, async () => {
     const account = await createAccount(site);
     await platform.addFault("metrics", "delay", { delayMs: 2000 });
     const soon = AbortSignal.timeout(50);
@@ -266,7 +266,7 @@ const ACCOUNT = {
   attributes: {},
 };
 
-test("the metrics of a Bluesky post that is in the repository and that Bluesky does not show are read again in the post's first hour, and are reported as refused afterwards", async () => {
+test("when Bluesky does not show a post whose record is in the repository, the post's metrics are read again during its first hour and are reported as refused afterwards", async () => {
   const baseUrl = await startServer({
     "/xrpc/app.bsky.feed.getPosts": { posts: [] },
     "/xrpc/com.atproto.repo.getRecord": { uri: "at://did:plc:account/app.bsky.feed.post/x" },
@@ -309,7 +309,7 @@ test("counters that YouTube hides are unknown, not zero", async () => {
   );
 });
 
-test("a TikTok account without the permission to list videos, and a YouTube account without any permission, get `permission_missing`", async () => {
+test("reading the metrics of a TikTok account without the permission to list videos, or of a YouTube account without any permission, is refused with `permission_missing`", async () => {
   const tiktok = await startServer({
     "/v2/video/query/": { data: {}, error: { code: "scope_not_authorized", message: "no" } },
   });

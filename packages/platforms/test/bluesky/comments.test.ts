@@ -123,7 +123,7 @@ describe("reading Bluesky comments", () => {
     expect(second.comments.map(({ text }) => text)).toEqual(["at 12", "at 11"]);
   });
 
-  test("the Bluesky connector reads a thread that is larger than normal answers of platforms", async () => {
+  test("the Bluesky connector reads all comments of a thread with 400 long comments", async () => {
     const owned = await publishPost();
     for (let index = 0; index < 400; index += 1) await comment(owned, "🚢".repeat(300));
     const pages = await readAllTexts(bluesky, owned.account, owned.mediaId, 50);
@@ -138,7 +138,7 @@ describe("reading Bluesky comments", () => {
     expect(next).toBeUndefined();
   });
 
-  test("the Bluesky connector reports media of another account, unknown media and unknown comments as missing", async () => {
+  test("the Bluesky connector reports posts of another account, unknown posts and unknown comments as missing", async () => {
     const owned = await publishPost();
     const other = await publishPost("mine");
     const id = await comment(owned, "nice");
@@ -340,7 +340,7 @@ describe("hiding Bluesky comments", () => {
     const rude = await comment(owned, "rude");
     await platform.control("POST", "clock", { advanceMs: 60_000 });
     await writeGate(owned, {});
-    // Stale reads do not return the threadgate yet, so every write names the wrong version.
+    // The stale reads do not return the threadgate yet, so every write names a wrong version of the threadgate.
     const stale = { platform: "bluesky", mode: "stale_reads", delayMs: 30_000 };
     await platform.control("POST", "faults", stale);
     const before = (await platform.calls()).length;
@@ -373,7 +373,7 @@ describe("hiding Bluesky comments", () => {
   });
 
   test.each(["drop_after_commit", "status_after_commit", "garbage_body"])(
-    "hiding a Bluesky comment whose answer is lost by the simulated fault %s is unknown, and repeating it succeeds",
+    "the outcome of hiding a Bluesky comment is unknown when the simulated fault %s loses the answer, and a second call succeeds",
     async (mode) => {
       const owned = await publishPost();
       const rude = await comment(owned, "rude");

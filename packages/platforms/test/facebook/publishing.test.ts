@@ -404,7 +404,7 @@ describe("Facebook posts that are created visible at once", () => {
 
 describe("Facebook posts after a restore", () => {
   test.each(KINDS.filter(([, media]) => media.length > 0))(
-    "after a database restore, the Facebook connector finds %s by its ids even if the Facebook post is wrongly stored as another Postrider post",
+    "after a database restore, the Facebook connector finds %s by its ids even if the database by mistake assigns the Facebook post to another Postrider post",
     async (_name, media) => {
       const publication = await createPublication(media);
       const { handles } = await prepare(publication);

@@ -50,7 +50,7 @@ const NOW_EXPANSIONS = ["author_id", "referenced_posts"];
 const camel = (name: string) =>
   name.replace(/[._](\w)/g, (_whole, letter: string) => letter.toUpperCase());
 
-/** Converts the names of properties, at any depth, to the spelling of the client library. */
+/** Converts property names, at any depth, to the spelling of X's client library. */
 function toCamel(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toCamel);
   if (typeof value !== "object" || value === null) return value;

@@ -109,7 +109,7 @@ describe("reading X comments", () => {
     ).toMatchObject({ kind: "comment", comment: { text: "early" } });
   });
 
-  test("the X connector reports media of another account, deleted media and unknown ids as missing", async () => {
+  test("the X connector reports posts of another account, deleted posts and unknown ids as missing", async () => {
     const owned = await publishPost();
     const other = await publishPost("mine");
     const id = await comment(owned, "nice");
@@ -238,7 +238,7 @@ describe("replying on X", () => {
     },
   );
 
-  test("the search for an X reply ignores replies of other requests, to other comments and with other texts", async () => {
+  test("the search for an X reply ignores replies that other requests sent, replies to other comments and replies with other texts", async () => {
     const owned = await publishPost();
     const commentId = await summon(owned);
     const request = toReply(owned.mediaId, commentId);

@@ -263,7 +263,7 @@ describe("replying on YouTube", () => {
     },
   );
 
-  test("the search for a YouTube reply ignores replies of other requests and with other texts", async () => {
+  test("the search for a YouTube reply ignores replies that other requests sent and replies with other texts", async () => {
     const owned = await publishVideo();
     const request = toReply(owned.mediaId, await comment(owned, "nice"));
     const other = await youtube.reply(owned.account, request, guard);

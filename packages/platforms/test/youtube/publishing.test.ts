@@ -336,7 +336,7 @@ describe("the publishing call to YouTube", () => {
     expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 
-  test("a publishing call to YouTube that was not sent or could not connect is reported as such, not as an unknown outcome", async () => {
+  test("the outcome of a publishing call to YouTube that was not sent, or that could not connect, is not unknown", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     const late = { ...guard, mayStillSend: () => false };
