@@ -112,7 +112,7 @@ describe("settings of Telegram chats", async () => {
     ["a photo", [pngMedia(1)], { parse_mode: "HTML", disable_notification: true }],
     ["an album", [pngMedia(1), pngMedia(2)], { parse_mode: "HTML", disable_notification: true }],
   ])(
-    "%s with all settings is published on Telegram silently, with its markup and without a link preview",
+    "when all settings of a Telegram chat are set, %s is published silently, with its markup and without a link preview",
     async (_what, media, options) => {
       const publication = await create(media, "<b>Ships</b> &amp; sails", ALL);
       expect(await publish(platform, telegram, publication)).toMatchObject({
@@ -123,7 +123,7 @@ describe("settings of Telegram chats", async () => {
     },
   );
 
-  test("a text without settings is published on Telegram as it is", async () => {
+  test("without settings of the Telegram chat, a text is published on Telegram unchanged", async () => {
     const publication = await create([], "<b>Ships</b> &amp; sails", {});
     expect(await publish(platform, telegram, publication)).toEqual({
       outcome: expect.objectContaining({ kind: "published" }) as object,
@@ -280,7 +280,7 @@ describe("settings of YouTube channels", async () => {
     expect(await listVideos(publication)).toEqual([externalId]);
   });
 
-  test("a YouTube video whose upload is found only by a search is added to the playlist, too", async () => {
+  test("a YouTube video that Postrider finds by a search, because the answer to the publishing call was lost, is added to the playlist, too", async () => {
     const made = await create({});
     const publication = { ...made, settings: { playlistId: playlistOf(made) } };
     const { handles } = await platform.prepare(youtube, publication);

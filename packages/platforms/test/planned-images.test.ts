@@ -16,7 +16,7 @@ import { PLATFORMS } from "#src/registry.ts";
 import type { ImageFacts, ImageFit } from "#src/renditions/image-plan.ts";
 import { isAnimation, planImage } from "#src/renditions/plan-image.ts";
 
-/** An image whose size and frames are known. */
+/** An image whose width, height and number of frames are known. */
 interface Sent extends ImageFacts {
   readonly width: number;
   readonly height: number;
@@ -139,7 +139,7 @@ test.each(Object.entries(TAKES))(
         const plan = planImage(image, rules, fit);
         if (plan.kind === "refused") return;
         const made = plan.kind === "original" ? image : { ...plan.rendition, frames: 1 };
-        // A converted image is as large as the original, or as large as the plan allows.
+        // A rendition has as many bytes as the original image, but at most the maximum of the plan.
         const maxBytes = "maxBytes" in made ? made.maxBytes : Infinity;
         const sent = { ...made, bytes: Math.min(image.bytes, maxBytes) };
         take(fileOf(sent), sent);

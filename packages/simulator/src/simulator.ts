@@ -30,8 +30,8 @@ export interface Simulator extends AsyncDisposable {
 }
 
 /**
- * Starts all simulated platforms on one port. Disposing the simulator closes every connection at
- * once, including the connections of held requests.
+ * Starts all simulated platforms on one port. Disposing the simulator closes every connection at once, including the
+ * connections of requests whose answers are delayed.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const world = createWorld(options.dataDir, options.machineTime);

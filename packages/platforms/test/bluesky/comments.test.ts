@@ -326,7 +326,7 @@ describe("hiding Bluesky comments", () => {
     });
   });
 
-  test("Bluesky comments that are hidden at the same time are all hidden", async () => {
+  test("Bluesky comments that concurrent calls hide are all hidden", async () => {
     const owned = await publishPost();
     const ids: string[] = [];
     for (const text of ["a", "b", "c", "d"]) ids.push(await comment(owned, text));

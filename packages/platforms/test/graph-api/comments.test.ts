@@ -73,7 +73,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     expect(read).toEqual({ kind: "comment", comment: page.comments[0] });
   });
 
-  test(`the ${login} connector marks the comments that the account itself wrote, in lists and single reads`, async () => {
+  test(`the ${login} connector reports which comments the account itself wrote, in lists of comments and in reads of a single comment`, async () => {
     const { account, mediaId } = await createPost();
     await addComment(platform, account, { mediaId, text: "How much?" });
     const author = account.username;

@@ -82,7 +82,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     });
   });
 
-  test(`the ${login} connector reports how much of the call budget its reads of single posts use after Meta refused the call for all posts`, async () => {
+  test(`after Meta refused the call for all posts, the ${login} connector reads the posts one by one and reports how much of the call budget these reads use`, async () => {
     const { account, postId } = await createPost();
     const unknown = login === "facebook" ? `${account.externalId}_17` : "17";
     const units: number[] = [];

@@ -118,7 +118,7 @@ test("the simulator's request log contains the operation and account of each pla
   ]);
 });
 
-test("POST /_control/comments adds a comment only to a visible post on a platform that has comments", async () => {
+test("POST /_control/comments adds a comment only to a visible post, and only on a platform that lets apps read comments", async () => {
   const account = await simulator.account("x");
   const { body } = await tweet(simulator, account, { text: "hello" });
   const mediaId = textOf(body["data"]?.["id"]);

@@ -40,7 +40,7 @@ async function userToken(
   return textOf((await simulator.call("GET", path)).body["access_token"]);
 }
 
-test("the simulated Facebook Login dialog refuses the whole request when the app may not ask for one of the permissions", async () => {
+test("the simulated Facebook Login dialog refuses the whole request when the request contains a permission for which the app may not ask", async () => {
   const statusOf = async (scopes: readonly string[]) =>
     (await fetch(dialog("facebook", scopes))).status;
   expect(await statusOf(SCOPES)).toBe(200);
