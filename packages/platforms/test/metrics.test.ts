@@ -178,7 +178,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     ["drop_before", {}, { kind: "failed" }],
     ["garbage_body", {}, { kind: "failed" }],
   ])(
-    `reading ${name} metrics maps the simulated fault %s %j to the failure %j`,
+    `the simulated fault %s %j in a call that reads ${name} metrics becomes the failure %j`,
     async (mode, extra, failure) => {
       const account = await createAccount(site);
       await platform.addFault("metrics", mode, extra);
@@ -196,7 +196,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
   });
 });
 
-test("the YouTube connector reads metrics of a deleted video as missing", async () => {
+test("the YouTube connector reports a deleted video as missing when it reads metrics", async () => {
   const site = siteOf("youtube");
   const account = await createAccount(site);
   const id = await publish(site, account);
@@ -285,7 +285,7 @@ test("when Bluesky does not show a post whose record is in the repository, the p
   );
 });
 
-test("an X post that X refuses to show is reported as refused, and a post that X's answer does not mention counts as failed", async () => {
+test("the metrics of an X post that X refuses to show are reported as refused, and those of a post that X's answer does not mention as failed", async () => {
   const detail = "Sorry, you are not authorized to see the Tweet with ids: [1].";
   const type = "https://api.x.com/2/problems/not-authorized-for-resource";
   const baseUrl = await startServer({

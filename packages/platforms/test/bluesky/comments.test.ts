@@ -162,7 +162,7 @@ describe("reading Bluesky comments", () => {
     ["drop_before", {}, { kind: "retryable", code: "platform_unavailable" }],
     ["garbage_body", {}, { kind: "retryable", code: "platform_unavailable" }],
   ])(
-    "reading Bluesky comments maps the simulated fault %s %j to the failure %j",
+    "the simulated fault %s %j in a call that reads Bluesky comments becomes the failure %j",
     async (mode, extra, failure) => {
       const owned = await publishPost();
       await platform.addFault("comments", mode, extra);
@@ -279,12 +279,15 @@ describe("replying on Bluesky", () => {
     [{ status: 401 }, { kind: "token_refused" }],
     [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
     [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
-  ])("a call for a Bluesky reply that gets the answer %j ends as %j", async (answer, outcome) => {
-    const owned = await publishPost();
-    const request = toReply(owned.mediaId, await comment(owned, "nice"));
-    await platform.addFault("reply", "status", answer);
-    expect(await bluesky.reply(owned.account, request, guard)).toMatchObject(outcome);
-  });
+  ])(
+    "a call that sends a Bluesky reply and gets the answer %j has the result %j",
+    async (answer, outcome) => {
+      const owned = await publishPost();
+      const request = toReply(owned.mediaId, await comment(owned, "nice"));
+      await platform.addFault("reply", "status", answer);
+      expect(await bluesky.reply(owned.account, request, guard)).toMatchObject(outcome);
+    },
+  );
 });
 
 describe("hiding Bluesky comments", () => {
@@ -389,7 +392,7 @@ describe("hiding Bluesky comments", () => {
     [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
     [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
   ])(
-    "a call that hides a Bluesky comment and gets the answer %j ends as %j",
+    "a call that hides a Bluesky comment and gets the answer %j has the result %j",
     async (answer, result) => {
       const owned = await publishPost();
       const rude = await comment(owned, "rude");

@@ -58,7 +58,7 @@ describe("publishing on Facebook", () => {
   );
 
   test.each(KINDS)(
-    "the Facebook connector publishes %s once, wherever a worker crashes before the publishing call",
+    "the Facebook connector publishes %s once, even if a worker crashes at any point before the publishing call",
     async (_name, media) => {
       for (let died = 1; died <= 8; died += 1) {
         await platform.reset();

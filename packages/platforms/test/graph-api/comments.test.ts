@@ -286,7 +286,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     });
 
     test.each([401, 429, 500])(
-      `a reply on ${login} does not count as absent when the list of replies answers HTTP %i`,
+      `a reply on ${login} does not count as absent when ${login} answers the call that lists replies with HTTP %i`,
       async (status) => {
         const { account, request } = await createRequest();
         await platform.addFault("comments", "status", { status });

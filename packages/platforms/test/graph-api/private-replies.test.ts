@@ -71,7 +71,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     expect(await listSent(account)).toEqual([]);
   });
 
-  test(`the ${login} connector reports a private reply to a comment that does not exist, or of the account itself, as refused`, async () => {
+  test(`the ${login} connector reports as refused a private reply to a comment that does not exist or that the account itself wrote`, async () => {
     const { account, request } = await createRequest();
     const refused = { kind: "refused", code: "content_rejected" };
     const unknown = { ...request, commentId: "1_2" };

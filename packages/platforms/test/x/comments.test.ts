@@ -135,7 +135,7 @@ describe("reading X comments", () => {
     ["drop_before", {}, { kind: "retryable", code: "platform_unavailable" }],
     ["garbage_body", {}, { kind: "retryable", code: "platform_unavailable" }],
   ])(
-    "reading X comments maps the simulated fault %s %j to the failure %j",
+    "the simulated fault %s %j in a call that reads X comments becomes the failure %j",
     async (mode, extra, failure) => {
       const owned = await publishPost();
       await platform.addFault("comments", mode, extra);
@@ -284,12 +284,15 @@ describe("replying on X", () => {
     [{ status: 401 }, { kind: "token_refused" }],
     [{ status: 402 }, { kind: "refused", code: "app_configuration" }],
     [{ status: 429 }, { kind: "unknown", limitedForMs: expect.any(Number) }],
-  ])("a call for an X reply that gets the answer %j ends as %j", async (answer, outcome) => {
-    const owned = await publishPost();
-    const request = toReply(owned.mediaId, await summon(owned));
-    await platform.addFault("reply", "status", answer);
-    expect(await x.reply(owned.account, request, guard)).toMatchObject(outcome);
-  });
+  ])(
+    "a call that sends an X reply and gets the answer %j has the result %j",
+    async (answer, outcome) => {
+      const owned = await publishPost();
+      const request = toReply(owned.mediaId, await summon(owned));
+      await platform.addFault("reply", "status", answer);
+      expect(await x.reply(owned.account, request, guard)).toMatchObject(outcome);
+    },
+  );
 });
 
 describe("hiding X comments", () => {
@@ -319,7 +322,7 @@ describe("hiding X comments", () => {
     ["status", { status: 404 }, { kind: "missing" }],
     ["status", { status: 429 }, { kind: "retryable", isLimit: true }],
   ])(
-    "hiding an X comment maps the simulated fault %s %j to %j, and repeating it succeeds",
+    "the simulated fault %s %j in a call that hides an X comment has the result %j, and a second call succeeds",
     async (mode, extra, result) => {
       const owned = await publishPost();
       const rude = await comment(owned, "rude");

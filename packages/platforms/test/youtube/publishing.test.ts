@@ -265,7 +265,7 @@ describe("YouTube's answers", () => {
     });
   });
 
-  test("a post that meets YouTube's project quota waits until midnight in California, and one that meets the channel's limit waits for some hours", async () => {
+  test("a post that meets YouTube's project quota waits until midnight in California, and a post that meets the channel's limit waits for six hours", async () => {
     await platform.control("POST", "settings", { quotas: true });
     const publication = await createPublication();
     const failures: unknown[] = [];
