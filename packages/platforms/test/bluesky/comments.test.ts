@@ -130,7 +130,7 @@ describe("reading Bluesky comments", () => {
     expect(pages.map((page) => page.length)).toEqual([50, 50, 50, 50, 50, 50, 50, 50]);
   });
 
-  test("a page of Bluesky comments that ends with the last comment has no cursor", async () => {
+  test("the last page of Bluesky comments has no cursor, even if it has as many comments as the request allows", async () => {
     const owned = await publishPost();
     await comment(owned, "first");
     await comment(owned, "second");

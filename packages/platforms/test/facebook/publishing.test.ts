@@ -439,7 +439,7 @@ describe("Facebook posts after a restore", () => {
   );
 });
 
-test("the Facebook connector sends all calls with a video to the host for videos, and all others to the Graph API", async () => {
+test("the Facebook connector sends all calls with a video to the host for videos, and all other calls to the Graph API", async () => {
   const connector = facebookAt(platform.url, { videoBaseUrl: `${platform.url}/graph-video` });
   const publication = await createPublication([mp4Media(300_000)]);
   expect(await platform.publish(connector, publication)).toMatchObject({ kind: "published" });

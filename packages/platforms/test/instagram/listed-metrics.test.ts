@@ -39,7 +39,7 @@ test("when Instagram refuses to show single posts to a Page token, the metrics o
   await refuseReads();
   const { readings, units } = await read(account, ids);
   expect(readings).toEqual(Object.fromEntries(ids.map((id) => [id, ALL])));
-  // The refused call for both posts is followed by a call for each post and a call for a page of the list.
+  // The refused call for both posts is followed by one call for each post and one call for a page of the list of posts.
   expect(units).toEqual([1 / 25, 1 / 25, 1]);
 });
 

@@ -36,8 +36,8 @@ const CALLS: readonly (readonly [string, RegExp, { query?: string; body?: string
 ];
 
 /**
- * Names of fields that X renamed in the OpenAPI document from which its client library is generated. X still answers
- * to the names on the left, and its documentation shows them.
+ * Names of fields that X renamed in the OpenAPI document from which its client library is generated. X still accepts
+ * the old names (the keys of this map), and X's documentation shows them.
  */
 const RENAMED: Readonly<Record<string, string>> = {
   "tweet.fields": "post.fields",

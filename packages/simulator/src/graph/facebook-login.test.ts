@@ -54,7 +54,7 @@ test("the simulated Facebook Login dialog refuses the whole request when the req
 });
 
 test.each(["facebook", "instagram"])(
-  "on the simulated %s, a Page that a user manages through a Business portfolio is only in the portfolio's lists of Pages",
+  "on the simulated %s, a Page that a user manages through a Business portfolio is in the portfolio's lists of Pages and not in /me/accounts",
   async (platform) => {
     const scopes = ["pages_show_list", "pages_read_engagement"];
     const pages = ["own.page", "portfolio.page", "client.page"];

@@ -20,12 +20,12 @@ interface PageOwner {
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 
-/** The only Business portfolio of every simulated user. */
+/** The one Business portfolio that every simulated user has. */
 const BUSINESS_ID = "900000000000001";
 
 /**
- * The list that contains a Page: a user manages a Page whose username begins with `portfolio` or `client` through a Business
- * portfolio, so `/me/accounts` does not contain it.
+ * The list that contains a Page of a user. A user manages a Page whose username begins with `portfolio` or `client`
+ * through a Business portfolio; `/me/accounts` does not contain such a Page.
  */
 function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pages" {
   if (username.startsWith("portfolio")) {

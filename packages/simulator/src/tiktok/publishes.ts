@@ -93,8 +93,8 @@ export function statusAt(publish: Publish, instant: number): PublishStatus {
 }
 
 /**
- * Whether TikTok returns the id of the post at the given instant. It does so only for a public
- * post, and only after moderation.
+ * Whether TikTok returns the id of the post at the given instant. TikTok returns the id of a public post after its
+ * moderation, and never the id of another post.
  */
 export function isIdKnownAt(publish: Publish, instant: number): boolean {
   const knownAt = (publish.receivedAt ?? Infinity) + PROCESSING_MS + MODERATION_MS;

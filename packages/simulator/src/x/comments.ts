@@ -88,7 +88,7 @@ function hiddenField(call: Call): boolean {
 }
 
 /**
- * Hides or shows a reply on X. An account can only hide replies in conversations that it started.
+ * Hides or shows a reply on X. An account can hide replies in the conversations that it started, and no other replies.
  */
 function hide(network: XNetwork, { call, account }: XCall): Reply {
   const hidden = hiddenField(call);
