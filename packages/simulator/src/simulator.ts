@@ -15,7 +15,10 @@ export interface SimulatorOptions {
    * in memory.
    */
   readonly dataDir?: string;
-  /** Returns the Unix milliseconds from which the platforms' clock is computed. Default: the machine's time. */
+  /**
+   * Returns the machine's time in Unix milliseconds, from which the simulator computes the clock of the platforms.
+   * Default: the real time.
+   */
   readonly machineTime?: () => number;
   /** Receives each request before the simulated platform handles it, so that tests can check what the caller sent. */
   readonly onCall?: ServeDeps["onCall"];
