@@ -27,8 +27,8 @@ function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
 }
 
 /**
- * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a random part of a duration that
- * grows with each repetition, so that clients that failed together do not come back together.
+ * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a random part of a duration
+ * that grows with each repetition, so that clients whose requests failed together do not repeat them together.
  */
 function waitOf(error: unknown, retries: number): number {
   const growing = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retries);

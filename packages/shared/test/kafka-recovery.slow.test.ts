@@ -118,7 +118,7 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
   await send(["after"]);
   await eventually(() => expect(seen).toContain("after"), WAIT);
   // A consumer may get a record before Kafka confirms this record to the outbox relay, and only then does the relay
-  // delete the event from the outbox. So this test waits.
+  // delete the event from the outbox. So the test waits until the outbox is empty.
   await eventually(
     async () => expect(await database.sql`select 1 from outbox`).toHaveLength(0),
     WAIT,

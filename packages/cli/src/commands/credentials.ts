@@ -70,7 +70,8 @@ async function reseal(services: Services, _args: Arguments, terminal: Terminal):
         `the key of ${locked} credentials is missing in CREDENTIAL_KEYS of the accounts service; \`postrider credentials keys\` names it. Add it and run the command again`,
       );
     if (answer.finished) return { json: { resealed, damaged }, text: toText(resealed, damaged) };
-    // Other transactions changed some credentials meanwhile, so these are not sealed again yet.
+    // Other transactions changed some credentials while the command sealed them again, so these credentials are not
+    // sealed again yet.
     await sleep(ROUND_PAUSE_MS);
   }
   throw new CommandFailure(

@@ -38,7 +38,8 @@ function refuse(reason: string): ConnectError {
 }
 
 /**
- * Creates the check of identity tokens. A token is verified once; later calls with it cost a look-up.
+ * Creates the check of identity tokens. A token is verified once; later calls with the same token only look it up in a
+ * map.
  *
  * @param audience Name of this service: tokens for another service are refused.
  * @param now The wall clock in milliseconds since 1970.

@@ -49,14 +49,14 @@ export function startSweep(options: SweepDeps & { readonly everyMs: number }): A
       if (count > 0)
         logger.info(
           { job: "sweep", count },
-          "the periodic check of the posts service asked the delivery service about targets without a recent update",
+          "the sweep asked the delivery service about silent targets and deletions",
         );
       return false;
     },
     onError: (error) =>
       logger.warn(
         { err: error, job: "sweep" },
-        "the delivery service could not be asked about targets without a recent update; the next periodic check tries again",
+        "the sweep could not ask the delivery service about silent targets and deletions; its next run tries again",
       ),
   });
 }

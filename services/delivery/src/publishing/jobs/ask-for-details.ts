@@ -44,7 +44,7 @@ export function startAskForDetails(options: AskForDetailsOptions): Loop {
       floor.reset();
       options.logger.warn(
         { err: error },
-        "the platforms could not be asked for the post ids of published targets; they are asked again",
+        "the job that asks platforms for missing post ids of published targets failed; its next run tries again",
       );
     },
   });
