@@ -15,7 +15,7 @@ export interface WaitOptions extends RequestOptions {
 }
 
 const TIMEOUT_MS = 120_000;
-/** Milliseconds between the first two readings of a post. Each further interval is longer. */
+/** Milliseconds between the first two readings of a post. The interval grows with each reading, up to a maximum. */
 const FIRST_INTERVAL_MS = 200;
 const MAX_INTERVAL_MS = 5_000;
 /**

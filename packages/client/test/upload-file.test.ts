@@ -17,7 +17,7 @@ const MEDIA = { id: "m", status: "ready" };
 let server: Server;
 let client: Client;
 let received: Received[];
-/** What each PUT is answered with: an HTTP status, or `cut` for a connection that breaks after the last byte. */
+/** The answer to each PUT request: an HTTP status, or `cut` for a connection that breaks after the last byte. */
 let puts: (number | "cut")[];
 
 beforeAll(async () => {

@@ -19,7 +19,7 @@ describe("failures of `account connect`:", () => {
     "unanswered",
     "an outcome of a later release",
   ])(
-    "the failure for the outcome '%s' says what to do and names the platform's guide",
+    "the failure for an authorization that ended with '%s' says what to do and names the platform's guide",
     (outcome) => {
       const { code, message } = toOutcomeFailure("facebook", outcome);
       expect(code).toBe(outcome);

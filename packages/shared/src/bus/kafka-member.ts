@@ -36,9 +36,9 @@ export class KafkaMember implements AsyncDisposable {
       sessionTimeout: SESSION_TIMEOUT_MS,
       heartbeatInterval: 1_000,
       rebalanceTimeout: 60_000,
-      // How long the Kafka broker holds an empty fetch. A new record ends the fetch immediately (`minBytes`), so this
-      // adds no latency. An idle consumer takes 1.4 % of a core with 100 ms and 0.4 % with 500 ms. Leaving the group
-      // takes up to this long.
+      // Maximum time that the Kafka broker waits for records before it answers a fetch with none. A new record ends the
+      // fetch immediately (`minBytes`), so this adds no latency. An idle consumer takes 1.4 % of a core with 100 ms and
+      // 0.4 % with 500 ms. Leaving the group takes up to this long.
       maxWaitTimeInMs: 500,
       minBytes: 1,
       // Maximum number of bytes that one fetch reads from a Kafka partition, so that few records are processed again

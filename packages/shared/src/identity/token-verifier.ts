@@ -87,7 +87,8 @@ export function createTokenVerifier(
 }
 
 /**
- * Returns why the library `jose` refused a token. The messages of `jose` name claims of the token and never contain the token.
+ * Returns why the library `jose` refused a token. The messages of `jose` name fields of the token and never contain the
+ * token.
  */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

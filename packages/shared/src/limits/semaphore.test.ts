@@ -14,7 +14,7 @@ function request(semaphore: Semaphore, options?: AcquireOptions) {
   return asked;
 }
 
-test("a semaphore never runs more tasks at once than it has permits, even after a task failed", async () => {
+test("a semaphore never runs more functions at once than it has permits, even after a function failed", async () => {
   const semaphore = new Semaphore({ total: 3, maxWaiting: 10 });
   let [running, most] = [0, 0];
   const work = async () => {
@@ -139,7 +139,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("abort" as const), nth: fc.nat(20) }),
 );
 
-test("whatever the order of events, a semaphore keeps its limits, leaves no permit unused and grants every request", async () => {
+test("whatever the order of requests, releases and aborts, a semaphore keeps its limits, leaves no permit unused and grants every request that is not aborted", async () => {
   const limits = { total: 7, perKey: 4, maxWaiting: Infinity };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
