@@ -105,7 +105,7 @@ interface WireError {
   };
 }
 
-/** Returns the `error` of a body that Postrider wrote; undefined for another one, such as the page of a proxy. */
+/** Returns the `error` of a body that Postrider wrote; undefined for any other body, such as the page of a proxy. */
 function parse(text: string): WireError["error"] {
   try {
     const error = (JSON.parse(text) as WireError | null)?.error;

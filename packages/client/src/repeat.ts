@@ -1,7 +1,7 @@
 import { PostriderConnectionError, PostriderError } from "./errors.ts";
 import { pause } from "./pause.ts";
 
-/** Wait before the first repetition, in milliseconds. It doubles with each further one. */
+/** Wait before the first repetition, in milliseconds. The wait doubles with each further repetition. */
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 8_000;
 /** Maximum wait that an answer can ask for, in seconds. After a longer one, the request is not repeated. */

@@ -101,7 +101,7 @@ describe("files of every kind:", () => {
     },
   );
 
-  test("the name and type of a File are used", async () => {
+  test("the client uses the name and the media type of a File object", async () => {
     await client.uploadFile(new File([BYTES], "picture.png", { type: "image/png" }));
     const declared: unknown = JSON.parse(String(received[0]?.body));
     expect(declared).toMatchObject({ fileName: "picture.png", contentType: "image/png" });

@@ -14,9 +14,9 @@ export interface KafkaMemberOptions extends KafkaBatchesOptions {
 
 /**
  * Session timeout of Kafka: without a heartbeat for this long, the broker reassigns the partitions of a process. Until
- * then, the partitions of a killed process are not read; and if the process that replaces it joins earlier, the whole
- * group waits until then. This is the shortest time that brokers allow by default (`group.min.session.timeout.ms`,
- * Kafka 4.1).
+ * this timeout ends, the partitions of a killed process are not read; and if the process that replaces it joins
+ * earlier, the whole group waits until the timeout ends. This is the shortest time that brokers allow by default
+ * (`group.min.session.timeout.ms`, Kafka 4.1).
  */
 const SESSION_TIMEOUT_MS = 6_000;
 

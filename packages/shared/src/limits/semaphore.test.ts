@@ -174,8 +174,8 @@ test("whatever the order of requests, releases and aborts, a semaphore keeps its
         await settle();
         expect(sum(held())).toBeLessThanOrEqual(limits.total);
         for (const key of ["a", "b", "c"]) expect(usedBy(key)).toBeLessThanOrEqual(limits.perKey);
-        // If a key has enough of its share left for its first waiting request, this request waits only because too few
-        // permits are free in total.
+        // If the first waiting request of a key fits into what is left of the share of this key, the request may wait
+        // only because too few permits are free in total.
         const firsts = ["a", "b", "c"].flatMap(
           (key) => waiting().find((it) => it.key === key) ?? [],
         );
@@ -226,7 +226,7 @@ test("a permit request is granted only if each share that it counts towards has 
   expect(semaphore.tryAcquire({ shares: [workspace, { key: "grant 1", max: 1 }] })).toBeDefined();
 });
 
-test("while a permit request waits for one full share, requests that do not count towards this share are granted, even if they have another share in common with it", async () => {
+test("a permit request that waits because one of its shares is full does not delay requests that do not count towards the full share, even if they count towards another share of the waiting request", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   const ask = (grant: string) =>
     request(semaphore, { shares: [{ key: "workspace" }, { key: grant, max: 1 }] });

@@ -98,7 +98,7 @@ test("a text that was encrypted with a list of values to bind to cannot be decry
   expect(opened).toEqual(similar.map((each) => [each]));
 });
 
-test("a sealed text that is not bound to values is refused where a bound text is expected, and the other way round", () => {
+test("a sealed text that is not bound to values is refused where a bound text is expected, and a bound text is refused where no values are expected", () => {
   const unboundText = seal([newer], place, "text", nonce());
   const boundText = seal([newer], bound, "text", nonce());
   expect([unboundText, boundText].map(isBoundText)).toEqual([false, true]);

@@ -115,8 +115,8 @@ function withoutRemoved(
 }
 
 /**
- * Returns the faults of a migrated table: rows that the migration removed, and kinds of rows that the table no longer
- * accepts.
+ * Returns what is wrong with a migrated table: rows that the migration removed, and kinds of rows (`RowKind`) that the
+ * table accepted before the migration and does not accept any more.
  */
 async function findFaults(sql: Sql, { table, kinds }: FilledTable): Promise<readonly string[]> {
   const [found] = await sql<{ exists: boolean }[]>`
