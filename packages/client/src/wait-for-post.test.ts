@@ -50,7 +50,7 @@ test("waiting for a post reads it at growing intervals, up to five seconds, unti
 });
 
 test.each(["published", "partial", "failed", "cancelled"])(
-  "waiting for a post that is %s returns it at once",
+  "waiting for a post that is %s returns the post immediately",
   async (status) => {
     expect(await wait(() => status)).toMatchObject({ status });
     expect(readings).toHaveLength(1);
@@ -94,7 +94,7 @@ test("when the server delays its answer until the post is final, the wait for a 
   ]);
 });
 
-test("waiting for a post asks a server of an older version, which answers at once, at intervals", async () => {
+test("waiting for a post reads the post at intervals from a server of an older version, which answers immediately", async () => {
   const hold = (query: unknown) => {
     if (Object.keys(query ?? {}).length === 0) return Promise.resolve();
     const fields = { details: [], requestId: null, retryAfterSeconds: null };

@@ -97,8 +97,8 @@ test("the audit log of a workspace does not contain entries of other workspaces"
 
 test("pages of the audit log contain each matching entry once, oldest first and newest first, also when entries have the same time", async () => {
   const workspaceId = newId();
-  // All audit entries that one statement appends get the same time. So this test also checks that pages are right when
-  // entries with the same time lie on different pages.
+  // All audit entries that one statement appends get the same time. So this test also checks the pages between which
+  // entries with the same time are divided.
   const entries = Array.from({ length: 60 }, (_, index) =>
     entryOf(workspaceId, index % 2 === 0 ? "key.create" : "key.revoke"),
   );

@@ -5,7 +5,7 @@ import { CommandFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
-/** Number of pages of credentials after which the command prints its progress once. */
+/** Number of pages of credentials that are encrypted again between two notes of progress. */
 const PAGES_PER_NOTE = 50;
 const MAX_ROUNDS = 20;
 const ROUND_PAUSE_MS = 500;
@@ -37,7 +37,7 @@ async function listKeys(services: Services): Promise<Result> {
   return { json: { unboundAccepted, keys }, text };
 }
 
-/** Encrypts all credentials again once, page by page, and returns the answer to the last page. */
+/** Goes through all credentials one time, page by page, to encrypt them again. Returns the answer to the last page. */
 async function resealOnce(services: Services, { note }: Terminal, before: number) {
   const client = services.client("accounts", CredentialService);
   let resealed = before;

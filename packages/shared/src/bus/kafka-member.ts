@@ -72,7 +72,7 @@ export class KafkaMember implements AsyncDisposable {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
       // kafkajs may restart the consumer while this process leaves the Kafka group. Then Kafka would assign partitions
-      // to the restarted consumer, which does not process them; so it is stopped at once.
+      // to the restarted consumer, which does not process them; so it is stopped immediately.
       if (this.#hasLeft)
         this.#consumer
           .disconnect()

@@ -14,7 +14,7 @@ function request(semaphore: Semaphore, options?: AcquireOptions) {
   return asked;
 }
 
-test("a semaphore never runs more functions at once than it has permits, even after a function failed", async () => {
+test("a semaphore never runs more functions at the same time than it has permits, even after a function failed", async () => {
   const semaphore = new Semaphore({ total: 3, maxWaiting: 10 });
   let [running, most] = [0, 0];
   const work = async () => {
