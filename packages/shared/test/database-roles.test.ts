@@ -33,7 +33,7 @@ function open(url: string): Sql {
 const roleOf = (name: string) => ({ service: name, password: "p'1", migrationPassword: 'm"2' });
 
 beforeEach(async () => {
-  // Roles belong to the cluster, which tests share, so each test has roles of its own.
+  // Postgres roles belong to the database cluster, which all tests share, so each test has roles of its own.
   const name = `roles_${randomBytes(4).toString("hex")}`;
   const clusterUrl = inject("postgresUrl");
   cluster = open(clusterUrl);

@@ -135,7 +135,7 @@ test("a Kafka consumer joins its group with a session timeout of at most 6 s, wh
   await eventually(() => expect(seen).toEqual(["a"]), WAIT);
 });
 
-test("a Kafka consumer whose handler never returns rejoins its group, and ends its process if it is still stuck then", async () => {
+test("a Kafka consumer whose handler never returns leaves its group and joins it again; if it is still stuck after that, its process ends", async () => {
   const topic = await makeTopic();
   const fatal: unknown[] = [];
   let calls = 0;
