@@ -142,7 +142,7 @@ test("the runtime role of a service can add rows to the audit log and read them,
       await expect(runtime.unsafe(statement), statement).rejects.toThrow("permission denied");
 });
 
-test("functions of a migration let the runtime role create partitions of the days around today and drop old ones, and refuse other days and other tables", async () => {
+test("functions of a migration let the runtime role create partitions of the days around today and drop partitions that are at least a week old, and refuse other days", async () => {
   await provision();
   const { migration, runtime } = installation;
   await migration.unsafe(PARTITION_FUNCTIONS.replaceAll("sample", installation.name));
