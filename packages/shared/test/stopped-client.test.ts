@@ -7,8 +7,8 @@ import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
 /**
- * The proxy to Postgres forwards nothing from the database client after this text, as if the client had stopped for
- * good.
+ * The proxy to Postgres forwards nothing from the database client after this text, as if the client had stopped
+ * permanently.
  */
 const LAST_TEXT = "/* the last statement */";
 /** The code of the error with which Postgres ends a connection whose transaction takes too long. */
