@@ -187,7 +187,7 @@ interface Filled {
 }
 type Fill = () => Promise<Filled>;
 
-/** Creates the resources that the examples name, on a post with more comments than fit on a page of past comments. */
+/** Creates the resources that the examples name, on a post with more comments than fit on one page of a backfill job. */
 async function fillIds(tenant: Tenant): Promise<Readonly<Record<string, Fill>>> {
   const { platform, owner: account, id: mediaId, accountId } = await publishOn(tenant, "instagram");
   const comments = Array.from({ length: 51 }, (_, index) => ({ text: `Which price? ${index}` }));

@@ -19,7 +19,7 @@ import { create, HOUR_MS, inMs } from "./support/posts.ts";
 import { startSystem, type System } from "./support/system.ts";
 
 const PLATFORMS = ["x", "bluesky", "telegram"] as const;
-/** Number of scheduled posts, and of posts that wait for their platforms to be resumed. */
+/** Number of scheduled posts, and of posts that wait until an operator resumes publishing to their platforms. */
 const POSTS = 8;
 /** Number of accounts per platform. */
 const ACCOUNTS = 4;

@@ -90,7 +90,10 @@ function durationsOf(samples: readonly Sample[]) {
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** Clients that send requests to the system until the outage is over, and what was true before it. */
+/**
+ * Clients that send requests to the system until the outage is over; `pids` are the processes of the system before the
+ * outage.
+ */
 interface Clients {
   readonly label: string;
   readonly tenant: Tenant;
@@ -127,7 +130,10 @@ function printOutage({ label, load }: Clients, { samples, readyAfterMs }: Outage
   printFigures(label, { ...durationsOf(samples), answers, notSent, readyAfterMs });
 }
 
-/** Tests that requests are refused while Postgres is stopped with each of the signals, and that no accepted post is lost. */
+/**
+ * Tests that requests are refused while Postgres is stopped, once for each of the given signals with which it is stopped, and
+ * that no accepted post is lost.
+ */
 export function testPostgresOutage(
   stack: () => FaultStack,
   signals: readonly NodeJS.Signals[],

@@ -79,7 +79,10 @@ const BUS_KILLS: readonly Kill[] = [
   { service: "posts", replica: 0 },
 ];
 
-/** Kills of the delivery service after it has read an event; there the message bus makes no difference. */
+/**
+ * Kills of the delivery service after it has read an event from the message bus, when it makes no difference which bus is
+ * used.
+ */
 const SENDING_KILLS: readonly Kill[] = [
   { at: "delivery.after-webhook-sent" },
   { at: "delivery.in-webhook-composition" },
@@ -124,8 +127,9 @@ async function killOne(system: System, kill: Kill): Promise<ServiceName> {
 }
 
 /**
- * Makes the kills one after the other, each some time after the process that the previous one killed is replaced, and repeats
- * them until `seconds` have passed. Returns how many of the killed processes may have been sending webhooks.
+ * Makes the kills one after the other. Each kill waits until the process that was killed before is replaced, and then
+ * `pauseMs`. Repeats the kills until `seconds` have passed. Returns how many of the killed processes may have been sending
+ * webhooks.
  */
 export async function killOneByOne(
   system: System,

@@ -66,7 +66,7 @@ async function listIds(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-test("the job remove-objects deletes the objects and then the rows of deleted media, each on exactly one replica", async () => {
+test("the job remove-objects deletes the objects and then the rows of deleted media, and only one of two replicas deletes each of them", async () => {
   const kept = await ready();
   const deleted = await Promise.all(Array.from({ length: 30 }, stored));
   await Promise.all(deleted.map(remove));

@@ -90,7 +90,7 @@ export async function claimRenditions(
 /**
  * Extends the lease on renditions.
  *
- * @returns false when no rendition of the lease is left to make.
+ * @returns false when this process holds the lease on none of the renditions any more.
  */
 export async function renewRenditions(
   sql: ISql,

@@ -43,7 +43,7 @@ export interface InspectionProcessOptions {
  * A child process that inspects one file. The parent watches its memory and time from outside, because the memory of
  * native image libraries cannot be limited from inside the process.
  *
- * A hostile file may take over the image library of its process. What it finds then:
+ * A hostile file may take over the image library of its process. Its code can then reach:
  * - Everywhere: no secret in its environment, and no other file among its descriptors. JavaScript can open only its own
  *   code, and can start no process (`--permission`); native code is not bound by that.
  * - In the inspector of compose.yaml and Kubernetes: no secret in the container, and no network (in compose only one that
