@@ -235,7 +235,8 @@ test("every example of a request on the docs page is accepted when its ids are f
       for (const [name, { value }] of Object.entries(
         requestBody?.content["application/json"]?.examples ?? {},
       )) {
-        // Other tests of the docs page send these examples. Those of `validatePost` are the same.
+        // Other tests of the docs page send the examples of `createPost` in `IN_BROWSER`. The examples of `validatePost` are
+        // the same as those of `createPost`.
         if (operationId === "validatePost") continue;
         if (operationId === "createPost" && name in IN_BROWSER) continue;
         const filled = (await fill[operationId]?.()) ?? {};

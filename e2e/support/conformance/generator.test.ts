@@ -62,7 +62,7 @@ test("the request generator makes valid requests for every operation, and invali
   expect(withoutInvalid.map(({ id }) => id)).toEqual([]);
 });
 
-test("generated requests have boundary values, hostile texts, unknown fields, other content types and ids of another workspace", () => {
+test("generated requests have boundary values, hostile texts, unknown fields, wrong content types and ids of another workspace", () => {
   const labels = generate(3, 200).map(({ label }) => label);
   const wanted = [
     /^a length above the maximum/,

@@ -6,8 +6,8 @@ import { startSystem, type BusKind, type System } from "../system.ts";
 export const POSTS = 24;
 const ACCOUNTS = 12;
 /**
- * Time limit of a publishing call in seconds. It is longer than the simulated platforms take to answer on a loaded machine, because a
- * Telegram message without an answer in time stays unknown.
+ * Time limit of a publishing call in seconds. It is longer than the simulated platforms take to answer on a loaded machine,
+ * because the outcome of a Telegram message without an answer within the limit stays unknown.
  */
 export const VISIBLE_CALL_SECONDS = 5;
 

@@ -151,7 +151,7 @@ test("the job remove-forgotten-uploads keeps media whose upload is so large that
   expect(await listIds()).toEqual([]);
 });
 
-test("the job remove-orphans deletes only old objects that no row references", async () => {
+test("the job remove-orphans deletes the objects that are old and that no database row names, and no other objects", async () => {
   const [pending, done] = [await uploaded(), await ready()];
   const named = await service.listStored();
   const waiting = await createGrant(service, 10);

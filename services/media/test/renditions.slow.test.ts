@@ -176,7 +176,7 @@ test("GET /objects returns 404 for a rendition if the address names another work
   expect(await get(ref, "other")).toMatchObject({ status: 400 });
 });
 
-test("PrepareMedia says in a sentence why a rendition cannot be made, and does not try again", async () => {
+test("PrepareMedia says in a sentence why a rendition cannot be made, and does not try to make it again when it is asked again", async () => {
   const frames = [
     await photo(),
     await picture({ width: 120, height: 80 }).negate().png().toBuffer(),

@@ -84,7 +84,7 @@ test("UpdateMedia refuses media whose file was prepared for a platform, and chan
   expect(await read()).toMatchObject({ altText: "A boat" });
 });
 
-test("UpdateMedia waits for a transaction that prepares the media, and then refuses", async () => {
+test("UpdateMedia waits for a transaction that prepares the same media for a platform, and then refuses the change", async () => {
   const { id, update } = await someMedia();
   const { sql } = service;
   const updating = await sql.begin(async (tx) => {

@@ -15,7 +15,7 @@ const COLUMNS = [
   "refusal",
 ] as const;
 
-/** Returns those rows of the renditions of media whose plan is one of the given texts. */
+/** Returns the rows of those renditions of one media item whose plans are given as texts. */
 export async function listRenditions(
   sql: ISql,
   {

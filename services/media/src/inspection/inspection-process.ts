@@ -182,7 +182,7 @@ function nodeOptions(): readonly string[] {
     "--permission",
     "--allow-addons",
     ...CODE.map((folder) => `--allow-fs-read=${folder}`),
-    // Node uses the cache of compiled modules only if it may also write to it.
+    // Node uses the cache of compiled modules only if the process may also write to this cache.
     ...(COMPILE_CACHE === undefined
       ? []
       : [
