@@ -7,7 +7,10 @@ import { openTenant, type Tenant } from "../tenant.ts";
 import type { FaultStack } from "./fault-stack.ts";
 import { ALL_KILLS, killOneByOne, KILLS, rescheduleDuring, schedulePosts } from "./webhook-load.ts";
 
-/** `POSTRIDER_E2E_CRASH_SECONDS=120` repeats the kills for that many seconds at 100 events/s; by default each is made once. */
+/**
+ * `POSTRIDER_E2E_CRASH_SECONDS=120` repeats the kills for that many seconds at 100 events/s; by default each kill is made
+ * once.
+ */
 const LONG_SECONDS = process.env.POSTRIDER_E2E_CRASH_SECONDS;
 const LOAD =
   LONG_SECONDS === undefined

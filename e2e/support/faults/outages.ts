@@ -19,7 +19,10 @@ const OUTAGE_MS = { postgres: secondsOr(3) * 1000, kafka: secondsOr(12) * 1000 }
 const TIMEOUT_MS = 240_000 + 2 * Math.max(OUTAGE_MS.postgres, OUTAGE_MS.kafka);
 const PER_SECOND = 10;
 const SETTLE_MS = 120_000;
-/** How long a gateway may accept requests from its caches and reserved request budgets after Postgres has stopped. */
+/**
+ * How long a gateway may accept requests after Postgres has stopped, because it has cached answers of the accounts service
+ * and reserved requests of the rate limit.
+ */
 const NOTICE_MS = 1_000;
 /**
  * Maximum time until the refusal of a request: far below the deadline of any request, and long enough for a loaded

@@ -91,13 +91,13 @@ const SENDING_KILLS: readonly Kill[] = [
   { at: "delivery.webhook-payloads-rendered" },
 ];
 
-/** The kills that a test makes in this order on the message bus. */
+/** For each message bus, the kills that a test makes, in this order. */
 export const KILLS: Readonly<Record<BusKind, readonly Kill[]>> = {
   postgres: [...BUS_KILLS, ...SENDING_KILLS],
   kafka: BUS_KILLS,
 };
 
-/** The kills that a long test repeats, whatever the message bus is. */
+/** The kills that a long test repeats, on either message bus. */
 export const ALL_KILLS: readonly Kill[] = [
   ...KILLS.postgres,
   { service: "gateway", replica: 0 },

@@ -20,7 +20,10 @@ const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
 const CODE = ["../../", "../../../../node_modules/"].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
-/** Folder in which Node keeps compiled modules, if this process uses one, as the local stack and tests do. */
+/**
+ * Folder in which Node keeps compiled modules; undefined when this process does not keep them. Only the local stack and tests
+ * do.
+ */
 const COMPILE_CACHE = getCompileCacheDir();
 const WATCH_INTERVAL_MS = 20;
 /**

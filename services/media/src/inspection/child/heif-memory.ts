@@ -40,7 +40,7 @@ export class HeifMemory {
   /**
    * Calls a function that returns a `heif_error`.
    *
-   * @throws An error with the message of the returned `heif_error`.
+   * @throws An error with the message of the returned `heif_error`, if its error code is not 0.
    */
   call(work: (error: number) => void): void {
     work(this.#error);
