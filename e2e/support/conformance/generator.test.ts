@@ -32,7 +32,7 @@ function generate(seed: number, perOperation: number) {
   );
 }
 
-test("the request generator makes the same requests for the same seed, and others for another seed", () => {
+test("the request generator makes the same requests for the same seed, and different requests for another seed", () => {
   const written = (seed: number) => JSON.stringify(generate(seed, 5));
   expect(written(7)).toBe(written(7));
   expect(written(7)).not.toBe(written(8));

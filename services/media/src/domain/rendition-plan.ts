@@ -38,7 +38,7 @@ export type Refusal =
   | "too_many_bytes"
   | "too_demanding";
 
-/** The result of a rendition's plan: the file that was made for it, or why there is none. */
+/** The result of a rendition's plan: the file that was made, or why no file was made. */
 export type RenditionOutcome =
   | ({ readonly kind: "made" } & RenderedImage)
   | { readonly kind: "refused"; readonly refusal: Refusal };

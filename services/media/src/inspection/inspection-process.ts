@@ -16,14 +16,13 @@ import { trackProcess } from "./stray-processes.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
 
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
-/** Folders with the code of the inspection process, the only ones that its JavaScript may read. */
+/**
+ * Folders with the code of the inspection process. Its JavaScript may read these folders and `COMPILE_CACHE`, and no others.
+ */
 const CODE = ["../../", "../../../../node_modules/"].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
-/**
- * Folder in which Node keeps compiled modules; undefined when this process does not keep them. Only the local stack and tests
- * do.
- */
+/** Folder in which Node keeps compiled modules, as in the local stack and in tests; undefined when this process keeps none. */
 const COMPILE_CACHE = getCompileCacheDir();
 const WATCH_INTERVAL_MS = 20;
 /**

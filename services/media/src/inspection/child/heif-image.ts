@@ -95,7 +95,7 @@ export class HeifImage {
 
   /**
    * Decodes the shown part of the picture, and yields its rows from top to bottom. The yielded bytes are valid until the
-   * next ones are asked for.
+   * caller requests the next ones.
    */
   *decode(): Generator<Buffer, void> {
     const { module } = this.#memory;
