@@ -38,7 +38,7 @@ describe("while the sending of private replies is blocked:", () => {
   afterAll(() => system[Symbol.asyncDispose]());
 
   test.each(["instagram", "facebook"])(
-    "each comment on %s that matches an active rule has one prepared automation run, and no author receives a private reply",
+    "each comment on %s that matches an active rule and no excluded keyword has one automation run with the status prepared, and no author receives a private reply",
     async (platform) => {
       const media = await publishOn(tenant, platform);
       await comment(system, media, "the price before the rule?", daysAgo(0.01));

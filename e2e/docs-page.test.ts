@@ -129,7 +129,7 @@ async function openReader(): Promise<Tenant> {
   return tenant;
 }
 
-test("the docs page at localhost says why it does not accept an API key, publishes a post with the reader's key, and links the error codes of an operation to their list", async () => {
+test("the docs page at localhost says that a wrong API key is not valid, publishes a post with a valid key, and links the error codes of an operation to the list of codes", async () => {
   const tenant = await openReader();
   const { page, complaints } = await openDocs("localhost");
   await page.getByLabel("API key", { exact: true }).fill("pr_live_wrong");

@@ -19,8 +19,8 @@ const PREVIOUS = 1;
 
 const previous = findPreviousVersion();
 /**
- * Part of the test titles that says which versions are tested, so that a run without an earlier version is not mistaken
- * for one with it.
+ * Part of the test titles that says which versions are tested, so that a run in which no earlier version was found is not
+ * mistaken for a test of two versions.
  */
 const reach =
   previous.commit === undefined

@@ -118,8 +118,8 @@ async function forEachPlatform(system: System, command: "pause" | "resume"): Pro
 
 const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "published" };
 /**
- * Status of each platform's target after the restored system has searched the platform for the post. A Telegram bot
- * cannot read its channel, so an operator has to record the outcome there.
+ * Status of each platform's target after the restored system has searched the platform for the post. A Telegram bot cannot
+ * read its channel, so an operator has to record the outcome of the Telegram target.
  */
 const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
 
