@@ -95,7 +95,7 @@ async function expectFailure(command: Promise<unknown>, code: string): Promise<v
 
 describe("connecting in a browser:", () => {
   test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
-    "a link that is opened in a browser connects an account of %s, and the command-line tool prints the account",
+    "a connect link that is opened in a browser connects an account of %s, and the command-line tool prints the account",
     async (platform) => {
       const { command, link } = await beginConnect(platform);
       const page = await newPage();

@@ -102,7 +102,7 @@ function checkEndpoint(
     ({ eventId, answered }) => answered === 0 || answered > (counts.get(eventId) ?? 0),
   );
   expect(invented).toEqual([]);
-  // Only a delivery whose answer is not in the history is sent again.
+  // Only a webhook delivery whose answer is not in the history is sent again.
   expect(deliveries.filter(({ answered }) => answered > 1)).toEqual([]);
   const unanswered = sum(deliveries.map(({ attempts, answered }) => attempts - answered));
   return { repeated: sum(requests.map(({ length }) => length - 1)), unanswered };

@@ -167,7 +167,7 @@ export async function markMade(
   return made.length > 0;
 }
 
-/** Stores why a rendition cannot be made. It is not tried again. */
+/** Stores why a rendition cannot be made, after which no process tries to make it again. */
 export async function markRefused(
   sql: ISql,
   { workspaceId, mediaId, token }: RenditionLease,
