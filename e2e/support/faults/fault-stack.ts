@@ -27,7 +27,7 @@ export const SETTLE_MS: Readonly<Record<BusKind, number>> = { postgres: 60_000, 
 export interface FaultStack {
   readonly bus: BusKind;
   readonly system: System;
-  /** Accounts on X and Bluesky. When an answer of these platforms is lost, the post can be read back. */
+  /** Accounts on X and Bluesky. When an answer of these platforms is lost, Postrider can read the post back. */
   readonly readable: readonly (readonly string[])[];
   /** Accounts on X, Bluesky and Telegram. On Telegram, a bot cannot read back what it sent to a channel. */
   readonly all: readonly (readonly string[])[];

@@ -82,8 +82,8 @@ async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: numbe
 }
 
 /**
- * Checks that the endpoint received every event. Returns how many requests repeated an event, and how many attempts were not
- * answered.
+ * Checks that the endpoint received every event. Returns how many requests repeated an event, and how many recorded
+ * attempts have no recorded answer.
  */
 function checkEndpoint(
   received: ReturnType<typeof listReceived>,

@@ -314,7 +314,7 @@ test("a ReleaseMedia call for one request keeps the record that another request 
   expect(await media.usages()).toEqual([postId]);
 });
 
-test("ReleaseMedia does not delete records of the use of media in another workspace", async () => {
+test("ReleaseMedia keeps the records that posts of another workspace use media", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   const uses = [{ workspaceId: newId(), mediaId: media.id, postId }];
