@@ -70,7 +70,7 @@ export interface Inspection {
   readonly open: () => AsyncIterable<Uint8Array>;
   /**
    * Called once with the file that platforms receive, or with the files of the renditions one after the other. It is not
-   * called when there is no such file, or when platforms receive the inspected file itself.
+   * called without such a file, or when platforms receive the inspected file itself.
    */
   readonly receive: (end: InspectionEnd, delivery: DeliveryFile) => Promise<void>;
 }
