@@ -28,8 +28,8 @@ function listTargets(posts: readonly PostRecord[], platforms: readonly string[])
 }
 
 /**
- * Tests that a platform that hangs does not delay the others. Its calls hang until the simulator ends, so this test is the last
- * one of its system.
+ * Tests that a platform that hangs does not delay the other platforms. The calls to this platform hang until the simulator
+ * ends, so this test is the last one of its system.
  */
 export function testHangingPlatform(findSystem: () => System): void {
   test("posts are published on all other platforms while one platform answers no call, not even token requests", async () => {
