@@ -27,7 +27,7 @@ export interface StackPlan {
   readonly mediaTempDir: string;
 }
 
-/** Platforms that have a connector; the simulator takes their place. */
+/** The platforms that the simulator replaces in a local stack. */
 const platforms = [
   "instagram",
   "x",

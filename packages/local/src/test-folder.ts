@@ -35,8 +35,9 @@ function ownerTag(): string {
 }
 
 /**
- * Removes the folders of test servers whose process has ended. The name of each folder contains the id of the process that
- * created it. A name without such an id belongs to another kind: `kafka` must not remove the folders of `kafka-recovery`.
+ * Removes the folders of test servers whose process has ended. Behind the prefix, the name of such a folder contains
+ * the id of the process that created it. A folder whose name has no process id there is kept: the call for `kafka` must
+ * not remove the folders of `kafka-recovery`.
  */
 function removeLeftovers(base: string, prefix: string): void {
   for (const name of readdirSync(base).filter((entry) => entry.startsWith(prefix))) {

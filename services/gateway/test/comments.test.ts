@@ -326,13 +326,13 @@ test.each([
     expect(summary(await server.send(options, { error }))).toEqual([status, code]);
 });
 
-test("when comments cannot be read for a while, the error contains the time to wait", async () => {
+test("when the delivery service cannot read comments for now, the error says how many seconds the client should wait", async () => {
   const answer = await server.send({ url: LIST }, { error: unavailable(undefined, 7_000) });
 
   expect(answer.headers["retry-after"]).toBe("7");
 });
 
-test("the error for an account without the permission for comments names it and says what to do, in both languages", async () => {
+test("the error for an account that lacks the permission for comments names the permission and says what to do, in English and Korean", async () => {
   const error = conflict("account_reconnect_required", [MISSING]);
   const detailIn = async (language: string) => {
     const headers = { "accept-language": language };

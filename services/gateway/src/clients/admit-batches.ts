@@ -49,8 +49,8 @@ export interface PendingQuery<Waiter> {
 }
 
 /**
- * A query about an API key that was sent to the accounts service, with the granted API requests that are kept until the
- * answer arrives for the requests that wait for it.
+ * A query about an API key that was sent to the accounts service. `prepared` contains the granted API requests that are
+ * set aside, until the answer arrives, for the requests that wait for this answer.
  */
 export interface SentQuery<Waiter, Prepared> {
   readonly query: PendingQuery<Waiter>;
@@ -69,8 +69,9 @@ export type AdmitOutcome =
 interface AdmitBatchesOptions<Waiter, Prepared> {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
   /**
-   * Called right before a query about an API key is sent to the accounts service. Returns how many API requests to ask
-   * for, and the granted API requests to keep, until the answer arrives, for the requests that wait for it.
+   * Called right before a query about an API key is sent to the accounts service. Returns `want`, the number of API
+   * requests that the gateway asks for, and `prepared`, the granted API requests that are set aside, until the answer
+   * arrives, for the requests that wait for this answer.
    */
   readonly prepare: (query: PendingQuery<Waiter>) => {
     readonly want: number;

@@ -109,7 +109,7 @@ test("the gateway reads posts with at most eight concurrent calls to the posts s
   expect(most).toBe(8);
 });
 
-test("a call that several post reads share carries the request ids of all of them", async () => {
+test("a call for several post reads carries the request id of each of these reads", async () => {
   const ids: (string | undefined)[] = [];
   const reader = createPostReader({
     batchGetPosts: async ({ refs = [] }) => {

@@ -100,7 +100,10 @@ class PollingPostWatcher implements PostWatcher {
     if (this.#posts.size > 0) this.#schedule(this.#intervalMs());
   }
 
-  /** Ends the waits for those of the posts that are final or gone. After a failed call, the next poll asks again. */
+  /**
+   * Ends the waits for those of the posts that are final or do not exist any more. After a failed call, the next poll
+   * asks again.
+   */
   async #ask(posts: readonly Post[]): Promise<void> {
     const refs = posts.map(({ workspaceId, id }) => ({ workspaceId, id }));
     const answer = await this.#client.batchGetPostStatuses({ refs }).catch(() => undefined);

@@ -62,8 +62,8 @@ interface Waiter extends LookUpWaiter {
 }
 
 /**
- * Granted API requests that are kept for waiting requests until the accounts service answers the query about their API
- * key.
+ * Granted API requests that are set aside for waiting requests until the accounts service answers the query about the
+ * API key of these requests.
  */
 interface Reserved {
   readonly budget: WorkspaceBudget | undefined;

@@ -19,7 +19,7 @@ interface Operation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly scope: Scope;
-  /** Whether the operation is an addition to the contract of the REST interface. */
+  /** Whether the operation is an extension of the API contract. */
   readonly isExtension?: boolean;
   /** Maximum duration of a request to the operation, if it is not the gateway's usual one. */
   readonly timeoutMs?: number;

@@ -45,8 +45,8 @@ export interface KeyLookUps {
   /** Remembers an API key that the accounts service has just confirmed. */
   noteValid(keyHash: Uint8Array, now: number): void;
   /**
-   * Ends the look-up for one of the requests that wait for it. In the end, it counts for each request whose API key is
-   * unknown, and for no other request.
+   * Ends the look-up for one of the requests that wait for it. If the API key turned out to be unknown, this request
+   * counts towards the limit of its remote address; otherwise it does not.
    */
   end(source: LookedUp, waiter: LookUpWaiter, isUnknown: boolean, now: number): void;
   sweep(now: number): void;
