@@ -70,7 +70,7 @@ test("settings in the launcher's environment reach the services and override def
   expect(environment).not.toHaveProperty("npm_config_cache");
 });
 
-test("each service is given its own private key and no other one, and the public keys of all processes", () => {
+test("each service is given its own private key, the private key of no other process, and the public keys of all processes", () => {
   const environment = environmentOf("posts");
   const { posts, ...others } = secrets.identityKeys;
 

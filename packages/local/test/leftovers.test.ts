@@ -32,7 +32,7 @@ function sleeper(): ChildProcess & { pid: number } {
   return child as ChildProcess & { pid: number };
 }
 
-test("a second launcher of a local stack on the same data folder is refused with one line that names the first process", async () => {
+test("a second launcher of a local stack on the same data folder is refused with one line that names the process of the first launcher", async () => {
   using _claim = await claimFolder(layout);
 
   expect(findLauncher(layout)).toEqual(identifyProcess(process.pid));

@@ -104,7 +104,7 @@ const post = (url: string, payload: object, headers: Record<string, string> = {}
   server.send({ method: "POST", url, payload, headers });
 const patch = (url: string, payload: object) => server.send({ method: "PATCH", url, payload });
 
-test("the list of automation rules is a page with a cursor, and shows the media of a rule", async () => {
+test("a list of automation rules is returned as one page with the cursor of the next page, and shows the media of each rule", async () => {
   const answer = await server.send({ url: `${RULES}?limit=1&cursor=c` });
 
   expect(answer.statusCode).toBe(200);

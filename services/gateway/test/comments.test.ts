@@ -59,7 +59,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const act = (payload: object, headers: Record<string, string> = {}) =>
   server.send({ method: "POST", url: ACTIONS, payload, headers });
 
-test("the list of comments is a page with a cursor, and has null for fields that the platform does not return", async () => {
+test("a list of comments is returned as one page with the cursor of the next page, and has null for fields that the platform does not return", async () => {
   const answer = await server.send({ url: `${LIST}?limit=50&cursor=abc` });
 
   expect(answer.statusCode).toBe(200);

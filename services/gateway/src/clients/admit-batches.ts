@@ -16,8 +16,8 @@ const BATCH_WINDOW_MS = 2;
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
 /**
- * Maximum number of API requests that wait for the accounts service to admit them. The gateway refuses further
- * requests, because their answer would come too late.
+ * Maximum number of API requests that wait for the accounts service to admit them. The gateway decides about further
+ * requests without this service, because its answer to them would come too late.
  */
 const MAX_WAITING = 10_000;
 /**
@@ -59,7 +59,7 @@ export interface SentQuery<Waiter, Prepared> {
 }
 
 /**
- * Outcome of a call to the accounts service about several API keys: one grant per query in the order of the queries, or
+ * Result of a call to the accounts service about several API keys: one grant per query in the order of the queries, or
  * the error of the call.
  */
 export type AdmitOutcome =

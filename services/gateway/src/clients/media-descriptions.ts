@@ -20,8 +20,9 @@ const TIMEOUT_MS = 1_000;
 const HASH_BYTES = 8;
 
 /**
- * Returns a post whose media have their current description and cover, which can change after the post was accepted: platforms
- * receive the current ones. If the media service does not answer, the post has those that it was accepted with.
+ * Returns a post whose media have their current descriptions and covers. These can change after the post was accepted,
+ * and platforms receive the current ones. If the media service does not answer, the media have the descriptions and
+ * covers with which the post was accepted.
  */
 export async function withCurrentDescriptions(
   client: Pick<Client<typeof MediaService>, "batchGetMedia">,

@@ -1,6 +1,9 @@
 import { describeExpected, type ExpectedSchema, toPhrase } from "#src/http/expected-values.ts";
 
-/** A part of the schema of a request, with the members that lead to the schemas of its fields. */
+/**
+ * A request schema, or the schema of one of its fields or items. It has the members that lead to the schemas of further
+ * fields.
+ */
 export interface NestedSchema extends Omit<ExpectedSchema, "items" | "properties"> {
   readonly $ref?: string;
   readonly properties?: Readonly<Record<string, NestedSchema>>;

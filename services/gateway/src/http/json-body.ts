@@ -1,6 +1,6 @@
 import type { Violation } from "@postrider/shared/errors";
 
-/** Result of parsing a request body: its value, ready for schema validation, or its mistakes. */
+/** Result of parsing a request body: the value, which is not yet checked against a schema, or the mistakes. */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly violations: readonly Violation[] };

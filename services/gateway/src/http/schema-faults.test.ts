@@ -116,7 +116,7 @@ test.each([
   [{ ...valid, bytes: 1.5 }, "type", "/bytes"],
   [{ ...valid, options: null }, "type", "/options"],
   [{ ...valid, accountIds: [ID, ID, ID] }, "max_items", "/accountIds"],
-])("the request body %j is reported with the mistake %s at %j", async (body, code, path) => {
+])("for the request body %j, the gateway finds the mistake %s at %j", async (body, code, path) => {
   expect(await faultsOfBody(post, body)).toContainEqual(expect.objectContaining({ code, path }));
 });
 
@@ -145,7 +145,7 @@ test.each([
   ],
   [{ ...valid, options: { x: { title: "a" } } }, { allowed: ["privacy"] }],
 ])(
-  "the report about the mistake in the request body %j says which value would be valid",
+  "for the first mistake in the request body %j, the gateway says which values would be valid",
   async (body, advice) => {
     expect((await faultsOfBody(post, body))[0]).toMatchObject(advice);
   },

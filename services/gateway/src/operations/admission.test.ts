@@ -503,7 +503,7 @@ test("500 requests at once with an API key that is not recognised yet are looked
   expect(wants()).toEqual([[500]]);
 });
 
-test("requests with one API key that name malformed workspace ids share one check by the accounts service", async () => {
+test("requests with one API key that name different malformed workspace ids share one query to the accounts service", async () => {
   const key = accounts.addKey();
   const results = ["a", "b", "c"].map((named) => admit(key, named));
   await pass(2);

@@ -18,7 +18,7 @@ export interface UnsentLimits {
   readonly maxWaitMs: number;
 }
 
-/** What the gateway knows about the answer to a request before it makes the answer. */
+/** What the gateway knows about an answer before it carries out the request. */
 export interface ExpectedAnswer {
   /** Maximum size in bytes of an answer that can be large; 0 for an answer that is always small. */
   readonly bytes: number;

@@ -75,7 +75,9 @@ function describeAnswer({ description, body, headers = {} }: Answer) {
 
 /** The key under which the schema of a route lists its errors, until the API description lists them as answers. */
 export const ERRORS_KEY = "x-errors";
-/** The key under which the API description says which scope an operation needs. */
+/**
+ * The key under which the schema of a route lists its errors. The API description replaces the key by error answers.
+ */
 const SCOPE_KEY = "x-postrider-scope";
 
 /**

@@ -21,8 +21,9 @@ type LookedUp = Pick<AdmissionSource, "keyHash" | "workspaceId">;
 export interface LookUpWaiter {
   readonly address: string;
   /**
-   * `recognised`: the API key was valid within the last day. `counted`: the request began the look-up, which counts
-   * towards the limit of its remote address. `repeated`: another request of the address had begun the look-up.
+   * `recognised`: the API key was valid within the last day. `counted`: this request began the look-up of the API key,
+   * which counts towards the limit of its remote address. `repeated`: an earlier request of the same address began this
+   * look-up.
    */
   readonly lookUp: "recognised" | "counted" | "repeated";
 }
