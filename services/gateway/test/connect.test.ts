@@ -248,7 +248,7 @@ test.each([
   },
 );
 
-test("the OAuth callback names the permissions that a person must not decline, and the features that an account lacks", async () => {
+test("the page of the OAuth callback names the permissions that a person must not decline, and the features that an account lacks", async () => {
   const declined = serve({
     finishAuthorization: () => ({
       outcome: "permission_missing",

@@ -98,7 +98,7 @@ test("the error message of a request with several mistakes names the first one a
   expect(error.message).toMatch(/ The details name 2 more\.$/);
 });
 
-test("the message about a post that a platform would refuse names the platform", async () => {
+test("the message about a post that the posts service refuses because of a platform's limit names the platform", async () => {
   const createPost = () => {
     throw unprocessable("validation_failed", [
       { code: "content_too_long", path: "/content", platform: "x", limit: 280, actual: 300 },

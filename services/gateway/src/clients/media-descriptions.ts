@@ -12,8 +12,8 @@ interface DescribedPost {
 }
 
 /**
- * Maximum time in milliseconds that a read of a post waits for the media service. Then the post is shown with the
- * descriptions that it was accepted with.
+ * Maximum time in milliseconds that a read of a post waits for the media service. After this time, the post is shown
+ * with the descriptions and covers with which it was accepted.
  */
 const TIMEOUT_MS = 1_000;
 /** Length of the hash in bytes: enough that two descriptions of a post never share one by chance. */

@@ -27,7 +27,7 @@ function childOf(schema: NestedSchema, name: string): NestedSchema | undefined {
 }
 
 /**
- * Says in English what the field at a JSON Pointer accepts and is for; undefined if the schema does not tell. The text
+ * Says in English what the field at a JSON Pointer accepts and is for; undefined if the schema says neither. The text
  * is added to errors of services: a service knows that a value is not valid, but not how the schema of the request
  * describes the value.
  */
