@@ -179,7 +179,7 @@ test.each([
   },
 );
 
-test("the private reply of an automation rule may have exactly 1,000 bytes, and one byte more is refused with the limit and the actual size", async () => {
+test("the private reply of an automation rule may have 1,000 bytes, and a private reply of 1,001 bytes is refused with the limit and the actual size", async () => {
   const longest = `${"가".repeat(333)}x`;
   expect((await post(RULES, { ...NEW_RULE, message: longest })).statusCode).toBe(201);
   for (const answer of [

@@ -124,7 +124,7 @@ test("a media URL that is made for platforms returns the converted copy of the f
   ]);
 });
 
-test("HEAD of a media URL returns the same headers without a body", async () => {
+test("HEAD of a media URL returns the same headers as GET, without a body", async () => {
   serve();
   const answer = await get(tokenFor(), { method: "HEAD", headers: { range: "bytes=0-1" } });
   expect([answer.status, answer.headers.get("content-length"), await answer.text()]).toEqual([

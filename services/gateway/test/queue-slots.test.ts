@@ -160,7 +160,7 @@ test("POST /queue-slots answers 201 with the queue slot rule and no Location hea
   ]);
 });
 
-test("POST /queue-slots creates one queue slot rule per idempotency key, whatever the order of the fields", async () => {
+test("POST /queue-slots creates one queue slot rule per idempotency key, whatever the order of the fields in the request body", async () => {
   const first = await ask(create(body, { "idempotency-key": "k-1" }));
   expect([first.statusCode, first.headers["idempotent-replayed"]]).toEqual([201, "true"]);
   const [before] = seen;

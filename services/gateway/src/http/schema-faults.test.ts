@@ -162,7 +162,7 @@ test("the length of a text is counted in code points, as in the schema", async (
   ]);
 });
 
-test("two schema errors with the same path and code are reported once", async () => {
+test("two schema errors with the same path and code are reported as one mistake", async () => {
   expect(withoutAdvice(await faultsOfBody(post, { ...valid, accountIds: ["ABC"] }))).toEqual([
     { code: "format", path: "/accountIds/0" },
   ]);
@@ -252,7 +252,7 @@ test("a query parameter that is out of range is reported with the limit and its 
   ]);
 });
 
-test("a value that violates a schema keyword without its own error code is reported as invalid", () => {
+test("a mistake against a schema keyword that has no error code of its own gets the error code `invalid`", () => {
   const error = { keyword: "contains", instancePath: "/a", schemaPath: "#/a", params: {} };
   expect(toSchemaViolations([error])).toEqual([{ code: "invalid", path: "/a" }]);
 });

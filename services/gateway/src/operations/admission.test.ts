@@ -457,7 +457,7 @@ test.each([
   ["different API keys", () => admit(newKey())],
   ["one API key and different workspaces", () => admit(unknownKey, randomId())],
 ])(
-  "10,000 requests at once with %s that are unknown cause at most 120 look-ups per remote address and leave room for other addresses",
+  "10,000 requests at once with %s that are unknown cause at most 120 look-ups per remote address, and another address can still look up its API key",
   async (_what, request) => {
     const valid = accounts.addKey();
     accounts.latencyMs = 500;
@@ -471,7 +471,7 @@ test.each([
   },
 );
 
-test("of 10,000 requests at once with one unknown API key, at most 1,000 per remote address wait for its look-up, so that there is room for other addresses", async () => {
+test("of 10,000 requests at once with one unknown API key, at most 1,000 per remote address wait for the look-up of this key, so that requests of other addresses can wait too", async () => {
   const valid = accounts.addKey();
   accounts.latencyMs = 500;
   const results = Array.from({ length: 10_000 }, () => admit(unknownKey));
