@@ -16,7 +16,7 @@ export function makeTestFolder(kind: string, base = temporaryBase()): string {
   const prefix = `postrider-test-${kind}-`;
   removeLeftovers(base, prefix);
   const folder = mkdtempSync(join(base, `${prefix}${ownerTag()}-`));
-  // If this process is root, the database runs as `nobody`, who has to be able to enter this folder.
+  // If this process is root, Postgres runs as `nobody`, and this user has to be able to enter the folder.
   chmodSync(folder, 0o711);
   return folder;
 }

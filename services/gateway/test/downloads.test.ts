@@ -60,7 +60,7 @@ const tokenFor = (claims = CLAIMS, expiresAt = inMs(60_000), key = MEDIA_KEY, pu
 
 const get = (token = tokenFor(), init: RequestInit = {}) => fetch(`${url}/media/${token}`, init);
 
-/** Makes the simulated media service serve these bytes, and ranges of them. */
+/** Makes the simulated media service serve the bytes of a file, and ranges of them. */
 function serve(found: object[] = [MEDIA]): void {
   known = found;
   media.handle((request, response) => {

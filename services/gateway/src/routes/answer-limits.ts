@@ -9,7 +9,8 @@ export interface UnsentLimits {
   readonly bytesWithoutWorkspace: number;
   /**
    * Maximum number of unsent bytes of large answers to one workspace or, for requests without a workspace, to one
-   * remote network. A further answer waits or is refused.
+   * remote network. While they are in use, a further request for a large answer waits, and is refused after
+   * `maxWaitMs`.
    */
   readonly bytesPerCaller: number;
   /**

@@ -31,8 +31,8 @@ interface Operation {
   readonly body?: TSchema;
   readonly response: Readonly<Record<number, Answer>>;
   /**
-   * The errors that only this operation, or few others, have. Those that follow from its scope, path, query, headers
-   * and body are added to them.
+   * The errors that this operation and few or no other operations have. The errors that follow from its scope, path,
+   * query, headers and body are added to them.
    */
   readonly errors?: readonly ErrorCode[];
 }

@@ -11,7 +11,7 @@ const RECOGNISED_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Maximum number of requests of one remote address that wait for look-ups of API keys that are not recognised. Further
- * ones are refused.
+ * requests of this address with such API keys are refused.
  */
 const MAX_WAITING_PER_ADDRESS = 1_000;
 

@@ -37,7 +37,7 @@ export interface KeyRecord {
   readonly workspaceIds: readonly string[];
   /**
    * The workspace of the request; undefined when the request has to name a workspace, or when the API key does not
-   * belong to the named one.
+   * belong to the workspace that the request names.
    */
   readonly workspace: { readonly verified: boolean; readonly budget: WorkspaceBudget } | undefined;
   /** The API key and workspace about which the accounts service is asked again when its stored answers are too old. */

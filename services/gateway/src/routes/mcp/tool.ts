@@ -18,7 +18,7 @@ export interface Tool {
    * one answer, and the value of the key names the schema of this answer.
    */
   readonly output: string | Readonly<Record<string, string>>;
-  /** Whether the MCP tool's result also has the time of the post in the zone that the agent names. */
+  /** Whether the MCP tool's result also has the scheduled time of the post in the time zone that the agent names. */
   readonly showsZonedTime?: boolean;
   /** Maximum size in bytes of the answers that the MCP tool combines, if they can be large. */
   readonly answerBytes?: number;
@@ -32,7 +32,10 @@ export interface Tool {
    * instructions.
    */
   readonly hasForeignText?: boolean;
-  /** Returns the requests to operations of the API. They are sent one after the other, until one fails. */
+  /**
+   * Returns the requests to operations of the API that the MCP tool makes for these inputs. They are sent one after the
+   * other, until one fails.
+   */
   toRequests(input: Readonly<Record<string, unknown>>): readonly ToolRequest[];
 }
 
