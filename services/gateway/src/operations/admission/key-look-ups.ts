@@ -39,15 +39,15 @@ export interface KeyLookUps {
    */
   refusalOf(source: LookedUp, address: string, now: number): AdmissionResult | undefined;
   /**
-   * Begins the look-up for a request that was not refused. Counts it towards the limit of the remote address, unless the
-   * API key is recognised or the address already has this look-up in progress.
+   * Begins the look-up of an API key for a request that was not refused. Counts the look-up towards the limit of the
+   * remote address, unless the API key is recognised or the address already has this look-up in progress.
    */
   begin(source: LookedUp, address: string, now: number): LookUpWaiter["lookUp"];
   /** Remembers an API key that the accounts service has just confirmed. */
   noteValid(keyHash: Uint8Array, now: number): void;
   /**
-   * Ends the look-up for one of the requests that wait for it. If the API key turned out to be unknown, this request
-   * counts towards the limit of its remote address; otherwise it does not.
+   * Ends the look-up of an API key for one of the requests that wait for it. If the API key turned out to be unknown,
+   * this request counts towards the limit of its remote address; otherwise it does not.
    */
   end(source: LookedUp, waiter: LookUpWaiter, isUnknown: boolean, now: number): void;
   sweep(now: number): void;

@@ -23,10 +23,7 @@ const MAX_TTL_MS = 3_000;
 const OUTAGE_MS = 2_000;
 /** Time after which granted API requests that were not used are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
-/**
- * Time after the last query about a workspace at which the gateway forgets the workspace. By then, the workspace has
- * its whole rate limit again.
- */
+/** Time after the last query about a workspace at which its whole rate limit is free again and the gateway forgets it. */
 const BUDGET_IDLE_MS = 60_000;
 
 /** What the gateway knows about a valid API key and about the workspace that a request with this key names. */
