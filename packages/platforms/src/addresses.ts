@@ -14,7 +14,7 @@ const PUBLIC_API: Readonly<Record<PlatformId, string>> = {
 
 /**
  * The addresses of one platform. By default they are the platform's public hosts. When the platform's base address
- * setting is set, every part of the platform is below that one address, as in the simulator.
+ * setting is set, all of them begin with that address, as in the simulator.
  */
 interface Place {
   readonly api: string;
@@ -38,7 +38,7 @@ function readPlace(read: EnvReader, platform: PlatformId): Place {
   return { api, at: (host, path) => (api === own ? host : `${api}${path}`) };
 }
 
-/** Reads the address of every part of every platform, and the version of Meta's Graph API. */
+/** Reads from the settings the addresses of all platforms, and the version of Meta's Graph API. */
 export function readPlatformAddresses(read: EnvReader) {
   const instagram = readPlace(read, "instagram");
   const facebook = readPlace(read, "facebook");

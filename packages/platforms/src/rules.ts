@@ -69,7 +69,7 @@ export interface ImageRules {
   readonly animation?: AnimationRules;
   readonly minRatio?: number;
   readonly maxRatio?: number;
-  /** Narrower images are enlarged to this width. */
+  /** Minimum width in pixels; a narrower image is enlarged to it. */
   readonly minWidth?: number;
   /** Maximum number of pixels of the image's longer side. */
   readonly maxLongSide?: number;
@@ -79,8 +79,8 @@ export interface ImageRules {
   /** Maximum ratio of an image's longer side to its shorter side. */
   readonly maxAspect?: number;
   /**
-   * The size to which the platform or its clients reduce larger images. Larger images are sent as they are when nothing else
-   * is wrong with them, but an image that has to be converted is not made larger.
+   * The size to which the platform or its clients reduce larger images. A larger image that keeps all other limits is
+   * sent as it is; an image that has to be converted becomes at most this large.
    */
   readonly usefulSize?: { readonly width: number; readonly height: number };
   /** Set when the platform uses an image only as the thumbnail of a video, so that a post cannot consist of images. */

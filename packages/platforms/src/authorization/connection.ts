@@ -42,7 +42,10 @@ export function toConnectResult(
   return { kind: "connected", connection };
 }
 
-/** Converts the result of connecting one account to the result of exchanging an authorization code. */
+/**
+ * Converts a `ConnectResult`, which is about one account, to an `ExchangeResult`, which lists all accounts that were
+ * connected.
+ */
 export function toExchangeResult(result: ConnectResult): ExchangeResult {
   return result.kind === "connected"
     ? { kind: "granted", connections: [result.connection] }

@@ -29,7 +29,10 @@ export interface Connection {
   readonly tokens: Tokens;
   /** Further data of the connected account that the publishing connector needs besides the access token; not secret. */
   readonly attributes: Readonly<Record<string, string>>;
-  /** Properties of the account on the platform that change its limits, for example `verified_type` of X. */
+  /**
+   * Properties of the account, as the platform states them, that change the limits of the account's posts, for example
+   * `verified_type` of X.
+   */
   readonly traits?: Readonly<Record<string, string>>;
 }
 

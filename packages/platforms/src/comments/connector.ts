@@ -26,8 +26,8 @@ export interface PlatformComment {
 }
 
 /**
- * The platform answered that the media or the comment does not exist, or it belongs to another account. Platforms do
- * not distinguish these cases, and Postrider does not either.
+ * The platform's answer when the media or the comment does not exist, or belongs to another account. Platforms do not
+ * distinguish these cases, and Postrider does not either.
  */
 export interface Missing {
   readonly kind: "missing";
@@ -112,8 +112,8 @@ export interface CommentsConnector {
     signal: AbortSignal,
   ): Promise<Verdict>;
   /**
-   * Hides a comment from other readers, or shows it again. The call can be repeated safely; a comment that is hidden
-   * already is hidden with success.
+   * Hides a comment from other readers, or shows it again. The call can be repeated safely: hiding a hidden comment
+   * succeeds.
    */
   setHidden(
     account: AccountAccess,

@@ -13,7 +13,9 @@ import { createYoutubeAccountChecks } from "#src/youtube/diagnosis.ts";
 /** Returns the checks of a connected account. They change nothing on the platform. */
 export type AccountChecks = (account: AccountAccess) => readonly DiagnosticCheck[];
 
-/** The checks of accounts of every platform: token, quotas, and what the platform allows now. */
+/**
+ * The checks that each platform has for its accounts, for example of the token, the quotas and the allowed settings.
+ */
 export function createAccountChecks(
   settings: PublishingSettings,
 ): Readonly<Record<PlatformId, AccountChecks>> {

@@ -11,8 +11,8 @@ import type { GraphApi } from "./graph-request.ts";
 
 const PAGE_SIZE = 50;
 /**
- * Maximum number of pages that one search for a reply reads: a thousand replies to one comment. If there are more, the
- * search is repeated later and decides nothing.
+ * Maximum number of pages that one search for a reply reads, enough for a thousand replies to one comment. If the
+ * comment has more replies, the search decides nothing and is repeated later.
  */
 const MAX_PAGES = 20;
 

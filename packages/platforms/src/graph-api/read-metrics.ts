@@ -14,19 +14,19 @@ import type { GraphMeanings } from "./failures.ts";
 import type { GraphApi } from "./graph-request.ts";
 import { type NodeReading, type NodeReadings, readNodes } from "./read-nodes.ts";
 
-/** Maximum number of posts whose metrics one call reads. Each of them counts as a call towards Meta's limits. */
+/** Maximum number of posts whose metrics one call reads. Each of these posts counts as a call towards Meta's limits. */
 export const MAX_METRICS_POSTS = 25;
 
 /**
- * Meta allows at least 200 calls per hour and account (4,800 in 24 hours, times the number of people who engaged with
+ * Per account, Meta allows at least 200 calls per hour (4,800 in 24 hours, times the number of people who engaged with
  * the account: Graph API rate limits, business use cases, 2026). The call budget for metrics, four calls of 25 posts
- * per hour, uses half of it.
+ * per hour, uses half of these 200 calls.
  */
 export const METRICS_BUDGET: CallBudget = { scope: "account", calls: 4, windowMs: 3_600_000 };
 
 /**
- * Reports how many units of the call budget each call of one read uses, except the first call; the units depend on the
- * number of posts in the call.
+ * Returns a function that is called before each platform call of one read. For every call except the first, it reports
+ * how many units of the call budget the call uses; the units depend on the number of posts in the call.
  */
 export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts: number) => void {
   let isFirst = true;

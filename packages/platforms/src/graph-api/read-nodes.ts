@@ -10,7 +10,7 @@ import type { GraphApi } from "./graph-request.ts";
 
 type Refused = Extract<Failure, { kind: "refused" }>;
 
-/** The Graph API's answer about one of the requested objects. */
+/** The Graph API's answer about one of the requested Graph API objects, for example a post. */
 export type NodeReading = { readonly kind: "node"; readonly node: JsonObject } | Missing | Refused;
 
 export interface NodesQuery {
@@ -22,7 +22,7 @@ export interface NodesQuery {
   readonly onCall?: (ids: number) => void;
 }
 
-/** The objects that were read, by their ids. */
+/** The Graph API objects (for example posts) that were read, by their ids. */
 export interface NodeReadings {
   readonly kind: "nodes";
   readonly nodes: ReadonlyMap<string, NodeReading>;
@@ -31,7 +31,10 @@ export interface NodeReadings {
 /** Graph API error that lists the ids of a request which do not exist. */
 const UNKNOWN_ALIASES = 803;
 
-/** Whether the Graph API's error concerns only one of the requested objects, so that the other objects can be read. */
+/**
+ * Whether the Graph API's error concerns only one of the requested posts or other Graph API objects, so that the rest
+ * can be read.
+ */
 function isAboutOne(answer: PlatformAnswer, failure: Failure): boolean {
   return isUnknown(answer) || isContent(failure);
 }
@@ -58,7 +61,7 @@ async function readOne(
   return isUnknown(answer) ? { kind: "missing" } : toStepFailure(answer, own);
 }
 
-/** Reads objects one by one, because the Graph API refused to read them together. */
+/** Reads Graph API objects, for example posts, one by one, because the Graph API refused to read them together. */
 async function readEach(
   api: GraphApi,
   account: AccountAccess,
@@ -86,9 +89,9 @@ function toReading(json: JsonObject, id: string): readonly [string, NodeReading]
 }
 
 /**
- * Reads objects of the Graph API by their ids with one call (`?ids=`). Each id counts as a call towards Meta's limits
- * (Graph API rate limiting, FAQ "What do we consider an API call?", 2026). One id that cannot be read fails the whole
- * call; the objects are then read one by one, and each gets its own result.
+ * Reads Graph API objects, for example posts, by their ids with one call (`?ids=`). Each id counts as a call towards
+ * Meta's limits (Graph API rate limiting, FAQ "What do we consider an API call?", 2026). One id that cannot be read
+ * fails the whole call; the objects are then read one by one, and each gets its own result.
  */
 export async function readNodes(
   api: GraphApi,

@@ -45,8 +45,9 @@ export type CallBudget =
     };
 
 /**
- * Function that is called for each platform call of a read except the first one, with the units of the budget that the
- * call uses. A call for fewer than `maxPosts` posts uses a part of a unit if the platform counts posts.
+ * Function that is called for each platform call of one reading of metrics except the first call, with the units of the
+ * call budget that the call uses. A call for fewer than `maxPosts` posts uses a part of a unit if the platform counts
+ * posts.
  */
 export type OnFurtherCall = (units: number) => void;
 

@@ -44,8 +44,9 @@ export interface PublishingConnector {
    */
   publish(publication: Publication, handles: Handles, guard: SendGuard): Promise<Outcome>;
   /**
-   * Whether the account's owner, not the platform, runs the server that gets the publishing call. Its answers say nothing
-   * about the platform. Without this function the platform runs the servers of all accounts.
+   * Whether the server that gets the publishing call belongs to the account's owner, not to the platform. The answers
+   * of such a server do not show whether the platform is available. Without this function all accounts of the platform
+   * are on the platform's own servers.
    */
   isForeignHost?(account: AccountAccess): boolean;
   /**

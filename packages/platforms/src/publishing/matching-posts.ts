@@ -35,10 +35,11 @@ export function searchStart({ calledAt }: UnknownCall): Date {
 }
 
 /**
- * Decides whether one of the matching posts on the platform is the published post. A post that an id proves is the
- * published post, even if another Postrider post owns it by mistake. Of the others, those that another Postrider post
- * owns are ignored. A single remaining post is the published post, because only Postrider publishes that text on the
- * account during this time. If several posts remain, or the publication has no text, a person must decide.
+ * Decides whether one of the matching posts on the platform is the published post. A post whose id or file ids belong
+ * to this publication alone is the published post, even if it is stored as another Postrider post by mistake. Of the
+ * remaining posts, those that are stored as another Postrider post are ignored. If exactly one post is left, it is the
+ * published post, because only Postrider publishes that text on the account during this time. If several are left, or
+ * the publication has no text, a person must decide.
  *
  * @param looksAfterMs Times at which the account's posts must be read to prove that the post is absent, in milliseconds
  *   after `callUntil`; empty = one read is enough.

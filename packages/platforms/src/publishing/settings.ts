@@ -4,7 +4,7 @@ import { readPlatformAddresses } from "#src/addresses.ts";
 import { CHUNK_SIZES, type ChunkSizes } from "#src/tiktok/publishing/chunk-plan.ts";
 import type { PublishingSettings } from "./registry.ts";
 
-/** Reads the addresses and options with which each platform is called. */
+/** Reads from the settings the addresses and options with which each platform is called. */
 export function readPublishingSettings(
   read: EnvReader,
   outbound: OutboundRules,

@@ -1,6 +1,6 @@
 /**
- * What must be known of an image to plan what a platform receives: facts about the file that platforms get unless it is
- * converted.
+ * The facts about an image from which `planImage` plans what a platform receives. They describe the file that platforms
+ * receive when no rendition is needed.
  */
 export interface ImageFacts {
   readonly contentType: string;

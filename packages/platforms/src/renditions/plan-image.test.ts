@@ -62,7 +62,7 @@ test("a PNG stays a PNG if the platform takes PNG files of its size, and becomes
   );
 });
 
-test("a GIF with one frame is planned like any other still picture, and a GIF with several frames is sent only to platforms that animate it", () => {
+test("a GIF with one frame is treated like any other still picture, and a GIF with several frames is sent only to platforms that animate it", () => {
   const gif = { contentType: "image/gif", bytes: 500_000, width: 400, height: 400 };
   expect(plan("x", gif)).toEqual(rendition("image/png", [400, 400], 640_000));
   for (const frames of [0, 2]) {
@@ -124,7 +124,7 @@ test("a picture outside Instagram's aspect ratios is refused, padded or cropped 
   );
 });
 
-test("a picture that misses Instagram's range of aspect ratios by less than one percent is scaled to it", () => {
+test("a picture whose aspect ratio is outside Instagram's range by less than one percent is scaled to the nearest ratio of the range", () => {
   expect(plan("instagram", { width: 1200, height: 628 })).toEqual(
     rendition("image/jpeg", [1199, 628], 3_011_888),
   );

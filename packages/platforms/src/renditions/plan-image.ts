@@ -22,8 +22,8 @@ const CONVERTIBLE: ReadonlySet<string> = new Set([
  */
 const ANIMATED: ReadonlySet<string> = new Set([GIF, "image/webp"]);
 /**
- * Upper bounds that no rendition exceeds: bytes per pixel, and the total bytes of very small images. Byte limits of platforms
- * above these are ignored, so that several platforms share one rendition.
+ * Upper bounds that no rendition exceeds: bytes per pixel, and the total bytes of very small images. A platform's byte
+ * limit above these bounds is ignored, so that several platforms share one rendition.
  */
 const MAX_BYTES_PER_PIXEL = 4;
 const ENOUGH_BYTES = 100_000;

@@ -3,8 +3,8 @@ import { createTiktokAvailableReader } from "#src/tiktok/available.ts";
 import type { AvailableReader } from "./available-reader.ts";
 
 /**
- * The functions that ask platforms which values an account may choose from. Platforms where this does not depend on the
- * account have none.
+ * The functions that ask platforms which values an account may choose from. A platform where these values do not depend
+ * on the account has no such function.
  */
 export type AvailableReaders = Readonly<Partial<Record<PlatformId, AvailableReader>>>;
 

@@ -13,7 +13,10 @@ import { formatChatAddress, parseChatAddress } from "./chat-address.ts";
 const UNKNOWN_TOKEN =
   "Telegram does not know the bot token: copy it again from BotFather, with the number before the colon";
 
-/** What to do for each HTTP status with which Telegram's Bot API refuses the token, the chat or the bot's rights in it. */
+/**
+ * What to do for each HTTP status with which Telegram's Bot API refuses the token, the chat or the bot's rights in the
+ * chat.
+ */
 const REFUSALS: ReadonlyMap<number, string> = new Map([
   [
     400,

@@ -49,7 +49,7 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
   for (const [index, label] of labels.entries()) {
     const lastDot = lastDots[index];
     if (lastDot === undefined || label.end < position) continue;
-    // Only the label directly before the top-level domain must not contain an underscore.
+    // The label directly before the top-level domain must not contain an underscore; other labels may.
     const floor = lastDot.index > index ? label.start : Math.max(label.start, label.underscore + 1);
     const start = findStart(text, { start: floor, end: label.end }, position);
     if (start === undefined) continue;
@@ -88,7 +88,8 @@ interface LastDot {
  */
 function findLastDots(text: string, labels: readonly Label[]): (LastDot | undefined)[] {
   const found: (LastDot | undefined)[] = [];
-  // The last dot that a domain name can reach when it contains all of the label that was read before this one.
+  // The last dot that a domain name can reach when it contains the whole label that follows in the text. The loop has
+  // already read that label.
   let onward: LastDot | undefined;
   for (const [index, label] of [...labels.entries()].toReversed()) {
     const here = isClosed(text, label) ? dotAfter(text, index, labels[index + 1]) : undefined;

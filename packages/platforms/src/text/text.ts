@@ -6,7 +6,7 @@ import { findUrls } from "./urls.ts";
 /** The kind of media that a text is published with; images and a video together count as a video. */
 export type AttachedMedia = "none" | "image" | "video";
 
-/** The maximum length of a text, and the unit in which it is counted. */
+/** The maximum length of a text, in the unit in which the platform counts it. */
 export interface TextLimit {
   readonly unit: TextUnit;
   readonly max: number;

@@ -13,7 +13,7 @@ const LETTERS = `a-z\\u0400-\\u04FF0-9${LATIN_ACCENTS}`;
 const PATH_CHAR = `[${LETTERS}!*';:=+,.$/%#\\[\\]\\-\\u2013_~@|&]`;
 const PARENTHESES = `\\((?:${PATH_CHAR}+|${PATH_CHAR}*\\(${PATH_CHAR}+\\)${PATH_CHAR}*)\\)`;
 const PATH_END = `[${LETTERS}+\\-=_#/]`;
-// In twitter-text, parentheses at the end of a path belong to it only right after a part that could end the path.
+// In twitter-text, parentheses at the end of a path belong to the path only right after a part that could end the path.
 const PATH = `(?:${PATH_CHAR}*(?:${PARENTHESES}${PATH_CHAR}*)*${PATH_END}|${PARENTHESES}|@${PATH_CHAR}+/)`;
 const QUERY = "\\?[a-z0-9!?*'@();:&=+$/%#\\[\\]\\-_.,~|]*[a-z0-9\\-_&=#/]";
 

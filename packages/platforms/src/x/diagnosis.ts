@@ -4,7 +4,10 @@ import { header, object, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
-/** The checks of an X account: its token, the kind of account, and what is left of a rate limit. */
+/**
+ * The check of an X account's token. Its finding names the account's verified type and how many further calls of this
+ * kind X allows now.
+ */
 export function createXAccountChecks(
   { baseUrl }: { readonly baseUrl: string },
   account: AccountAccess,

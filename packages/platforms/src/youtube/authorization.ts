@@ -20,8 +20,9 @@ import {
 
 const SCOPE = "https://www.googleapis.com/auth";
 /**
- * Permissions (scopes) of YouTube for uploading, for identifying the channel, and for deleting. They cover comments and metrics
- * too: replying needs the permission of deleting, and the counts of a video that of reading.
+ * Permissions (scopes) of YouTube for uploading (`youtube.upload`), for identifying the channel (`youtube.readonly`)
+ * and for deleting (`youtube.force-ssl`). They cover comments and metrics too: a reply needs the permission for
+ * deleting, and reading the counters of a video the permission for identifying the channel.
  */
 export const PERMISSIONS: PermissionsByFeature = {
   publishing: [

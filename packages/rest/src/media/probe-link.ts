@@ -15,7 +15,7 @@ export function createProbeUrl(publicUrl: string, mediaKey: string): string {
   return `${publicUrl}/media/${signToken(mediaKey, "media", claims, expiresAt)}`;
 }
 
-/** Whether the claims of a media URL are those of a URL of `createProbeUrl`. */
+/** Whether the token of a media URL has the contents that `createProbeUrl` signs. */
 export function isProbe({ mediaId, rendition }: MediaClaims): boolean {
   return mediaId === "" && rendition === PROBE;
 }

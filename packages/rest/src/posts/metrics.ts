@@ -7,8 +7,8 @@ interface TargetWithMetrics {
 }
 
 /**
- * Returns a post with the metrics that the delivery service has stored for its targets. The posts service
- * learns of new metrics a moment later, by event. Of two values of a target, the newer one stays.
+ * Returns a post whose targets have the newer of two metrics: those in the post, and those that the delivery service
+ * has stored. The posts service learns of new metrics a moment later, by event.
  *
  * @param refreshed `targets` of the answer to RefreshMetrics.
  */

@@ -54,7 +54,10 @@ function toHidden(
   return hidden.length < MAX_HIDDEN ? { kind: "change", hidden: [...hidden, uri] } : TOO_MANY;
 }
 
-/** Maps the result of writing the threadgate; a write without a clear answer may have changed it. */
+/**
+ * Maps the result of writing the threadgate. After a write without a clear answer the outcome is unknown, because the
+ * threadgate may have changed.
+ */
 function toHideResult(written: XrpcResult): HideResult | { readonly kind: "swapped" } {
   if (written.kind === "result") return DONE;
   if (written.name === "InvalidSwap") return { kind: "swapped" };

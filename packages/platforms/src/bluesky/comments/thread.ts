@@ -28,9 +28,9 @@ export interface Thread {
 }
 
 /**
- * Maximum size in bytes of a thread's answer: more than 5,000 replies. Bluesky answers with all direct replies at once,
- * without a limit or pages (github.com/bluesky-social/atproto, packages/bsky/src/data-plane/server/routes/threads.ts,
- * read 2026-11-23).
+ * Maximum size in bytes of Bluesky's answer with a thread; more than 5,000 replies fit. A larger answer counts as no
+ * answer. Bluesky answers with all direct replies at once, without a limit or pages (github.com/bluesky-social/atproto,
+ * packages/bsky/src/data-plane/server/routes/threads.ts, read 2026-11-23).
  */
 const MAX_THREAD_BYTES = 16 * 1024 * 1024;
 const RECORD_KEY = /^(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,512}$/;

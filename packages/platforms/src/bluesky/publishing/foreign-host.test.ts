@@ -93,7 +93,7 @@ test.each([
     true,
   ],
 ])(
-  "isForeignHost of the Bluesky connector tells whether an account's repository is on a server of the account's owner: %s",
+  "isOwnersHost of the Bluesky connector tells whether an account's repository is on a server of the account's owner: %s",
   (_what, pdsUrl, expected) => {
     const attributes = pdsUrl === undefined ? {} : { pdsUrl };
     expect(isOwnersHost({ ...account, attributes })).toBe(expected);

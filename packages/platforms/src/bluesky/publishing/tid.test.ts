@@ -13,7 +13,7 @@ test("two TIDs (Bluesky record keys) that are created in the same millisecond di
   expect(createTid(now, 0.1)).not.toBe(createTid(now, 0.2));
 });
 
-test("timeOfTid returns the time with which a TID was created, and the current time for a record key that is not a TID", () => {
+test("timeOfTid returns the time that a TID contains, and the current time for a record key that is not a TID", () => {
   const at = new Date("2026-11-21T12:00:00.123Z");
   expect(timeOfTid(createTid(at, 0.7))).toEqual(at);
   for (const key of ["self", "3lb0000000000", ""]) {

@@ -84,8 +84,8 @@ async function findPost(
 }
 
 /**
- * Ends a live check whose process ended: searches for the post that it may have left, deletes it, and makes no other
- * step. It never publishes.
+ * Ends a live check whose process ended: searches for the post that the check may have left, deletes the post, and runs
+ * no other step. It never publishes.
  *
  * @returns `interrupted` when this process stops too before the post is deleted, so that another process must continue.
  */

@@ -52,8 +52,9 @@ async function readPhotoId(
 }
 
 /**
- * Checks that a comment is on a post or a video of the Page. Facebook begins the id of a comment with the number of the
- * post, and names the object that has the comment; for a post with one photo both may be the photo.
+ * Checks that a comment is on a post or a video of the Page. At Facebook, the id of a comment begins with the number of
+ * a post, and its field `object` names what has the comment: the post, a video or a photo. For a post with one photo,
+ * both may mean the photo.
  */
 export async function isOnMedia(
   api: GraphApi,

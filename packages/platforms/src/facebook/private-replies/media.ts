@@ -31,7 +31,7 @@ function toMedia(entry: unknown): OwnedMedia | undefined {
   return { id, publishedAt, commentCount: number(summary, "total_count") ?? null };
 }
 
-/** Entries of the list without a readable id or time are left out, so that the others can be read. */
+/** Posts in the list without a readable id or time are left out, so that the other posts can be read. */
 function toPage(entries: readonly unknown[], next: string | undefined): OwnedMediaPage {
   return { kind: "media", media: entries.flatMap((entry) => toMedia(entry) ?? []), next };
 }

@@ -19,7 +19,9 @@ import { readVideo, refuseMedia, type VideoStatus } from "./video-status.ts";
 /** The progress of a Facebook reel's upload; stored with the delivery task after each answer of Facebook. */
 interface Reel {
   readonly id: string;
-  /** Time at which the wait for Facebook's processing of the reel began, in Unix milliseconds; 0 before. */
+  /**
+   * Time at which the wait for Facebook's processing of the reel began, in Unix milliseconds; 0 while it has not begun.
+   */
   readonly waitingSince: number;
   /** URL to which the bytes of the reel are uploaded. */
   readonly url: string;

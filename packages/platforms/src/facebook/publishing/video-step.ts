@@ -22,7 +22,10 @@ import { readVideo, refuseMedia } from "./video-status.ts";
 /** The progress of a Facebook video's upload; stored with the delivery task after each answer of Facebook. */
 interface Video {
   readonly id: string;
-  /** Time at which the wait for Facebook's processing of the video began, in Unix milliseconds; 0 before. */
+  /**
+   * Time at which the wait for Facebook's processing of the video began, in Unix milliseconds; 0 while it has not
+   * begun.
+   */
   readonly waitingSince: number;
   readonly session: string;
   /**

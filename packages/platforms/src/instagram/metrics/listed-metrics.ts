@@ -38,7 +38,10 @@ interface Query {
   readonly onCall: (posts: number) => void;
 }
 
-/** Reads a page with insights, or without them if Instagram refuses the insights of one of its posts or of all. */
+/**
+ * Reads a page of the account's posts with their insights, or without insights if Instagram refuses those of one or all
+ * of these posts.
+ */
 async function readPageWithInsights(
   api: GraphApi,
   account: AccountAccess,
@@ -69,7 +72,7 @@ async function readFirstAlone(
   return await readListedAlone(api, account, id, signal);
 }
 
-/** Returns the metrics of the requested posts that the page contains. */
+/** Returns the metrics of those requested posts that this page of the account's posts contains. */
 function pickMetrics(
   { posts }: MediaPage,
   { ids, source }: Query,

@@ -46,7 +46,7 @@ test("Instagram posts that are not among the account's listed newest posts are r
   );
 });
 
-test("the metrics of Instagram posts on a page of the list are kept when a later page cannot be read", async () => {
+test("the metrics of the Instagram posts that were read are kept when a later page of the account's posts cannot be read", async () => {
   isListBroken = true;
   const readings = await read(["new", "old"]);
   expect(readings).toEqual(

@@ -46,8 +46,8 @@ export function createContainerSteps(api: GraphApi, files: number): readonly Pre
 }
 
 /**
- * Ends a preparation step when its Instagram container is as far as this step has to bring it, for example created or
- * ready. While another container of the post makes progress first, the step runs again.
+ * Ends a preparation step when its Instagram container has reached the state for which the step waits, for example
+ * created or ready. Until then the step runs again, also after progress of another container of the post.
  */
 function toProgress(
   made: StepResult,

@@ -10,7 +10,10 @@ import { hasUnread, type Container, type ContainerPlace } from "./container-stat
  * is not ready.
  */
 const IMAGE_MISSES = 3;
-/** Number of refused reads, which take about two minutes, after which Instagram has usually processed a video. */
+/**
+ * Number of refused reads of a container's status after which Instagram has usually processed a video. The reads take
+ * about two minutes together.
+ */
 const VIDEO_MISSES = 7;
 
 /** Whether a container counts as ready although Instagram has refused this number of reads of its status. */
@@ -23,7 +26,7 @@ export function isReadyUnread(
   const isVideo = place !== "carousel" && media[place]?.kind === "video";
   if (isVideo) return misses >= VIDEO_MISSES;
   // If another container of the post already counts as ready without a readable status, one refused read is enough for
-  // this one.
+  // this container too.
   return misses >= IMAGE_MISSES || (misses > 0 && hasUnread(handles, media.length));
 }
 

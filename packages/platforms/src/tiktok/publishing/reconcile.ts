@@ -15,8 +15,8 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 /**
- * Time in milliseconds after a publishing call to TikTok at which its bytes can no longer arrive and complete the
- * upload.
+ * Time in milliseconds after a publishing call to TikTok, after which the bytes of the call can no longer arrive and
+ * complete the upload.
  */
 const SETTLED_MS = 10 * MINUTE_MS;
 const MIN_WAIT_MS = 100;

@@ -34,7 +34,10 @@ function comparable(skeleton: string): string {
   return skeleton.replace(LEADING_MENTIONS, "");
 }
 
-/** Whether a post in the account's timeline answers the comment with the text of the request; links are not compared. */
+/**
+ * Whether a post in the account's timeline is a reply to the comment and has the text of the requested reply; links are
+ * not compared.
+ */
 function isSameReply({ commentId, text }: ReplyRequest, entry: TimelineEntry): boolean {
   const sent = comparable(compareSent(text).skeleton);
   return entry.repliesTo === commentId && comparable(entry.shown.skeleton) === sent;

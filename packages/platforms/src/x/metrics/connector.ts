@@ -62,7 +62,8 @@ async function readMetrics(
 }
 
 /**
- * X's metrics connector. It reads the public counters only: the private ones exist for 30 days, and none of them is shown.
+ * X's metrics connector. It reads the public counters only: X keeps the private counters for 30 days, and Postrider
+ * shows none of them.
  */
 export function createXMetricsConnector({
   baseUrl,

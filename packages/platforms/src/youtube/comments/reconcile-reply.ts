@@ -10,8 +10,8 @@ import { toCommentPermalink } from "./reply.ts";
 
 const PAGE_SIZE = "100";
 /**
- * Maximum number of pages that one search for a reply reads: 2,000 replies to one comment. If there are more, the search
- * is repeated later and decides nothing.
+ * Maximum number of pages that one search for a reply reads, enough for 2,000 replies to one comment. If the comment
+ * has more replies, the search decides nothing and is repeated later.
  */
 const MAX_PAGES = 20;
 
