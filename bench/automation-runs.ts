@@ -48,7 +48,10 @@ await sql`
 await sql`analyze automation_runs, automation_rules`;
 process.stderr.write(`${RUNS} runs are stored\n`);
 
-/** Reads the pages of a list in order, from the first again after the last. Returns the duration of each request in ms. */
+/**
+ * Reads the pages of a list in order, and starts again with the first page after the last one. Returns the duration of
+ * each request in ms.
+ */
 async function timePages(
   filter: string,
   requests: number,

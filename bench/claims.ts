@@ -1,8 +1,8 @@
 /**
- * Measures how fast one delivery process claims a new task beside a backlog of other accounts and beside tasks that crashed an
- * earlier process, and what a poll for tasks costs while the tasks of a paused platform wait. The delivery process runs inside
- * the benchmark's process, with a platform whose calls take 100 ms and with content and credentials for every task. Prints a
- * Markdown table.
+ * Measures how fast one delivery process claims a new task beside a backlog of other accounts and beside tasks that
+ * crashed an earlier process, and what the query for due tasks costs while the tasks of a paused platform wait. The
+ * delivery process runs inside the benchmark's process, with a platform whose calls take 100 ms and with content and
+ * credentials for every task. Prints a Markdown table.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

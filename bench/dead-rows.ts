@@ -1,9 +1,9 @@
 /**
- * Measures how long the polls of the outbox, of the scheduler and of delivery take while a long snapshot, for example of a
- * backup, keeps 300,000 old rows of each kind in the database: deleted events, posts whose publishing has started, published
- * targets, deleted targets, and answered requests for the post ids of published targets. Each poll is measured once from the
- * beginning of its index, and once from its floor, the smallest key that waiting work can have, if it has one. Prints a Markdown
- * table.
+ * Measures how long the queries take with which the outbox relay, the scheduler and delivery look for work, while a
+ * long snapshot, for example of a backup, keeps 300,000 old rows of each of these groups in the database: deleted
+ * events, posts whose publishing has started, published targets, deleted targets, and answered requests for the post
+ * ids of published targets. Each query is measured once from the beginning of its index, and, if it has a floor (the
+ * smallest key that waiting work can have), once from there. Prints a Markdown table.
  */
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
@@ -28,14 +28,17 @@ import { MIGRATIONS } from "../services/posts/src/config.ts";
 import { nextDue } from "../services/posts/src/db/due-posts.ts";
 import { percentile } from "./measure.ts";
 
-/** Number of old rows of each kind (events, posts, targets, answered requests for post ids); the command's first argument. */
+/**
+ * Number of old rows in each group (events, posts, targets, answered requests for post ids); the command's first
+ * argument.
+ */
 const ROWS = Number(process.argv[2] ?? 300_000);
 const BATCH_ROWS = 500;
 const ACCOUNTS = 500;
 const POSTS_BATCH_ROWS = 5_000;
 /**
- * How long ago the targets were published and deleted. Polls read an index from one minute before the place that the last poll
- * reached, so this is longer than a minute.
+ * How long ago the targets were published and deleted. The queries for work read an index from one minute before the
+ * place that the last query reached, so this is longer than a minute.
  */
 const AGE = "2 minutes";
 const WARM_UPS = 3;

@@ -21,7 +21,7 @@ const SAMPLE_MS = 15_000;
 const READS_PER_SAMPLE = 15;
 /** Fraction of the run after which the measurement of memory growth begins: before that, caches fill and code is compiled. */
 const WARM_UP_SHARE = 0.1;
-/** Maximum number of targets that are not published yet, as seconds of load. The load pauses while there are more. */
+/** The load pauses while more targets are not published yet than it creates in this many seconds. */
 const MAX_BACKLOG_SECONDS = 20;
 const ACCOUNTS = 30;
 const NO_LIMIT = "100000000";

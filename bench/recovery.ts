@@ -33,7 +33,7 @@ const ACCOUNTS = 60;
  * minutes in all. Simulated platforms show a post at once, so a short wait is safe.
  */
 const RECONCILE_TIME_SCALE = "0.02";
-/** Platforms on which Postrider can look up whether a post exists whose answer was lost. */
+/** Platforms on which Postrider can find out whether a post exists after the answer to its publishing call was lost. */
 const PLATFORMS = ["x", "bluesky"];
 
 interface Counts {
@@ -129,7 +129,10 @@ async function publishDuring(
   return load.accepted;
 }
 
-/** Waits until every target has ended, and counts the targets every half second. The times of the counts begin at `since`. */
+/**
+ * Waits until every target has ended, and counts the targets every half second. The times of the counts are relative to
+ * `since`.
+ */
 async function watchDrain(since: number): Promise<readonly Counts[]> {
   const samples: Counts[] = [];
   for (;;) {

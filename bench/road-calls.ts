@@ -25,7 +25,7 @@ function writeCalls(): void {
         );
         return [fileURLToPath(url), called];
       });
-    // The file gets its name when it is complete.
+    // The file gets its final name when it is complete, so that no reader sees a part of it.
     writeFileSync(`${path}.new`, JSON.stringify(Object.fromEntries(files)));
     renameSync(`${path}.new`, path);
   });

@@ -19,7 +19,7 @@ export interface Sink {
   readonly url: string;
   /** Returns when each event arrived since the last call, by path and sequence number of the event. */
   takeArrivals(): Promise<ReadonlyMap<string, number>>;
-  /** Makes these endpoints, and no others, leave requests without an answer. */
+  /** Makes the given endpoints, and no others, leave requests without an answer. */
   hang(paths: readonly string[]): Promise<void>;
   stop(): void;
 }

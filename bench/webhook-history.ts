@@ -20,7 +20,7 @@ await using system = await startBenchSystem("postgres");
 const { baseUrl, apiKey, workspaceId, databaseUrl } = system.local;
 const headers = { authorization: `Bearer ${apiKey}`, "content-type": "application/json" };
 const sql = postgres(databaseUrl, {
-  // A temporary table exists only in the connection that created it, so there is one connection.
+  // A temporary table exists only in the connection that created it, so the benchmark uses one connection.
   max: 1,
   onnotice: () => undefined,
   connection: { search_path: "delivery" },

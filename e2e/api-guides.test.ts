@@ -27,7 +27,10 @@ const GUIDES = new URL("../docs/api/", import.meta.url);
 const ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a";
 const OTHER_ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b";
 const MEDIA = "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8";
-/** The variables in which the guides keep the id of a created resource, by the last word of the path that creates it. */
+/**
+ * The shell variables in which the guides keep the id of a created resource. The keys are the last segment of the path of the
+ * request that creates the resource.
+ */
 const CREATED: Readonly<Record<string, string>> = {
   posts: "POST_ID",
   "from-url": "MEDIA_ID",

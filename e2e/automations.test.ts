@@ -38,7 +38,7 @@ describe("while the sending of private replies is blocked:", () => {
   afterAll(() => system[Symbol.asyncDispose]());
 
   test.each(["instagram", "facebook"])(
-    "each comment on %s that matches an active rule has one prepared automation run, and no author receives a private reply",
+    "each comment on %s that matches an active rule and no excluded keyword has one automation run with the status prepared, and no author receives a private reply",
     async (platform) => {
       const media = await publishOn(tenant, platform);
       await comment(system, media, "the price before the rule?", daysAgo(0.01));
@@ -140,7 +140,7 @@ describe("while the sending of private replies is blocked:", () => {
       expect(refusalOf(await createRule(tenant, accountId))).toBe("404 not_found");
   });
 
-  test("a job previews and prepares past comments page by page, its counts are correct, and no author receives a private reply", async () => {
+  test("the preview and the pages of a backfill job say what the automation rule would do with each past comment, the counts of the job are correct, and no author receives a private reply", async () => {
     const media = await publishOn(tenant, "instagram");
     const total = 120;
     for (let index = 0; index < total; index += 1) {
@@ -228,7 +228,7 @@ describe("while the sending of private replies is blocked:", () => {
     expect(await system.simulator.countCalls("instagram", "reply", media.owner)).toBe(0);
   });
 
-  test("a workspace cannot find the automation rules and jobs of another workspace", async () => {
+  test("a workspace cannot find the automation rules and backfill jobs of another workspace", async () => {
     const media = await publishOn(tenant, "instagram");
     const { body: rule } = await createRule(tenant, media.accountId);
     const body = { ruleId: rule.id, mediaId: media.id };

@@ -146,7 +146,7 @@ describe.each(["instagram", "facebook", "youtube", "x", "bluesky"])(
       expect(refusalOf(reused)).toBe("422 idempotency_key_reused");
     });
 
-    test(`comments on media of ${platform} that the account does not own, and unknown comments, are not found`, async () => {
+    test(`comments on a post of another ${platform} account, on an unknown post, and unknown comments are not found`, async () => {
       const unknown = { ...media, id: inventedId(media.id) };
       expect(refusalOf(await list(unknown))).toBe("404 not_found");
       const commentId = await comment(media, "mine");
@@ -249,7 +249,7 @@ test("a workspace cannot find the comments and comment actions of another worksp
   expect((await list(media)).body.comments).toMatchObject([{ id, hidden: true }]);
 });
 
-test("a cursor of a list of comments is valid only in its workspace and for its media", async () => {
+test("a cursor of a list of comments is valid only for the workspace and the post that it was made for", async () => {
   const [media, second] = [await publishOn(tenant, "bluesky"), await publishOn(tenant, "bluesky")];
   for (const text of ["a", "b"]) await comment(media, text);
   const { body } = await eventually(async () => {

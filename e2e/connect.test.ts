@@ -95,7 +95,7 @@ async function expectFailure(command: Promise<unknown>, code: string): Promise<v
 
 describe("connecting in a browser:", () => {
   test.each(["x", "facebook", "instagram", "tiktok", "youtube"])(
-    "a link that is opened in a browser connects an account of %s, and the command-line tool prints the account",
+    "a connect link that is opened in a browser connects an account of %s, and the command-line tool prints the account",
     async (platform) => {
       const { command, link } = await beginConnect(platform);
       const page = await newPage();
@@ -142,7 +142,7 @@ describe("connecting in a browser:", () => {
     expect(await command).toMatchObject({ username: "patient" });
   });
 
-  test("a link for connecting accounts connects every Facebook Page that the user chose, and the command-line tool prints all of them", async () => {
+  test("a connect link connects every Facebook Page that the user chose, and the command-line tool prints all of them", async () => {
     const { command, link } = await beginConnect("facebook");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -152,7 +152,7 @@ describe("connecting in a browser:", () => {
     expect(accounts.map(({ username }) => username).toSorted()).toEqual(["shop.one", "shop.two"]);
   });
 
-  test("the pages for connecting an account are in the browser's language, comply with their content security policy and send no referrer to the platform", async () => {
+  test("the connect pages are in the browser's language, comply with their content security policy and send no referrer to the platform", async () => {
     const { command, link } = await beginConnect("youtube");
     const page = await newPage({ locale: "ko-KR" });
     const complaints: string[] = [];
@@ -189,7 +189,7 @@ describe("pages that explain a failure:", () => {
     await expectFailure(command, "denied");
   });
 
-  test("the page of a used link for connecting accounts says that the link was used, and so does the reloaded page to which the platform redirected", async () => {
+  test("the page of a used connect link says that the link was used, and so does the reloaded page to which the platform redirected", async () => {
     const { command, link } = await beginConnect("x");
     const page = await newPage();
     await goToPlatform(page, link);
@@ -202,7 +202,7 @@ describe("pages that explain a failure:", () => {
     expect(await kindOf(other)).toBe("used");
   });
 
-  test("only the browser that opened a link for connecting accounts can finish the authorization; another browser is refused", async () => {
+  test("only the browser that opened a connect link can finish the authorization; another browser is refused", async () => {
     const { command, link } = await beginConnect("x");
     const [right, wrong] = [await newPage(), await newPage()];
     await goToPlatform(right, link);
@@ -223,7 +223,7 @@ describe("pages that explain a failure:", () => {
     }
   });
 
-  test("the page of an expired link for connecting accounts says that it expired, and the command-line tool fails with `expired`", async () => {
+  test("the page of an expired connect link says that it expired, and the command-line tool fails with `expired`", async () => {
     const { command, link } = await beginConnect("x");
     await system.sql`
       update accounts.oauth_tickets set expires_at = now()
@@ -335,7 +335,7 @@ describe("disconnecting:", () => {
   );
 });
 
-test("no log contains a secret of a platform, of a link for connecting accounts or of a browser", async () => {
+test("no log contains a secret of a platform, of a connect link or of a browser", async () => {
   const secrets = [...(await system.simulator.secrets()), ...linkSecrets];
   expect(secrets.length).toBeGreaterThan(40);
   for (const context of contexts) {

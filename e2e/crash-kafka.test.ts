@@ -6,7 +6,7 @@ import { testLostRecords } from "./support/faults/lost-records.ts";
 import { testKafkaOutage, testPostgresOutage } from "./support/faults/outages.ts";
 import { testRollingMessages } from "./support/faults/rolling-messages.ts";
 
-// Faults at which the message bus makes no difference are tested on the Postgres bus only.
+// Faults whose effect does not depend on the message bus are tested on the Postgres bus only.
 describe("on the Kafka bus,", () => {
   const stack = useFaultStack("kafka");
   testLostRecords(stack);

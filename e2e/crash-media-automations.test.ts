@@ -5,7 +5,6 @@ import { sampleMp4, samplePng } from "@postrider/local/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Answer } from "./support/api.ts";
-import { HANGING_SETTINGS, testHangingPlatform } from "./support/faults/hanging-platform.ts";
 import { AUTOMATION_SETTINGS, testKilledAutomations } from "./support/faults/killed-automations.ts";
 import { openCutUpload, presign, type File, type Grant, type ReadyMedia } from "./support/media.ts";
 import { refusalOf } from "./support/posts.ts";
@@ -32,14 +31,11 @@ beforeAll(async () => {
     OUTBOUND_ALLOW: `127.0.0.1:${port}`,
     MEDIA_ORPHAN_SECONDS: "3",
     ...AUTOMATION_SETTINGS,
-    ...HANGING_SETTINGS,
   };
   system = await startSystem("postgres", { replicas: 2, env });
 });
 afterAll(async () => {
   fileServer.close();
-  // Stopping the simulator ends the calls to the platform that hangs, so that the stop of the system does not wait for them.
-  process.kill(system.local().simulator.pid, "SIGKILL");
   await system[Symbol.asyncDispose]();
 });
 
@@ -95,7 +91,7 @@ async function ready(file: File): Promise<ReadyMedia> {
   return body;
 }
 
-/** Imports a medium with an idempotency key, so that a repeated request creates no second medium. */
+/** Imports a media file with an idempotency key, so that a repeated request does not create a second one. */
 async function importOne(): Promise<ReadyMedia> {
   const headers = { "idempotency-key": crypto.randomUUID() };
   const answer = await persist<ReadyMedia>("POST", "/media/from-url", {
@@ -120,8 +116,8 @@ async function killAt(point: string, act: () => Promise<void>): Promise<void> {
   await eventually(() => expect(system.pids("media")).not.toEqual(before));
 }
 
-// services/media/test/crash.slow.test.ts and import-crash.test.ts kill the media service at every failpoint. Here, one kill of each
-// kind of request shows what a client of the gateway sees.
+// services/media/test/crash.slow.test.ts and import-crash.test.ts kill the media service at every failpoint. The tests here
+// kill it once for an upload, an import and a deletion, to show what a client of the gateway sees.
 describe("kill -9 of the media service:", () => {
   test("after the media service is killed while it checks an upload, a repeated request to complete the upload makes the media file ready", async () => {
     const grant = await uploaded(PNG);
@@ -173,13 +169,13 @@ test.each(["media", "gateway"] as const)(
   },
 );
 
-/** A medium that a client created, and whether the client has deleted it. */
+/** A media file that a client created, and whether the client has deleted it. */
 interface Life {
   readonly media: ReadyMedia;
   readonly isDeleted: boolean;
 }
 
-/** Creates a medium by upload or by import and reads it; every second medium is then deleted. */
+/** Creates a media file by upload or by import and reads it; every second file is then deleted. */
 async function liveOnce(index: number): Promise<Life> {
   const media = index % 3 === 0 ? await importOne() : await ready(index % 3 === 1 ? PNG : VIDEO);
   expect(await fetchMedia(media)).toBe("whole");
@@ -208,10 +204,9 @@ test("uploaded media files stay complete and deleted media files stay deleted wh
   await whenTidy(system);
   for (const { media, isDeleted } of lives)
     expect(await fetchMedia(media)).toBe(isDeleted ? 404 : "whole");
-  // Although clients repeated their requests, each medium was created once.
+  // Although clients repeated their requests, each media file was created once.
   const kept = lives.filter(({ isDeleted }) => !isDeleted);
   expect(await countReady()).toBe(before + kept.length);
 });
 
 testKilledAutomations(() => system);
-testHangingPlatform(() => system);

@@ -11,7 +11,10 @@ import {
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
-/** Tests deletions that call platforms. The tests of the posts service cover deletions that it decides alone. */
+/**
+ * Tests deletions for which a platform is called. The tests of the posts service cover deletions that need no call to a
+ * platform.
+ */
 
 let system: SharedSystem;
 let tenant: Tenant;
@@ -45,7 +48,7 @@ async function publish(content: string, accountIds: readonly string[]): Promise<
   return await whenPost(tenant.api, id, "published");
 }
 
-test("a deleted draft or scheduled post is gone at once and is never published", async () => {
+test("a deleted draft or scheduled post is not found any more and is never published", async () => {
   const accountIds = [bluesky];
   const draft = await create(tenant.api, { content: "Gone", accountIds, isDraft: true });
   const scheduledAt = inMs(2000);
@@ -60,7 +63,7 @@ test("a deleted draft or scheduled post is gone at once and is never published",
   expect(texts.filter((text) => text.startsWith("Gone"))).toEqual([]);
 });
 
-test("a deleted post disappears from all three platforms, and deleting it again changes nothing", async () => {
+test("a deleted post disappears from X, Bluesky and Telegram, and deleting it again changes nothing", async () => {
   const { id, publishedAt } = await publish("Regret", [x, bluesky, telegram]);
   const answer = await remove(id);
   expect(answer.status).toBe(202);

@@ -129,7 +129,7 @@ async function openReader(): Promise<Tenant> {
   return tenant;
 }
 
-test("the docs page at localhost says why it does not accept an API key, publishes a post with the reader's key, and links the error codes of an operation to their list", async () => {
+test("the docs page at localhost says that a wrong API key is not valid, publishes a post with a valid key, and links the error codes of an operation to the list of codes", async () => {
   const tenant = await openReader();
   const { page, complaints } = await openDocs("localhost");
   await page.getByLabel("API key", { exact: true }).fill("pr_live_wrong");
@@ -187,7 +187,7 @@ interface Filled {
 }
 type Fill = () => Promise<Filled>;
 
-/** Creates the resources that the examples name, on a post with more comments than fit on a page of past comments. */
+/** Creates the resources that the examples name, on a post with more comments than fit on one page of a backfill job. */
 async function fillIds(tenant: Tenant): Promise<Readonly<Record<string, Fill>>> {
   const { platform, owner: account, id: mediaId, accountId } = await publishOn(tenant, "instagram");
   const comments = Array.from({ length: 51 }, (_, index) => ({ text: `Which price? ${index}` }));
@@ -235,7 +235,8 @@ test("every example of a request on the docs page is accepted when its ids are f
       for (const [name, { value }] of Object.entries(
         requestBody?.content["application/json"]?.examples ?? {},
       )) {
-        // Other tests of the docs page send these examples. Those of `validatePost` are the same.
+        // Other tests of the docs page send the examples of `createPost` in `IN_BROWSER`. The examples of `validatePost` are
+        // the same as those of `createPost`.
         if (operationId === "validatePost") continue;
         if (operationId === "createPost" && name in IN_BROWSER) continue;
         const filled = (await fill[operationId]?.()) ?? {};

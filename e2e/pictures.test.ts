@@ -151,7 +151,7 @@ test.concurrent.for(named)(
 );
 
 test.concurrent.each(["pad", "crop"] as const)(
-  "a 3:4 picture of an Instagram account with the setting imageFit %s is published in a ratio that Instagram accepts",
+  "a 3:4 picture of an Instagram account with the setting imageFit %s is published in an aspect ratio that Instagram accepts",
   async (imageFit) => {
     const account = await tenant.connect("instagram");
     await tenant.api.call("PATCH", `/accounts/${account}/settings`, { body: { imageFit } });

@@ -19,7 +19,10 @@ afterAll(() => system[Symbol.asyncDispose]());
 
 const readDoc = (path: string) => readFileSync(new URL(`../docs/${path}`, import.meta.url), "utf8");
 
-/** Returns the commands of a document that begin with the given word. Lines that a command continues on are joined. */
+/**
+ * Returns the commands of a document that begin with the given word. A command that continues over several lines is returned
+ * as one line.
+ */
 function commandsOf(path: string, word: string): readonly string[] {
   const blocks = [...readDoc(path).matchAll(/```sh\n([\s\S]*?)```/g)].map(([, text = ""]) => text);
   return blocks

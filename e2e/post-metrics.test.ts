@@ -71,7 +71,7 @@ test.each(["instagram", "facebook", "x", "youtube", "bluesky"])(
   },
 );
 
-test("a metrics refresh counts each eligible target under one outcome, and leaves out platforms without metrics", async () => {
+test("a metrics refresh counts each eligible target exactly once, and does not count targets on platforms without metrics", async () => {
   const platforms = ["bluesky", "x", "telegram", "bluesky"];
   const accounts = await Promise.all(platforms.map((platform) => tenant.connect(platform)));
   const [, failing = "", , gone = ""] = accounts;

@@ -11,7 +11,7 @@ const CLIENTS = 8;
 const PAUSE_MS = 50;
 /** How long all clients continue to send requests after the gateway has refused a request for the first time, in milliseconds. */
 const SPELL_MS = 3_000;
-/** Maximum share of the request budget that may stay unused. */
+/** Maximum fraction of the requests allowed by the rate limit that may stay unused. */
 const MAX_UNUSED_SHARE = 0.01;
 
 let system: SharedSystem;
@@ -34,8 +34,8 @@ async function sendRequests(key: string, goOnMs: number) {
   let untilAt = Number.POSITIVE_INFINITY;
   const client = async (index: number): Promise<void> => {
     while (performance.now() < untilAt) {
-      // The gateway answers this path without another service, so only the request budget limits how many requests
-      // succeed.
+      // The gateway answers this path without another service, so only the rate limit of the workspace decides how many
+      // requests succeed.
       const url = `${urls[index % urls.length] ?? ""}/api/v1/nothing-here`;
       const answer = await fetch(url, { headers });
       const { status } = answer;
@@ -58,7 +58,7 @@ test("two gateways together admit at most as many requests as the rate limit of 
   const tenant = await openTenant(system, [], PER_MINUTE);
   const { counts, refusals, longestMs, shortestMs } = await sendRequests(tenant.key, SPELL_MS);
   const budget = (ms: number): number => PER_MINUTE + (PER_MINUTE * ms) / 60_000;
-  // Refusals show that the clients sent more requests than the budget allows.
+  // Refusals show that the clients sent more requests than the rate limit allows.
   expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual([404, 429]);
   const admitted = counts.get(404) ?? 0;
   const [most, least] = [budget(longestMs), budget(shortestMs)];

@@ -19,7 +19,7 @@ import { create, HOUR_MS, inMs } from "./support/posts.ts";
 import { startSystem, type System } from "./support/system.ts";
 
 const PLATFORMS = ["x", "bluesky", "telegram"] as const;
-/** Number of scheduled posts, and of posts that wait for their platforms to be resumed. */
+/** Number of scheduled posts, and of posts that wait until an operator resumes publishing to their platforms. */
 const POSTS = 8;
 /** Number of accounts per platform. */
 const ACCOUNTS = 4;
@@ -118,8 +118,8 @@ async function forEachPlatform(system: System, command: "pause" | "resume"): Pro
 
 const ALL_PUBLISHED = { x: "published", bluesky: "published", telegram: "published" };
 /**
- * Status of each platform's target after the restored system has searched the platform for the post. A Telegram bot
- * cannot read its channel, so an operator has to record the outcome there.
+ * Status of each platform's target after the restored system has searched the platform for the post. A Telegram bot cannot
+ * read its channel, so an operator has to record the outcome of the Telegram target.
  */
 const FOUND = { x: "published", bluesky: "published", telegram: "failed outcome_unknown" };
 
@@ -238,7 +238,7 @@ describe("after a restore of the files of the database:", () => {
 });
 
 // This test is last, because it refreshes tokens, after which the platforms refuse the tokens of the backup.
-test("a system whose database dump was loaded into another Postgres cluster publishes nothing until an operator makes the system the owner of the data, and then publishes no post twice", async () => {
+test("a system whose database dump was loaded into another Postgres cluster publishes nothing until an operator adopts the data for this system, and then publishes no post twice", async () => {
   await using clone = await startDatabase(join(clusters, "clone"));
   await loadDump(clone.url, dataDir, dump);
   await changeDatabase(clone.url, async (database) => {

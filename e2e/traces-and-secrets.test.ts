@@ -381,7 +381,10 @@ async function renewAndDisconnect(): Promise<void> {
   }
 }
 
-/** Leaves uploads with an unknown outcome: the delivery service keeps their URLs and continues to poll them. */
+/**
+ * Publishes a video on YouTube and TikTok while their calls for publishing and for the status fail. The delivery service then
+ * keeps the upload URLs and continues to ask for the status.
+ */
 async function leaveUploadsOpen(): Promise<void> {
   const platforms = ["youtube", "tiktok"];
   for (const platform of platforms) {

@@ -108,7 +108,7 @@ test("the example webhook receiver in `examples/` verifies the signatures of web
   }
 });
 
-test("a webhook event contains the object as the REST API returns it, and its signature covers exactly the sent bytes", async () => {
+test("a webhook event about a post or target contains it as the REST API returns it, and its signature covers exactly the sent bytes", async () => {
   const { id, secret } = await subscribe(`${receiver.url}/objects`);
   const post = await create(tenant.api, { content: "Objects", accountIds: [bluesky] });
   const { targets } = await whenPost(tenant.api, post.id, "published");
@@ -130,7 +130,7 @@ test("a webhook event contains the object as the REST API returns it, and its si
   await revoke(id);
 });
 
-test("a webhook subscription receives the ends of comment actions and automation runs, with the objects that the REST API returns", async () => {
+test("a webhook subscription receives an event when a comment action or automation run ends, with the comment action or run as the REST API returns it", async () => {
   const types = ["comment_action.completed", "automation_run.completed"];
   const { id } = await subscribe(`${receiver.url}/engagement`, types);
   const media = await publishOn(tenant, "instagram");

@@ -6,7 +6,7 @@ import { runTests } from "./check/run-tests.ts";
 import { STEPS } from "./check/steps.ts";
 import { summaryLine } from "./summary-reporter.ts";
 
-/** The vitest projects of `--quick`: what a developer runs after each change. */
+/** The vitest projects of `--quick`, which a developer runs after each change. */
 const QUICK = ["unit", "integration"];
 
 /**

@@ -1,6 +1,9 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** The slow and end-to-end test files that take longest. They start first, so that a test run does not wait for them alone at its end. */
+/**
+ * The slow and end-to-end test files that take longest. They start first, so that they do not run alone at the end of a
+ * test run.
+ */
 const LONGEST = [
   "services/delivery/test/engagement/fault-matrix.slow.test.ts",
   "services/delivery/test/fault-matrix.slow.test.ts",

@@ -50,7 +50,7 @@ describe.each(PLATFORM_IDS)("the guide of %s", (platform) => {
     expect(read("platforms/README.md")).toContain(`(${platform}.md)`);
   });
 
-  test("names every setting of the platform's app, and every setting of its accounts", () => {
+  test("names every setting of our app on the platform, and every setting of the platform's accounts", () => {
     const settings = marked(read("configuration.md"), SETTING)
       .filter((name) => name.startsWith(`${platform.toUpperCase()}_`))
       .filter((name) => !name.endsWith("_BASE_URL"));

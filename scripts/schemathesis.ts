@@ -7,7 +7,7 @@ import { makeTestFolder } from "../packages/local/src/test-folder.ts";
 import { root, runInForeground, runScript } from "./check/run-command.ts";
 
 const CONFIGURATION = join(root, "scripts/schemathesis");
-/** Address to which the tested Postrider may send webhooks; a server need not listen there. */
+/** Private address to which the tested Postrider may send webhooks. No server has to listen at this address. */
 const RECEIVER = "127.0.0.1:9";
 /** Default number of generated requests for each operation and phase. */
 const DEFAULT_ARGUMENTS = ["--max-examples", "50"];

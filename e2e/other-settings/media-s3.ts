@@ -30,7 +30,7 @@ async function granted(): Promise<Grant> {
   return grant;
 }
 
-/** Deletes a medium that no post uses, and waits until its bytes are removed from the bucket. */
+/** Deletes a media file that no post uses, and waits until its bytes are removed from the bucket. */
 async function remove(media: ReadyMedia, before: readonly string[]): Promise<void> {
   expect((await system.api.call("DELETE", `/media/${media.id}`)).status).toBe(202);
   expect(await fetchMedia(media)).toBe(404);

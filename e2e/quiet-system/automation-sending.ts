@@ -49,7 +49,7 @@ export function testAutomationSending(given: () => System): void {
     },
   );
 
-  test("a paused automation rule sends no private replies, and preparing past comments sends none either", async () => {
+  test("a paused automation rule sends no private replies, and a backfill job for the rule sends none either", async () => {
     const media = await publishOn(tenant, "instagram");
     const ruleId = await activeRule(tenant, media.accountId);
     expect((await setStatus(tenant, ruleId, "paused")).status).toBe(200);
@@ -58,7 +58,7 @@ export function testAutomationSending(given: () => System): void {
     const job = await tenant.api.call<Job>("POST", JOBS, { body });
     expect(job.body).toMatchObject({ status: "completed", counts: { prepared: 1 } });
 
-    // The second rule finds a later comment, so Postrider has polled the comment before it too.
+    // The second rule finds a comment that was written later, so Postrider has also read the earlier comment.
     const witness = await activeRule(tenant, media.accountId, { keywords: ["witness"] });
     await comment(system, media, "witness");
     await whenRuns(tenant, witness, 1);

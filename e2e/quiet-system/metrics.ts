@@ -147,7 +147,10 @@ function fresh(): string {
   return randomBytes(12).toString("hex");
 }
 
-/** Sends requests of every kind to the gateway, each with fresh ids, paths and texts. */
+/**
+ * Sends various requests, valid and invalid ones, to the gateway, each with ids, paths and texts that no earlier request
+ * contained.
+ */
 async function useEverything(): Promise<void> {
   const { baseUrl } = system.local();
   const accountId = await tenant.connect("x");
@@ -290,8 +293,8 @@ export function testMetrics(given: () => System): void {
     await useEverything();
     const after = await readSeries();
 
-    // Metric series about work in progress appear and disappear, and the series of a kind of garbage collection appear with its
-    // first run, so these series are not compared.
+    // Metric series about work in progress appear and disappear, and the series for a type of garbage collection appears when
+    // that type runs for the first time. These series are therefore not compared.
     const added = after.filter(
       (series) => !before.has(series) && !/ nodejs_(active|gc)_/.test(series),
     );

@@ -19,7 +19,10 @@ import {
 } from "../support/tenant-matrix/places.ts";
 import { openTenant, type Tenant } from "../support/tenant.ts";
 
-/** Part of every text of the other workspace, by which an answer with its data is recognised. */
+/**
+ * Every text that the tests store in the other workspace contains this text. An answer to the caller that contains it has
+ * data of the other workspace.
+ */
 const MARK = `theirs-${randomBytes(9).toString("hex")}`;
 
 let system: System;

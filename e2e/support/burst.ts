@@ -20,8 +20,8 @@ export interface Burst {
 }
 
 /**
- * Creates `count` posts, each on one account per platform, and calls `halfway` when the gateway has accepted half of
- * them.
+ * Creates `count` posts, each on one account per platform, and calls `halfway` when the gateway has accepted half of the
+ * posts.
  */
 export async function publishBurst(
   system: Pick<System, "api">,

@@ -35,7 +35,7 @@ export interface Load {
   stop(): Promise<LoadReport>;
 }
 
-/** One of this number of requests in a load test creates a post; the others only read. */
+/** In a load test, one request out of this number creates a post; all others only read. */
 const CREATES_ONE_IN = 5;
 /**
  * Maximum number of unanswered requests of a load test. At this maximum, further requests are only counted and not

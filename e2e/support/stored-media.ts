@@ -33,7 +33,7 @@ export async function listUnnamed(system: System): Promise<readonly string[]> {
   return files.filter((name) => !named.includes(name));
 }
 
-/** Waits until each media file has a database row, each row has its file, and no deletion is open. */
+/** Waits until each media file has a database row, each row has its file, and no media are being deleted. */
 export async function whenTidy(system: System): Promise<void> {
   await eventually(
     async () => {

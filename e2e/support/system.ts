@@ -76,8 +76,8 @@ export interface System extends SharedSystem {
   /** Stops a part of the running system, such as a service or Postgres, until the returned function is called. */
   hold(part: string): () => void;
   /**
-   * The reports about the parts of the running system since its start: which process ended, how, and which one started
-   * again.
+   * The reports about the parts of the running system since its start: which process ended and how, and which process was
+   * started again.
    */
   reports(): readonly string[];
 }

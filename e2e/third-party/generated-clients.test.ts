@@ -141,7 +141,9 @@ test("a strictly typed program publishes a post with the client that hey-api gen
   expect(sortedLines(await runCommand("node js/program.js"))).toEqual(PUBLISHED);
 });
 
-/** mypy does not check the generator's own file `client.py` for wrong arguments, because it contains some. */
+/**
+ * mypy does not check the generator's own file `client.py` for wrong arguments, because this file contains wrong arguments.
+ */
 const TYPE_CHECKS = `
 [mypy]
 strict = True

@@ -22,7 +22,7 @@ createServer((request, response) => {
   process.stdout.write(`listening on http://127.0.0.1:${port}\n`);
 });
 
-/** Verifies and handles one delivery, and returns the HTTP status of the answer. */
+/** Verifies and handles one webhook delivery, and returns the HTTP status of the answer. */
 async function receive(request: IncomingMessage): Promise<number> {
   const body = await readBody(request);
   if (body === undefined) return 413;

@@ -18,7 +18,8 @@ const command = (name: string, tool: string, ...args: string[]): Step => ({
 export const STEPS: readonly Step[] = [
   // The S3 server for tests is built early: its first build takes minutes, for which the tests would otherwise wait.
   command("the tests' S3 server is built", "node", "packages/local/src/build-s3.ts"),
-  // One TypeScript program for all packages checks each shared file only once and takes a quarter of the time of one per package.
+  // One TypeScript program for all packages checks each shared file only once. It takes a quarter of the time that one
+  // program per package takes.
   command("types", "tsc", "-p", "."),
   command("dead code and dependencies (knip)", "knip", "--no-progress"),
   command("lint (oxlint)", "oxlint", "--deny-warnings"),

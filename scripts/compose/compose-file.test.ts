@@ -37,7 +37,7 @@ function get(services: ComposeServices, name: string) {
   return service;
 }
 
-/** Reads the environment that compose gives to a service with the code of the service. */
+/** Lets the code of a service read the environment that compose gives to the service. */
 function readAs(name: ServiceName, environment: Variables) {
   const read = new EnvReader(environment);
   READERS[name](read);
@@ -150,7 +150,8 @@ describe.each([
       }),
     );
     expect(waits.length).toBeGreaterThan(10);
-    // Other services wait until a service such as a migration has ended, not until it is healthy. So it needs no health check.
+    // A service that ends by itself, such as a migration, needs no health check, because other services wait until it
+    // has ended.
     for (const { name, condition, hasCheck } of waits)
       expect({ name, condition }).toEqual({
         name,

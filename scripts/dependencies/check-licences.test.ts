@@ -15,7 +15,7 @@ test.each([
   ["UNLICENSED", false],
   ["", false],
   ["(MIT AND (GPL-3.0-only OR ISC))", false],
-])("whether the licence %j is allowed: %s", (licence, expected) => {
+])("the licence check decides whether it allows the licence %j: %s", (licence, expected) => {
   expect(isAllowed(licence)).toBe(expected);
 });
 

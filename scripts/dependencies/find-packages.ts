@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 export interface FoundPackage {
   readonly name: string;
   readonly version: string;
-  /** The SPDX expression of the package's package.json; empty if there is none. */
+  /** The SPDX expression in the package's package.json; empty if package.json names no licence. */
   readonly licence: string;
   /** `name@version` of the package's direct dependencies, sorted. */
   readonly needs: readonly string[];

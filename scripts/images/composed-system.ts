@@ -77,7 +77,7 @@ export class ComposedSystem implements AsyncDisposable {
   /**
    * Stops every service with SIGTERM, all at once.
    *
-   * @throws Error that names those which failed or were killed.
+   * @throws Error that names the services that failed or were killed.
    */
   async stop(): Promise<void> {
     const codes = await Promise.all(

@@ -67,5 +67,5 @@ export const CONFINED: readonly string[] = [
   ...(ENGINE === PODMAN ? ["--read-only-tmpfs=false"] : []),
 ];
 
-/** The user's npm configuration, which may hold the access to a package registry. The file may not exist. */
+/** The user's npm configuration, which may hold the access to a package registry. The file can be missing. */
 export const USER_NPMRC: string = join(homedir(), ".npmrc");

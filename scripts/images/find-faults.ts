@@ -4,8 +4,8 @@ import { join, relative } from "node:path";
 // This program runs inside a container in which Node is the only program: it may import nothing but Node's own modules.
 
 /**
- * Files that a container image may hold outside of the service's folder: Node, libraries, and the files that name its
- * user.
+ * Files that a container image may hold outside of the service's folder: Node, libraries, and the files that name the
+ * user of the container.
  */
 const OUTSIDE_APP =
   /^(usr\/local\/bin\/node|etc\/(passwd|group|nsswitch\.conf|hosts|hostname|resolv\.conf|mtab)|(usr\/)?lib(64)?\/.+\.so[.\d]*|run\/\.containerenv|\.dockerenv|find-faults\.ts)$/;

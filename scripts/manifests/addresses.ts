@@ -10,7 +10,7 @@ import {
   workloadsOf,
 } from "./manifest.ts";
 
-/** Settings whose address a browser opens on the machine of its user; no pod connects to it. */
+/** Settings with addresses that browsers open; no pod connects to these addresses. */
 const FOR_BROWSERS = /^(?:PUBLIC_URL|S3_PUBLIC_ENDPOINT|SIMULATOR_PUBLIC_URL)$/;
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {

@@ -17,8 +17,8 @@ import {
 const HASHED = /-[2456789bcdfghkmt]{10}$/;
 
 /**
- * Finds ConfigMaps and Secrets whose change would not restart the pods that read them, and those that must not be in
- * production.
+ * Finds ConfigMaps and Secrets whose change would not restart the pods that read them. In an overlay for production, also finds
+ * Secrets that lie in the repository, and settings that are meant for trials.
  */
 export function checkConfiguration(
   overlay: string,
@@ -36,8 +36,8 @@ export function checkConfiguration(
       if (HASHED.test(metadata.name)) return false;
       const readers = readersOf(`${kind}/${metadata.name}`);
       const jobs = readers.filter(({ isJob }) => isJob);
-      // A Job can only read names without a hash. Other pods that read the same Secret must be restarted by the
-      // operator after a change.
+      // A Kubernetes Job has to read ConfigMaps and Secrets whose names have no hash. If other pods read the same
+      // Secret, the operator must restart these pods after a change of the Secret.
       return jobs.length === 0 || (kind === "ConfigMap" && jobs.length < readers.length);
     })
     .map((source) => `${nameOf(source)} has no hash in its name: a change restarts no pod`);

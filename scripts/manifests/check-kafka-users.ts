@@ -6,7 +6,7 @@ const VARIABLES = ["KAFKA_USERNAME", "KAFKA_PASSWORD"];
 interface Login {
   readonly where: string;
   readonly secret: string;
-  /** The service of the container; undefined for Kubernetes Jobs. */
+  /** The service whose processes run in the container; undefined for Kubernetes Jobs. */
   readonly service: ServiceName | undefined;
 }
 

@@ -44,7 +44,7 @@ function render(overlay: string): Manifest[] {
   return structuredClone([...(parsed.get(overlay) ?? [])]);
 }
 
-/** Finds the object `Kind/name`, with or without the hash that kustomize appends to the name. */
+/** Finds the Kubernetes object `Kind/name`, with or without the hash that kustomize appends to the name. */
 function find(manifests: readonly Manifest[], wanted: string): object {
   const [kind = "", name = ""] = wanted.split("/");
   const found = ofKind(manifests, kind).filter(({ metadata }) =>
@@ -54,7 +54,7 @@ function find(manifests: readonly Manifest[], wanted: string): object {
   return found[0];
 }
 
-/** Sets the value at a path of an object; null removes the value. Keys may contain dots, as labels do. */
+/** Sets the value at a path of a Kubernetes object; null removes the value. Keys may contain dots, as labels do. */
 function set(object: object, path: string, value: unknown): void {
   let place = object as Record<string, unknown>;
   let rest = path;
@@ -120,7 +120,7 @@ test("the settings of each service contain the addresses of exactly the services
 });
 
 test.each(SERVICES.filter((service) => service !== "gateway"))(
-  "the migrations of the %s service read only the connection of its migration role",
+  "the migrations of the %s service read no setting except the connection of the service's migration role",
   (service) => {
     const config = readFileSync(join(root, "services", service, "src/config.ts"), "utf8");
     expect(config).toMatch(

@@ -16,7 +16,8 @@ import { checkPractices, checkSchema } from "./tools.ts";
  */
 export function checkOverlay(overlay: string, rendered: string): readonly string[] {
   const malformed = checkSchema(rendered);
-  // The other checks rely on the fields of the Kubernetes objects, so they run only if all objects are valid.
+  // All other checks of this function rely on the fields of the Kubernetes objects, so they run only if all objects are
+  // valid.
   if (malformed.length > 0) return malformed;
   return [
     ...checkPractices(overlay, rendered),

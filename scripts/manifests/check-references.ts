@@ -18,8 +18,8 @@ interface AutoscalerSpec {
 }
 
 /**
- * The number of partitions of each topic. In a consumer group, further consumers would be idle, so an autoscaler must
- * not start more pods.
+ * The number of partitions of each topic. A consumer group cannot use more consumers than partitions, so an autoscaler
+ * must not start more pods.
  */
 const PARTITIONS = 12;
 

@@ -7,7 +7,7 @@ const OVERLAYS = join(root, "deploy/k8s/overlays");
 const SCHEMAS = join(import.meta.dirname, "kubernetes-1.34");
 const CACHE = join(root, "node_modules/.cache/postrider");
 
-/** Go modules of the tools, at exact versions; each is compiled once per checkout. */
+/** Go modules of the tools that check Kubernetes manifests, at exact versions; each is compiled once per checkout. */
 const MODULES = {
   kubeconform: "github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0",
   "kube-score": "github.com/zegl/kube-score/cmd/kube-score@v1.20.0",
@@ -71,7 +71,10 @@ export function checkSchema(rendered: string): readonly string[] {
   return resources.map(({ kind, name, msg }) => `${kind}/${name}: ${msg}`);
 }
 
-/** Reports practices that an overlay does not follow: dangling selectors, missing limits, probes or budgets, writable roots. */
+/**
+ * Reports what kube-score finds in an overlay: dangling selectors, missing limits, probes or disruption budgets,
+ * writable root file systems.
+ */
 export function checkPractices(overlay: string, rendered: string): readonly string[] {
   const ignored = [...IGNORED, ...(overlay === "local" ? IGNORED_LOCALLY : [])].join();
   const args = ["score", "--output-format=ci", "--kubernetes-version=v1.34"];

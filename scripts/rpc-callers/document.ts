@@ -21,8 +21,8 @@ const PROCESSES: readonly CallingProcess[] = [
 ];
 
 /**
- * RPCs that a process calls from the next release on, so that the called services of this release admit it during the
- * update.
+ * RPCs that a process calls from the next release on. Services of this release already accept them from the process,
+ * because both releases run during an update.
  */
 const NEXT_RELEASE: Readonly<Record<string, readonly string[]>> = {};
 

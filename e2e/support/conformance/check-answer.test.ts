@@ -136,7 +136,7 @@ test.each<[string, Sent, RawAnswer, string]>([
   expect(checker.problemsOf(sent, wrong)).toContain(problem);
 });
 
-test("the conformance check accepts a refusal that no schema can express only from the operation that is known for it", () => {
+test("the conformance check accepts a refusal for a reason that no schema can express only from the operations that are listed for this reason", () => {
   const reversed = answer(400, refused("invalid_request", "range_reversed"));
   const sent = { operation: operation("listPosts"), expectation: "valid" } as const;
   expect(checker.problemsOf(sent, reversed)).toEqual([]);

@@ -32,7 +32,7 @@ function generate(seed: number, perOperation: number) {
   );
 }
 
-test("the request generator makes the same requests for the same seed, and others for another seed", () => {
+test("the request generator makes the same requests for the same seed, and different requests for another seed", () => {
   const written = (seed: number) => JSON.stringify(generate(seed, 5));
   expect(written(7)).toBe(written(7));
   expect(written(7)).not.toBe(written(8));
@@ -62,7 +62,7 @@ test("the request generator makes valid requests for every operation, and invali
   expect(withoutInvalid.map(({ id }) => id)).toEqual([]);
 });
 
-test("generated requests have boundary values, hostile texts, unknown fields, other content types and ids of another workspace", () => {
+test("generated requests have boundary values, hostile texts, unknown fields, wrong content types and ids of another workspace", () => {
   const labels = generate(3, 200).map(({ label }) => label);
   const wanted = [
     /^a length above the maximum/,

@@ -46,7 +46,7 @@ function listPlaces(
   return [here, ...inside];
 }
 
-/** Returns a copy of the JSON value with another value at one path; undefined removes what is there. */
+/** Returns a copy of the JSON value with another value at one path; the value undefined removes what the path leads to. */
 function replaceAt(value: unknown, path: Place["path"], by: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined) return by;

@@ -1,6 +1,6 @@
 import type { Random } from "./random.ts";
 
-/** Maximum number of stored values per kind of value; a further value replaces the oldest. */
+/** Maximum number of stored values of each type, for example of post ids; a further value replaces the oldest. */
 const MAX_VALUES = 60;
 
 /** The parameters in the path of a request, such as `{ id, deliveryId }`. */

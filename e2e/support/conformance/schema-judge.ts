@@ -25,7 +25,7 @@ function describe({ instancePath, keyword, params, message = "" }: ErrorObject):
 
 /**
  * Returns the schema with `additionalProperties: false` in every object, so that a field of an answer that is not described
- * is a fault. The parts of an `allOf` are left open, because each describes only some of the fields.
+ * counts as a violation. The parts of an `allOf` are left open, because each describes only some of the fields.
  */
 function closeObjects(schema: unknown, isOpen = false): unknown {
   if (Array.isArray(schema)) return schema.map((each) => closeObjects(each, isOpen));

@@ -10,7 +10,7 @@ import { LIMITED_SCOPE } from "./request.ts";
 /** Platforms for which the test connects an account that stays connected. */
 const PLATFORMS = ["bluesky", "x", "instagram", "telegram"];
 const SPARE_ACCOUNTS = 15;
-/** More comments than fit on one page of a job for past comments, so that a job can be paused and resumed. */
+/** More comments than fit on one page of a backfill job, so that the job can be paused and resumed. */
 const COMMENTS = 60;
 
 /** A server outside of Postrider that receives webhooks and serves files to import. */

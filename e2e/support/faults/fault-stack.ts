@@ -6,8 +6,8 @@ import { startSystem, type BusKind, type System } from "../system.ts";
 export const POSTS = 24;
 const ACCOUNTS = 12;
 /**
- * Time limit of a publishing call in seconds. It is longer than the simulated platforms take to answer on a loaded machine, because a
- * Telegram message without an answer in time stays unknown.
+ * Time limit of a publishing call in seconds. It is longer than the simulated platforms take to answer on a loaded machine,
+ * because the outcome of a Telegram message without an answer within the limit stays unknown.
  */
 export const VISIBLE_CALL_SECONDS = 5;
 
@@ -27,7 +27,7 @@ export const SETTLE_MS: Readonly<Record<BusKind, number>> = { postgres: 60_000, 
 export interface FaultStack {
   readonly bus: BusKind;
   readonly system: System;
-  /** Accounts on X and Bluesky. When an answer of these platforms is lost, the post can be read back. */
+  /** Accounts on X and Bluesky. When an answer of these platforms is lost, Postrider can read the post back. */
   readonly readable: readonly (readonly string[])[];
   /** Accounts on X, Bluesky and Telegram. On Telegram, a bot cannot read back what it sent to a channel. */
   readonly all: readonly (readonly string[])[];

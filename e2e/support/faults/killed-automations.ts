@@ -68,7 +68,7 @@ async function countReplies(
   return new Map([...byComment].map(([id, same]) => [id, same.length]));
 }
 
-/** Tests that automations answer every comment once although their processes are killed. */
+/** Tests that automations answer every comment once although processes of the delivery service are killed. */
 export function testKilledAutomations(findSystem: () => System): void {
   test(
     `each of ${LOAD.count} comments with a keyword gets exactly one private reply while a process is killed every ${LOAD.everyMs / 1_000} s`,

@@ -90,8 +90,8 @@ export function testKilledBusServices(stack: () => FaultStack): void {
 }
 
 /**
- * Tests that no post is lost or published twice when processes are killed at moments at which it makes no difference what the
- * message bus is.
+ * Tests that no post is lost or published twice when processes are killed, for those kills whose effect does not depend on
+ * the message bus.
  */
 export function testKilledServices(stack: () => FaultStack): void {
   testKilled(stack, ["gateway", "accounts", "media"]);

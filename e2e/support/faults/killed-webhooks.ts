@@ -7,16 +7,21 @@ import { openTenant, type Tenant } from "../tenant.ts";
 import type { FaultStack } from "./fault-stack.ts";
 import { ALL_KILLS, killOneByOne, KILLS, rescheduleDuring, schedulePosts } from "./webhook-load.ts";
 
-/** `POSTRIDER_E2E_CRASH_SECONDS=120` repeats the kills for that many seconds at 100 events/s; by default each is made once. */
+/**
+ * `POSTRIDER_E2E_CRASH_SECONDS=120` repeats the kills for that many seconds at 100 events/s; by default each kill is made
+ * once.
+ */
 const LONG_SECONDS = process.env.POSTRIDER_E2E_CRASH_SECONDS;
 const LOAD =
   LONG_SECONDS === undefined
     ? { seconds: 0, perSecond: 5, pauseMs: 1_000 }
     : { seconds: Number(LONG_SECONDS), perSecond: 100, pauseMs: 3_000 };
-/** Time in which all deliveries must have ended after the last event: the lease of a delivery and 60 s. */
+/**
+ * Maximum time from the last event until all webhook deliveries must have ended: the lease of a webhook delivery and 60 s.
+ */
 const SETTLE_MS = 20_000 + 60_000;
 const TIMEOUT_MS = LOAD.seconds * 1_000 + SETTLE_MS + 240_000;
-/** Maximum number of attempts of one subscription that run at a time. */
+/** Maximum number of webhook requests that are sent to one subscription at the same time. */
 const IN_FLIGHT = 32;
 /** The endpoints, and after how many milliseconds they answer. */
 const ENDPOINTS = { "/quick": 0, "/slow": 500 };
@@ -63,7 +68,7 @@ async function listDeliveries({ sql }: System, { id }: Tenant): Promise<readonly
     group by delivery.id, delivery.event_id, delivery.status, subscription.url`;
 }
 
-/** Checks that every delivery has ended and that no event is on its way. */
+/** Checks that every webhook delivery has succeeded, and that no event waits to be sent or processed. */
 async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: number): Promise<void> {
   const [found] = await sql`
     select
@@ -77,8 +82,8 @@ async function expectAllEnded({ sql }: System, { id }: Tenant, deliveries: numbe
 }
 
 /**
- * Checks that the endpoint received every event. Returns how many requests repeated an event, and how many attempts were not
- * answered.
+ * Checks that the endpoint received every event. Returns how many requests repeated an event, and how many recorded
+ * attempts have no recorded answer.
  */
 function checkEndpoint(
   received: ReturnType<typeof listReceived>,
@@ -97,7 +102,7 @@ function checkEndpoint(
     ({ eventId, answered }) => answered === 0 || answered > (counts.get(eventId) ?? 0),
   );
   expect(invented).toEqual([]);
-  // Only a delivery whose answer is not in the history is sent again.
+  // Only a webhook delivery whose answer is not in the history is sent again.
   expect(deliveries.filter(({ answered }) => answered > 1)).toEqual([]);
   const unanswered = sum(deliveries.map(({ attempts, answered }) => attempts - answered));
   return { repeated: sum(requests.map(({ length }) => length - 1)), unanswered };

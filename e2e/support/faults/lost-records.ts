@@ -27,7 +27,7 @@ async function whenOutboxIsEmpty(
 
 /** Tests that every post ends with the right status when the message bus loses, repeats or reorders events. */
 export function testLostRecords(stack: () => FaultStack): void {
-  test(`the periodic check of the posts service publishes all ${POSTS} posts when every event on the message bus is lost`, async () => {
+  test(`the sweep of the posts service publishes all ${POSTS} posts when every event on the message bus is lost`, async () => {
     const { bus, system, all } = stack();
     const release = takeDown(system, "delivery", "SIGKILL");
     const options = { count: POSTS, label: "truncate", accounts: all };

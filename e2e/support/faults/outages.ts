@@ -19,7 +19,10 @@ const OUTAGE_MS = { postgres: secondsOr(3) * 1000, kafka: secondsOr(12) * 1000 }
 const TIMEOUT_MS = 240_000 + 2 * Math.max(OUTAGE_MS.postgres, OUTAGE_MS.kafka);
 const PER_SECOND = 10;
 const SETTLE_MS = 120_000;
-/** How long a gateway may accept requests from its caches and reserved request budgets after Postgres has stopped. */
+/**
+ * How long a gateway may accept requests after Postgres has stopped, because it has cached answers of the accounts service
+ * and reserved requests of the rate limit.
+ */
 const NOTICE_MS = 1_000;
 /**
  * Maximum time until the refusal of a request: far below the deadline of any request, and long enough for a loaded
@@ -90,7 +93,10 @@ function durationsOf(samples: readonly Sample[]) {
   return { count: sorted.length, p50: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** Clients that send requests to the system until the outage is over, and what was true before it. */
+/**
+ * Clients that send requests to the system until the outage is over; `pids` are the processes of the system before the
+ * outage.
+ */
 interface Clients {
   readonly label: string;
   readonly tenant: Tenant;
@@ -127,7 +133,10 @@ function printOutage({ label, load }: Clients, { samples, readyAfterMs }: Outage
   printFigures(label, { ...durationsOf(samples), answers, notSent, readyAfterMs });
 }
 
-/** Tests that requests are refused while Postgres is stopped with each of the signals, and that no accepted post is lost. */
+/**
+ * Tests that requests are refused while Postgres is stopped, once for each of the given signals with which it is stopped, and
+ * that no accepted post is lost.
+ */
 export function testPostgresOutage(
   stack: () => FaultStack,
   signals: readonly NodeJS.Signals[],

@@ -79,7 +79,10 @@ const BUS_KILLS: readonly Kill[] = [
   { service: "posts", replica: 0 },
 ];
 
-/** Kills of the delivery service after it has read an event; there the message bus makes no difference. */
+/**
+ * Kills of the delivery service after it has read an event from the message bus, when it makes no difference which bus is
+ * used.
+ */
 const SENDING_KILLS: readonly Kill[] = [
   { at: "delivery.after-webhook-sent" },
   { at: "delivery.in-webhook-composition" },
@@ -88,13 +91,13 @@ const SENDING_KILLS: readonly Kill[] = [
   { at: "delivery.webhook-payloads-rendered" },
 ];
 
-/** The kills that a test makes in this order on the message bus. */
+/** For each message bus, the kills that a test makes, in this order. */
 export const KILLS: Readonly<Record<BusKind, readonly Kill[]>> = {
   postgres: [...BUS_KILLS, ...SENDING_KILLS],
   kafka: BUS_KILLS,
 };
 
-/** The kills that a long test repeats, whatever the message bus is. */
+/** The kills that a long test repeats, on either message bus. */
 export const ALL_KILLS: readonly Kill[] = [
   ...KILLS.postgres,
   { service: "gateway", replica: 0 },
@@ -124,8 +127,9 @@ async function killOne(system: System, kill: Kill): Promise<ServiceName> {
 }
 
 /**
- * Makes the kills one after the other, each some time after the process that the previous one killed is replaced, and repeats
- * them until `seconds` have passed. Returns how many of the killed processes may have been sending webhooks.
+ * Makes the kills one after the other. Each kill waits until the process that was killed before is replaced, and then
+ * `pauseMs`. Repeats the kills until `seconds` have passed. Returns how many of the killed processes may have been sending
+ * webhooks.
  */
 export async function killOneByOne(
   system: System,

@@ -9,10 +9,10 @@ const INVALID_CURSOR = "400 invalid_cursor";
 const RULES = "/automations/partner-dm-rules";
 const RUNS = "/automations/partner-dm-runs";
 const JOBS = "/automations/partner-dm-backfills";
-/** More comments than fit on one page of a job for past comments, so that a job is not complete after its first page. */
+/** More comments than fit on one page of a backfill job, so that the job is not complete after its first page. */
 const COMMENTS = 60;
 
-/** The comments, automations and jobs for past comments of a workspace. */
+/** The comments, automation rules, automation runs and backfill jobs of a workspace. */
 export interface EngagementBelongings {
   readonly media: Media;
   readonly commentId: string;

@@ -195,8 +195,8 @@ async function send(
 }
 
 /**
- * Sends the valid requests of the calling workspace. If they fail, requests with ids of the other workspace may fail
- * for the same unrelated reason.
+ * Sends the valid requests of the calling workspace. If they fail, requests with ids of the other workspace may also fail,
+ * for a reason that has nothing to do with these ids.
  */
 export async function runControls(options: MatrixOptions): Promise<readonly string[]> {
   const problems: string[] = [];

@@ -10,7 +10,7 @@ const TIMEOUT_MS = 110_000;
 const REMEDY =
   "start the stack with npm start, or set IDENTITY_KEYS and ACCOUNTS_URL, POSTS_URL, MEDIA_SERVICE_URL and DELIVERY_URL";
 
-/** The RPC clients of the services; each service is connected at its first call. */
+/** The RPC clients of the services; the connection to a service is opened at the first call to it. */
 export class Services implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #peers = new Map<ServiceName, Peer>();

@@ -65,7 +65,7 @@ async function insertUnknown(): Promise<string> {
   return targetId;
 }
 
-test("`target resolve --published` marks a target with an unknown outcome as published, and succeeds only once", async () => {
+test("`target resolve --published` marks a target with an unknown outcome as published, and fails when it is repeated", async () => {
   const id = await insertUnknown();
   const permalink = "https://t.me/some_channel/77";
 

@@ -265,7 +265,7 @@ test("`doctor config` says that a setting makes delivery call a simulator instea
   });
 });
 
-test("`doctor config` says only once how to set the addresses of the services when none is set", async () => {
+test("`doctor config` explains in one error, not for each service, how to set the addresses of the services when none is set", async () => {
   const urls = { accounts: undefined, posts: undefined, media: undefined, delivery: undefined };
   const unknown = { urls, identity: settings.identity };
   const { printed, errors, exitCode } = await runTool(["doctor", "config"], unknown);

@@ -87,7 +87,7 @@ test("`database provision` creates a schema for each service in which only the s
   }
 });
 
-test("`database provision` names all missing variables at once and shows no password", async () => {
+test("`database provision` names all missing variables in one run and shows no password", async () => {
   const env = { DATABASE_URL: database.ownerUrl, POSTS_DATABASE_PASSWORD: "not to be shown" };
   const { exitCode, errors } = await postrider(env, "database", "provision");
   expect(exitCode).toBe(1);

@@ -34,7 +34,7 @@ async function reseal(pages: readonly Page[]) {
   return { ...ended, asked };
 }
 
-test("`webhooks reseal` encrypts page after page, starts again for secrets that were locked, and prints its progress", async () => {
+test("`webhooks reseal` encrypts all signing secrets page by page, starts again for the secrets that were locked, and prints its progress", async () => {
   const ended = await reseal([
     { after: "a", remaining: 51n, resealed: 200, unreadable: 0 },
     { after: "b", remaining: 1n, resealed: 50, unreadable: 0 },

@@ -177,7 +177,7 @@ describe("repetitions:", () => {
     expect(waitedMs).toBeLessThan(7_200);
   });
 
-  test("a refusal that asks the client to wait for more than a minute is thrown at once", async () => {
+  test("a refusal that asks the client to wait for more than a minute makes the call fail immediately", async () => {
     const limit = refusal(429, "rate_limited", { "retry-after": "61" });
     const { result, waitedMs } = await settle(clientOf([limit, json(200, {})]).getQuota());
     expect(result).toMatchObject({ code: "rate_limited", retryAfterSeconds: 61 });

@@ -24,7 +24,7 @@ export type { WaitOptions } from "./wait-for-post.ts";
 /** A client of one Postrider installation, with one API key. */
 export interface Client extends Operations, Iterators {
   /**
-   * Uploads an image or a video and returns the media, which posts can use at once. The file is a `Blob` or `File`,
+   * Uploads an image or a video and returns the media, which are then ready for posts. The file is a `Blob` or `File`,
    * bytes, or a stream with its length in the option `bytes`.
    */
   uploadFile(data: FileData, options?: UploadOptions): Promise<ReadyMedia>;

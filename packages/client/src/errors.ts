@@ -5,7 +5,7 @@ export interface ErrorDetail {
   /** The error code. It never changes its meaning. The known codes are listed; later versions of the API can add more. */
   readonly code: DetailCode | (string & {});
   readonly message: string;
-  /** JSON Pointer to the field of the body; with `in`, the name of a query parameter or header. */
+  /** JSON Pointer to the field of the request body; if `in` is set, the name of a query parameter or header instead. */
   readonly path?: string;
   readonly in?: "query" | "header" | (string & {});
   /** Id of the account of the target that the error detail is about. */
@@ -105,7 +105,7 @@ interface WireError {
   };
 }
 
-/** Returns the `error` of a body that Postrider wrote; undefined for another one, such as the page of a proxy. */
+/** Returns the `error` of a body that Postrider wrote; undefined for any other body, such as the page of a proxy. */
 function parse(text: string): WireError["error"] {
   try {
     const error = (JSON.parse(text) as WireError | null)?.error;

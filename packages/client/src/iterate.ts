@@ -1,7 +1,7 @@
 /** An answer with a page of a list. */
 type Page = Readonly<Record<string, unknown>> & { readonly nextCursor: string | null };
 
-/** Yields the items of a list, and reads the next page when the items of the one before are used up. */
+/** Yields the items of a list. Reads the next page when all items of the page before have been used. */
 export async function* iterate(
   readPage: (cursor: string | undefined) => Promise<unknown>,
   field: string,

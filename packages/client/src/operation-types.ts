@@ -3,7 +3,7 @@ import type { operations } from "../gen/openapi.ts";
 type Id = keyof operations;
 type Success = 200 | 201 | 202 | 204;
 
-/** The input of an operation that takes none: an empty object, or nothing. */
+/** The argument of an operation that has no input: an empty object, or no argument. */
 export type NoInput = Readonly<Record<string, never>>;
 
 /** The query of an operation. */

@@ -1,7 +1,7 @@
 import { PostriderConnectionError, PostriderError } from "./errors.ts";
 import { pause } from "./pause.ts";
 
-/** Wait before the first repetition, in milliseconds. It doubles with each further one. */
+/** Wait before the first repetition, in milliseconds. The wait doubles with each further repetition. */
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 8_000;
 /** Maximum wait that an answer can ask for, in seconds. After a longer one, the request is not repeated. */
@@ -27,8 +27,8 @@ function mayRepeat(error: unknown, isRepeatable: boolean): boolean {
 }
 
 /**
- * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a random part of a duration that
- * grows with each repetition, so that clients that failed together do not come back together.
+ * Returns the wait before a repetition in milliseconds: what the answer asks for, otherwise a random part of a duration
+ * that grows with each repetition, so that clients whose requests failed together do not repeat them together.
  */
 function waitOf(error: unknown, retries: number): number {
   const growing = Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** retries);

@@ -144,7 +144,7 @@ function toBody(response: Response, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // A proxy answered with a page of its own.
+    // A proxy answered instead of Postrider, with a text that is not JSON.
     throw toError(response, text);
   }
 }

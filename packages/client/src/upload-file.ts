@@ -20,7 +20,7 @@ interface UploadDependencies extends Pick<Operations, "presignUpload" | "complet
 /**
  * Uploads a file: asks for an upload address, sends the bytes there, and lets the API check them.
  *
- * @returns The media, which posts can use at once.
+ * @returns The media, which are then ready for posts.
  */
 export async function uploadFile(
   { presignUpload, completeUpload, fetch, maxRetries }: UploadDependencies,

@@ -50,14 +50,14 @@ test("waiting for a post reads it at growing intervals, up to five seconds, unti
 });
 
 test.each(["published", "partial", "failed", "cancelled"])(
-  "waiting for a post that is %s returns it at once",
+  "waiting for a post that is %s returns the post immediately",
   async (status) => {
     expect(await wait(() => status)).toMatchObject({ status });
     expect(readings).toHaveLength(1);
   },
 );
 
-test("waiting for a post passes each reading to onUpdate, and throws an error with the last one after the time limit", async () => {
+test("waiting for a post passes the post to onUpdate each time it is read, and throws an error with the post as it was read last when the time limit has passed", async () => {
   const seen: string[] = [];
   const onUpdate = ({ status }: PostDetail): void => void seen.push(status);
   const error = await wait(() => "publishing", { timeoutMs: 1_000, onUpdate });
@@ -70,7 +70,7 @@ test("waiting for a post passes each reading to onUpdate, and throws an error wi
   expect(readings.at(-1)?.atMs).toBe(1_000);
 });
 
-test("waiting for a scheduled post reads it once a minute before it is due, and again at the moment when it is due", async () => {
+test("waiting for a scheduled post reads the post every minute until it is due, and again at the moment when it is due", async () => {
   const due = 150_000;
   const options = { timeoutMs: 300_000 };
   const status = (ms: number) => (ms < due + 100 ? "scheduled" : "published");
@@ -94,7 +94,7 @@ test("when the server delays its answer until the post is final, the wait for a 
   ]);
 });
 
-test("waiting for a post asks a server of an older version, which answers at once, at intervals", async () => {
+test("waiting for a post reads the post at intervals from a server of an older version, which answers immediately", async () => {
   const hold = (query: unknown) => {
     if (Object.keys(query ?? {}).length === 0) return Promise.resolve();
     const fields = { details: [], requestId: null, retryAfterSeconds: null };

@@ -15,7 +15,7 @@ export interface WaitOptions extends RequestOptions {
 }
 
 const TIMEOUT_MS = 120_000;
-/** Interval at which a post is read first, in milliseconds. It grows with each reading. */
+/** Milliseconds between the first two readings of a post. The interval grows with each reading, up to a maximum. */
 const FIRST_INTERVAL_MS = 200;
 const MAX_INTERVAL_MS = 5_000;
 /**
@@ -49,7 +49,7 @@ function createReader(getPost: Operations["getPost"], serverWaits: boolean): Rea
   };
 }
 
-/** Returns how long to wait before the post is read again, in milliseconds, from the beginning of the last reading. */
+/** Returns the milliseconds from the beginning of one reading of a post to the beginning of the next. */
 function intervalOf({ status, scheduledAt }: PostDetail, readings: number, maxMs: number): number {
   const growing = Math.min(maxMs, FIRST_INTERVAL_MS * GROWTH ** readings);
   if (status !== "scheduled" || scheduledAt === null) return growing;

@@ -41,7 +41,7 @@ describe("webhook events that are accepted:", () => {
       "an object with names in capitals",
       { "Webhook-Id": ID, "Webhook-Timestamp": SECONDS, "Webhook-Signature": hmac() },
     ],
-  ])("the headers of an event can be %s, and its body bytes", async (_, headers) => {
+  ])("the headers of an event can be %s, and its body can be bytes", async (_, headers) => {
     const body = new TextEncoder().encode(BODY);
     expect(await verifyWebhook(body, headers, SECRET, { now })).toMatchObject({ id: ID });
   });
@@ -66,7 +66,7 @@ describe("requests that are refused:", () => {
     ["the signature is not base64", "v1,!", SECRET],
     ["the signature has another version", hmac().replace("v1,", "v2,"), SECRET],
     ["there is no secret", hmac(), []],
-  ])("a request is refused as wrongly signed when %s", async (_, signature, secrets) => {
+  ])("verifyWebhook refuses a request as wrongly signed when %s", async (_, signature, secrets) => {
     const verified = verifyWebhook(BODY, headersWith(signature), secrets, { now });
     await expect(verified).rejects.toMatchObject({
       name: "WebhookVerificationError",
@@ -74,7 +74,7 @@ describe("requests that are refused:", () => {
     });
   });
 
-  test("a request is refused when its signature was made for the id of another event", async () => {
+  test("verifyWebhook refuses a request whose signature was made for the id of another event", async () => {
     const headers = { ...headersWith(hmac()), "webhook-id": "other" };
     const verified = verifyWebhook(BODY, headers, SECRET, { now });
     await expect(verified).rejects.toMatchObject({ code: "wrong_signature" });
@@ -85,14 +85,14 @@ describe("requests that are refused:", () => {
     ["in the future", SECONDS, -301_000],
     ["not a number", "soon", 0],
     ["empty of digits", " 1", 0],
-  ])("a request is refused when its time is %s", async (_, timestamp, difference) => {
+  ])("verifyWebhook refuses a request when its time is %s", async (_, timestamp, difference) => {
     const headers = { ...headersWith(hmac()), "webhook-timestamp": timestamp };
     const verified = verifyWebhook(BODY, headers, SECRET, { now: now + difference });
     await expect(verified).rejects.toMatchObject({ code: "wrong_time" });
   });
 
   test.each(["webhook-id", "webhook-timestamp", "webhook-signature"])(
-    "a request without the header %s is refused",
+    "verifyWebhook refuses a request without the header %s",
     async (name) => {
       const headers = { ...headersWith(hmac()), [name]: undefined };
       const verified = verifyWebhook(BODY, headers, SECRET, { now });
@@ -101,14 +101,14 @@ describe("requests that are refused:", () => {
   );
 
   test.each(["", "secret", "whsec_", "whpk_YWJj", "whsec_!"])(
-    "the text %j is refused as a secret",
+    "verifyWebhook refuses the text %j as a secret",
     async (secret) => {
       const verified = verifyWebhook(BODY, headersWith(hmac()), [secret, SECRET], { now });
       await expect(verified).rejects.toMatchObject({ code: "unknown_secret" });
     },
   );
 
-  test("a signed body that is not JSON is refused", async () => {
+  test("verifyWebhook refuses a signed body that is not JSON", async () => {
     const verified = verifyWebhook("<html>", headersWith(hmac(SECRET, "<html>")), SECRET, { now });
     await expect(verified).rejects.toMatchObject({ code: "invalid_body" });
   });

@@ -17,7 +17,7 @@ const MEDIA = { id: "m", status: "ready" };
 let server: Server;
 let client: Client;
 let received: Received[];
-/** What each PUT is answered with: an HTTP status, or `cut` for a connection that breaks after the last byte. */
+/** The answer to each PUT request: an HTTP status, or `cut` for a connection that breaks after the last byte. */
 let puts: (number | "cut")[];
 
 beforeAll(async () => {
@@ -101,7 +101,7 @@ describe("files of every kind:", () => {
     },
   );
 
-  test("the name and type of a File are used", async () => {
+  test("the client uses the name and the media type of a File object", async () => {
     await client.uploadFile(new File([BYTES], "picture.png", { type: "image/png" }));
     const declared: unknown = JSON.parse(String(received[0]?.body));
     expect(declared).toMatchObject({ fileName: "picture.png", contentType: "image/png" });

@@ -1,4 +1,6 @@
-/** The ports and the log folder of one local Kafka broker: the properties in which local brokers differ. */
+/**
+ * The ports and the log folder of one local Kafka broker. All its other properties are the same for every local broker.
+ */
 export interface BrokerPlace {
   readonly port: number;
   readonly controllerPort: number;
@@ -8,8 +10,9 @@ export interface BrokerPlace {
 /**
  * `server.properties` of a single KRaft node on the loopback address.
  *
- * Both group delays are 0: the broker's defaults make a consumer wait 3 s to join and every offset commit wait 5 to 10 ms.
- * Topics are not created automatically, so that a misspelt topic is an error as in production.
+ * The two delays for consumer groups are 0: with the broker's defaults, a consumer would wait 3 s to join a group, and every
+ * offset commit would wait 5 to 10 ms. Topics are not created automatically, so that a misspelt topic is an error as in
+ * production.
  */
 export function brokerProperties(
   { port, controllerPort, logDir }: BrokerPlace,

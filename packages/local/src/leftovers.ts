@@ -61,7 +61,7 @@ export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   writeJsonFile(layout.processesFile, identities);
 }
 
-// A launcher of an earlier version of Postrider does not hold the lock on the data folder, so it is found by its
+// A launcher of an earlier version of Postrider holds no lock on the data folder. So this function finds it by its
 // launcher file.
 function refuseOlderLauncher(layout: Layout): void {
   const launcher = findLauncher(layout);
@@ -70,7 +70,7 @@ function refuseOlderLauncher(layout: Layout): void {
   }
 }
 
-// A launcher that is just starting may not have written its process id yet.
+// Names no process if the launcher is just starting and has not written its launcher file yet.
 function runningMessage({ dataDir }: Layout, launcher: ProcessIdentity | undefined): string {
   const named = launcher === undefined ? "" : ` (process ${launcher.pid})`;
   return `a stack already runs on ${dataDir}${named}`;
@@ -82,7 +82,7 @@ async function endLeftovers(layout: Layout): Promise<void> {
   const postmaster = identifyProcess(findPostmaster(layout.postgres) ?? 0);
   await Promise.all(identities.map((identity) => end(identity, "SIGTERM")));
   if (postmaster !== undefined) {
-    // On SIGTERM Postgres would wait for its clients; on SIGINT it does not.
+    // On SIGINT, Postgres disconnects its clients and stops. On SIGTERM, it would wait until its clients disconnect.
     await end(postmaster, "SIGINT");
   }
   rmSync(layout.processesFile, { force: true });

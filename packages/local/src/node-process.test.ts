@@ -10,7 +10,7 @@ test("services run Node with the flag that makes V8 collect its old generation w
   expect(NODE_FLAGS).toContain("--heap-growing-percent=50");
 });
 
-test("the image and the start script of every service pass the flags of the local stack to Node", () => {
+test("the image and the start script of every service pass the same flags to Node as the local stack", () => {
   const entry = ["node", ...NODE_FLAGS, "src/main.ts"];
   expect(readFileSync(join(root, "Dockerfile"), "utf8")).toContain(
     `ENTRYPOINT [${entry.map((word) => `"${word}"`).join(", ")}]`,

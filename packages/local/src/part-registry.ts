@@ -49,7 +49,7 @@ export class PartRegistry {
     }
   }
 
-  /** Ends the calls of `onChange`, because the stack is being stopped. */
+  /** Stops the calls of `onChange`, because the stack is being stopped. */
   release(): void {
     this.#onChange = () => {};
   }

@@ -10,8 +10,8 @@ const folder = join(tmpdir(), `postrider-ports-${userInfo().uid}`);
 const reserved = new Set<number>();
 
 /**
- * Reserves a port until this process ends. Other launchers cannot see that a port is taken while no process listens: between
- * the choice and the start of a server, and while a part of a stack is down.
+ * Reserves a port until this process ends. Without a reservation, another launcher could take the port while no process
+ * listens on it: between the choice of the port and the start of its server, and while a process of the stack is down.
  *
  * @returns False when another running process has reserved the port.
  */

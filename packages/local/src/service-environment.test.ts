@@ -41,7 +41,7 @@ test("the gateway is given no DATABASE_URL even if the launcher's environment ha
   ).not.toHaveProperty("DATABASE_URL");
 });
 
-test("only the accounts service is given the keys that encrypt credentials, and only the delivery service the keys that encrypt platform ids", () => {
+test("only the accounts service is given the keys that encrypt credentials, and only the delivery service the keys that encrypt handles (ids and addresses from platforms)", () => {
   expect(environmentOf("accounts")).toMatchObject({ CREDENTIAL_KEYS: secrets.credentialKeys });
   expect(environmentOf("delivery")).not.toHaveProperty("CREDENTIAL_KEYS");
   expect(environmentOf("delivery")).toMatchObject({ HANDLE_KEYS: secrets.handleKeys });
@@ -70,7 +70,7 @@ test("settings in the launcher's environment reach the services and override def
   expect(environment).not.toHaveProperty("npm_config_cache");
 });
 
-test("each service is given its own private key and no other one, and the public keys of all processes", () => {
+test("each service is given its own private key, the private key of no other process, and the public keys of all processes", () => {
   const environment = environmentOf("posts");
   const { posts, ...others } = secrets.identityKeys;
 

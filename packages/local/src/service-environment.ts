@@ -27,7 +27,7 @@ export interface StackPlan {
   readonly mediaTempDir: string;
 }
 
-/** Platforms that have a connector; the simulator takes their place. */
+/** The platforms that the simulator replaces in a local stack. */
 const platforms = [
   "instagram",
   "x",
@@ -133,8 +133,8 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
 }
 
 /**
- * Environment variables that a service must not get: npm sets them, or they mean something else for `npm start` than
- * for a service.
+ * Environment variables that a service must not inherit from the launcher: those that npm sets, and those that mean
+ * something else for `npm start` than for a service.
  */
 const notPassedOn =
   /^(npm_|DATABASE_URL$|KAFKA_BROKERS$|BUS$|HOST$|PORT$|METRICS_PORT$|INIT_CWD$|NODE_CHANNEL)/;

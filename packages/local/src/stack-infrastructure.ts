@@ -6,7 +6,9 @@ import type { StackContext } from "#src/stack-context.ts";
 import { kafkaPlan, logFileOf, postgresPlan, simulatorPlan } from "#src/stack-plan.ts";
 import type { SupervisedPart } from "#src/supervised-part.ts";
 
-/** The database of the local stack. `part` is its process, absent for an external database. */
+/**
+ * The database of the local stack. `part` is its Postgres process, absent if `DATABASE_URL` names an external database.
+ */
 export interface StackDatabase {
   readonly url: string;
   readonly part?: SupervisedPart;

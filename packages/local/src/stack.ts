@@ -57,8 +57,8 @@ const defaultPort = 8080;
  * Starts the database, the simulated platforms and the five services, and creates the demo workspace. It resolves when
  * every process is ready and `local.json` is written.
  *
- * @throws Error in one line that names the process, the port or the setting at fault. In that case no process is left
- *   running.
+ * @throws Error in one line that names the process, port or setting that caused the failure. In that case no process is
+ *   left running.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const layout = layoutOf(resolve(options.dataDir));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { parseStartOptions } from "#src/start-options.ts";
 
-test("`npm start` without arguments means one replica of each service without Kafka", () => {
+test("`npm start` without arguments is parsed as one replica of each service without Kafka", () => {
   expect(parseStartOptions([])).toEqual({
     port: undefined,
     kafka: false,

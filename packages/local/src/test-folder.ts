@@ -16,7 +16,7 @@ export function makeTestFolder(kind: string, base = temporaryBase()): string {
   const prefix = `postrider-test-${kind}-`;
   removeLeftovers(base, prefix);
   const folder = mkdtempSync(join(base, `${prefix}${ownerTag()}-`));
-  // If this process is root, the database runs as `nobody`, who has to be able to enter this folder.
+  // If this process is root, Postgres runs as `nobody`, and this user has to be able to enter the folder.
   chmodSync(folder, 0o711);
   return folder;
 }
@@ -35,8 +35,9 @@ function ownerTag(): string {
 }
 
 /**
- * Removes the folders of test servers whose process has ended. The name of each folder contains the id of the process that
- * created it. A name without such an id belongs to another kind: `kafka` must not remove the folders of `kafka-recovery`.
+ * Removes the folders of test servers whose process has ended. Behind the prefix, the name of such a folder contains
+ * the id of the process that created it. A folder whose name has no process id there is kept: the call for `kafka` must
+ * not remove the folders of `kafka-recovery`.
  */
 function removeLeftovers(base: string, prefix: string): void {
   for (const name of readdirSync(base).filter((entry) => entry.startsWith(prefix))) {

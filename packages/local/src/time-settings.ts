@@ -1,8 +1,8 @@
 import { loadConfig } from "@postrider/shared/config";
 
 /**
- * Defaults of the time settings that are too long for tests, in seconds. The stack passes all of them to every service,
- * so that `local.json` shows the values in use.
+ * The time settings whose default values are too long for tests, with these default values in seconds. The stack passes
+ * all of them to every service, so that `local.json` shows the values in use.
  */
 const defaults = {
   PUBLISH_RETRY_SECONDS: [60, 300, 900, 3600, 10_800],

@@ -92,7 +92,7 @@ test.each([
 );
 
 test.each(["require", "prefer", "allow", "verify-ca"])(
-  "in production a connection string with sslmode=%s, which does not verify the server's name, is refused",
+  "in production a connection string with sslmode=%s, a mode that does not verify the server's name, is refused",
   (mode) => {
     const env = { DATABASE_URL: `postgres://a@db.test/p?sslmode=${mode}` };
     const read = (more: Readonly<Record<string, string>>) => () =>

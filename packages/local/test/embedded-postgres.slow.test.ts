@@ -64,7 +64,7 @@ test("Postgres starts although the pid in its old pid file now belongs to anothe
   expect(await query(second.url, "select 1 as one")).toEqual({ one: 1 });
 });
 
-test("a second Postgres on the same data folder is refused with one line that names the first process", async () => {
+test("a second Postgres on the same data folder is refused with one line that names the process of the first Postgres", async () => {
   await using first = await startEmbeddedPostgres({ dataDir });
 
   await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(

@@ -32,7 +32,7 @@ function sleeper(): ChildProcess & { pid: number } {
   return child as ChildProcess & { pid: number };
 }
 
-test("a second launcher of a local stack on the same data folder is refused with one line that names the first process", async () => {
+test("a second launcher of a local stack on the same data folder is refused with one line that names the process of the first launcher", async () => {
   using _claim = await claimFolder(layout);
 
   expect(findLauncher(layout)).toEqual(identifyProcess(process.pid));
@@ -42,8 +42,8 @@ test("a second launcher of a local stack on the same data folder is refused with
 });
 
 /**
- * Test program: claims the data folder when a line arrives on standard input, prints the outcome, and keeps the claim
- * until the process is killed.
+ * Test program: claims the data folder when a line arrives on standard input, prints whether that succeeded, and keeps
+ * the claim until the process is killed.
  */
 const CLAIMER = `
   const { claimFolder } = await import("#src/leftovers.ts");
@@ -71,7 +71,7 @@ async function startClaimer() {
   return { child, claim: () => child.stdin.write("claim\n"), outcome: nextLine };
 }
 
-test("exactly one of several launchers of a local stack that start at once claims the data folder, also after the last owner was killed", async () => {
+test("exactly one of several launchers of a local stack that start at once claims the data folder, also after the launcher with the last claim was killed", async () => {
   const claimers = await Promise.all(Array.from({ length: 6 }, () => startClaimer()));
   // A killed launcher of an earlier version, which locks no file, left its launcher file behind.
   writeJsonFile(layout.launcherFile, { ...identifyProcess(process.pid), startTicks: 1 });
@@ -134,7 +134,7 @@ test("the next launcher of a local stack does not end another program's process 
   expect(identifyProcess(innocent.pid)).toEqual(identity);
 });
 
-test("the next launcher of a local stack removes an earlier stack's description and the hold files that kept its processes stopped", async () => {
+test("the next launcher of a local stack removes the description of an earlier stack and the hold files that kept this stack's processes stopped", async () => {
   {
     using _earlier = await claimFolder(layout);
     writeFileSync(join(layout.hold, "posts"), "");

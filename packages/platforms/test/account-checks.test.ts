@@ -50,8 +50,8 @@ const FOUND = {
   bluesky: /^127\.0\.0\.1:\d+ accepts the session of @\S+ \(did:/,
 } satisfies Record<PlatformId, RegExp>;
 
-describe.each(PLATFORM_IDS)("the checks of accounts of %s", (platform) => {
-  test(`the check of an account names the owner of the token and the limits or rights that ${platform} states`, async () => {
+describe.each(PLATFORM_IDS)("the check of an account of %s", (platform) => {
+  test(`the check of an account shows the owner of the token, and the limits or rights that ${platform} states`, async () => {
     const [finding] = await check(platform);
 
     expect(finding).toMatchObject({ status: "ok", found: expect.stringMatching(FOUND[platform]) });

@@ -38,7 +38,7 @@ describe("settings of X accounts", async () => {
     [{ replySettings: "following" }, { reply_settings: "following" }],
     [{ replySettings: "mentioned" }, { reply_settings: "mentionedUsers" }],
   ])(
-    "a post of an X account with the settings %j is published with %j",
+    "a post of an X account with the settings %j is published with the options %j",
     async (settings, options) => {
       const made = await platform.createPublication([], "Ahoy", tokenOf);
       const shown = await publish(platform, x, { ...made, settings });
@@ -59,7 +59,7 @@ describe("settings of Bluesky accounts", async () => {
     [{}, undefined],
     [{ languages: ["en", "pt-BR"] }, { langs: ["en", "pt-BR"] }],
   ])(
-    "a post of a Bluesky account with the settings %j is published with %j",
+    "a post of a Bluesky account with the settings %j is published with the options %j",
     async (settings, options) => {
       const made = await platform.createPublication([], "Ahoy", (credentials) =>
         createSession(platform.url, credentials),
@@ -81,7 +81,7 @@ describe("settings of Instagram accounts", async () => {
     [{}, { share_to_feed: true }],
     [{ shareToFeed: false }, { share_to_feed: false }],
   ])(
-    "a reel of an Instagram account with the settings %j is published with %j",
+    "a reel of an Instagram account with the settings %j is published with the options %j",
     async (settings, options) => {
       const media = [files.serve(mp4Media(300_000))];
       const made = await platform.createPublication(media, "Ahoy", tokenOf);
@@ -112,7 +112,7 @@ describe("settings of Telegram chats", async () => {
     ["a photo", [pngMedia(1)], { parse_mode: "HTML", disable_notification: true }],
     ["an album", [pngMedia(1), pngMedia(2)], { parse_mode: "HTML", disable_notification: true }],
   ])(
-    "%s with all settings is published on Telegram silently, with its markup and without a link preview",
+    "when all settings of a Telegram chat are set, %s is published silently, with its markup and without a link preview",
     async (_what, media, options) => {
       const publication = await create(media, "<b>Ships</b> &amp; sails", ALL);
       expect(await publish(platform, telegram, publication)).toMatchObject({
@@ -123,7 +123,7 @@ describe("settings of Telegram chats", async () => {
     },
   );
 
-  test("a text without settings is published on Telegram as it is", async () => {
+  test("without settings of the Telegram chat, a text is published on Telegram unchanged", async () => {
     const publication = await create([], "<b>Ships</b> &amp; sails", {});
     expect(await publish(platform, telegram, publication)).toEqual({
       outcome: expect.objectContaining({ kind: "published" }) as object,
@@ -137,7 +137,7 @@ describe("settings of Telegram chats", async () => {
     expect(outcome).toMatchObject({ kind: "published" });
   });
 
-  test("markup that Telegram refuses fails the post as rejected content", async () => {
+  test("Telegram's refusal of markup is reported as `content_rejected`", async () => {
     const { outcome } = await publish(platform, telegram, await create([], "<b>Ships", ALL));
     expect(outcome).toMatchObject({ kind: "refused", code: "content_rejected" });
   });
@@ -171,7 +171,7 @@ describe("settings of TikTok accounts", async () => {
     [{ disclosure: "own_brand" }, { ...OFF, brand_organic_toggle: true }],
     [{ disclosure: "paid" }, { ...OFF, brand_content_toggle: true }],
   ])(
-    "a video of a TikTok account with the settings %j is published with %j",
+    "a video of a TikTok account with the settings %j is published with the options %j",
     async (settings, options) => {
       expect((await publish(platform, tiktok, await create(settings))).options).toEqual(options);
     },
@@ -254,13 +254,13 @@ describe("settings of YouTube channels", async () => {
       { madeForKids: true, notifySubscribers: false },
     ],
   ])(
-    "a video of a YouTube channel with the settings %j is published with %j",
+    "a video of a YouTube channel with the settings %j is published with the options %j",
     async (settings, options) => {
       expect((await publish(platform, youtube, await create(settings))).options).toEqual(options);
     },
   );
 
-  test("YouTube refuses a category that it does not have as rejected content", async () => {
+  test("YouTube's refusal of an unknown category is reported as `content_rejected`", async () => {
     const { outcome } = await publish(platform, youtube, await create({ categoryId: "999" }));
     expect(outcome).toMatchObject({ kind: "refused", code: "content_rejected" });
   });
@@ -280,7 +280,7 @@ describe("settings of YouTube channels", async () => {
     expect(await listVideos(publication)).toEqual([externalId]);
   });
 
-  test("a YouTube video whose upload is found only by a search is added to the playlist, too", async () => {
+  test("a YouTube video that Postrider finds by a search, because the answer to the publishing call was lost, is added to the playlist, too", async () => {
     const made = await create({});
     const publication = { ...made, settings: { playlistId: playlistOf(made) } };
     const { handles } = await platform.prepare(youtube, publication);

@@ -130,7 +130,7 @@ describe("descriptions of media", () => {
     ["Instagram", INSTAGRAM, () => jpegMedia(1)],
     ["Bluesky", BLUESKY, () => mp4Media(300_000)],
   ])(
-    "a post on %s whose description is longer than 1,000 characters fails instead of losing its end",
+    "a post on %s with a file whose description is longer than 1,000 characters is refused, and the description is not cut",
     async (_name, site, create) => {
       expect(await publish(site, [described(create(), "a".repeat(1001))])).toMatchObject({
         kind: "refused",

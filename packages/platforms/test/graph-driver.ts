@@ -9,12 +9,15 @@ import { unknownCall } from "./unknown-call.ts";
 
 const MINUTE_MS = 60_000;
 /**
- * Maximum number of runs of preparation steps in one attempt. After it, the attempt ends, and the preparation starts
- * again from the first step.
+ * Maximum number of runs of preparation steps in one preparation. When it is reached, another preparation continues
+ * with the handles stored so far.
  */
 const MAX_RUNS = 40;
 
-/** Creates test data: a publishing call of a minute ago with an unknown outcome and the waiting times of production. */
+/**
+ * Creates test data: a publishing call of a minute ago with an unknown outcome. The waits between the searches for its
+ * post are as long as in production.
+ */
 export function callOfLastMinute(given: Partial<UnknownCall> = {}): UnknownCall {
   const calledAt = new Date(Date.now() - MINUTE_MS);
   return unknownCall({ calledAt, timeScale: 1, ...given });
@@ -104,7 +107,10 @@ export class GraphDriver {
     }
   }
 
-  /** Runs the preparation steps again from the first after a long wait or a retryable failure. */
+  /**
+   * Prepares a post up to five times, each time with the handles stored so far, until all preparation steps are done or
+   * the platform refuses one.
+   */
   async #prepareAgain(publication: Publication, handles: Handles): Promise<Ready> {
     const run = (before: Handles) =>
       this.#platform.prepare(this.#connector, publication, { handles: before, maxRuns: MAX_RUNS });

@@ -178,7 +178,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     ["drop_before", {}, { kind: "failed" }],
     ["garbage_body", {}, { kind: "failed" }],
   ])(
-    `reading ${name} metrics maps the simulated fault %s %j to the failure %j`,
+    `the simulated fault %s %j in a call that reads ${name} metrics becomes the failure %j`,
     async (mode, extra, failure) => {
       const account = await createAccount(site);
       await platform.addFault("metrics", mode, extra);
@@ -186,7 +186,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
     },
   );
 
-  test(`reading ${name} metrics ends without a result when ${name} does not answer in time`, async () => {
+  test(`the ${name} connector reports that ${name} did not answer a call for metrics in time`, async () => {
     const account = await createAccount(site);
     await platform.addFault("metrics", "delay", { delayMs: 2000 });
     const soon = AbortSignal.timeout(50);
@@ -196,7 +196,7 @@ describe.each(SITES)("metrics of $name posts", (site) => {
   });
 });
 
-test("the YouTube connector reads metrics of a deleted video as missing", async () => {
+test("the YouTube connector reports a deleted video as missing when it reads metrics", async () => {
   const site = siteOf("youtube");
   const account = await createAccount(site);
   const id = await publish(site, account);
@@ -266,7 +266,7 @@ const ACCOUNT = {
   attributes: {},
 };
 
-test("the metrics of a Bluesky post that is in the repository and that Bluesky does not show are read again in the post's first hour, and are reported as refused afterwards", async () => {
+test("when Bluesky does not show a post whose record is in the repository, the post's metrics are read again during its first hour and are reported as refused afterwards", async () => {
   const baseUrl = await startServer({
     "/xrpc/app.bsky.feed.getPosts": { posts: [] },
     "/xrpc/com.atproto.repo.getRecord": { uri: "at://did:plc:account/app.bsky.feed.post/x" },
@@ -285,7 +285,7 @@ test("the metrics of a Bluesky post that is in the repository and that Bluesky d
   );
 });
 
-test("an X post that X refuses to show is reported as refused, and a post that X's answer does not mention counts as failed", async () => {
+test("the metrics of an X post that X refuses to show are reported as refused, and those of a post that X's answer does not mention as failed", async () => {
   const detail = "Sorry, you are not authorized to see the Tweet with ids: [1].";
   const type = "https://api.x.com/2/problems/not-authorized-for-resource";
   const baseUrl = await startServer({
@@ -309,7 +309,7 @@ test("counters that YouTube hides are unknown, not zero", async () => {
   );
 });
 
-test("a TikTok account without the permission to list videos, and a YouTube account without any permission, get `permission_missing`", async () => {
+test("reading the metrics of a TikTok account without the permission to list videos, or of a YouTube account without any permission, is refused with `permission_missing`", async () => {
   const tiktok = await startServer({
     "/v2/video/query/": { data: {}, error: { code: "scope_not_authorized", message: "no" } },
   });

@@ -16,7 +16,7 @@ import { PLATFORMS } from "#src/registry.ts";
 import type { ImageFacts, ImageFit } from "#src/renditions/image-plan.ts";
 import { isAnimation, planImage } from "#src/renditions/plan-image.ts";
 
-/** An image whose size and frames are known. */
+/** An image whose width, height and number of frames are known. */
 interface Sent extends ImageFacts {
   readonly width: number;
   readonly height: number;
@@ -106,7 +106,7 @@ test.each<[keyof typeof TAKES, string, Sent, ImageFit]>([
   ["bluesky", "a picture of more than 2 MB", SQUARE, "refuse"],
   ["facebook", "a picture of more than 4 MB", SQUARE, "refuse"],
 ])(
-  "the simulated platform %s refuses %s as a person uploads it, and takes the rendition that Postrider plans for it",
+  "the simulated platform %s refuses %s in the form in which a person uploads it, and takes the rendition that Postrider plans for it",
   (platform, _name, image, fit) => {
     expect(isTaken(platform, image)).toBe(false);
     const plan = planImage(image, PLATFORMS[platform].image, fit);
@@ -130,7 +130,7 @@ const images = fc.record<Sent>({
 const fits = fc.constantFrom<ImageFit>("refuse", "pad", "crop");
 
 test.each(Object.entries(TAKES))(
-  "the simulated platform %s takes every image that the planner sends to it, as it is or converted",
+  "the simulated platform %s takes every image that Postrider plans to send to it, unchanged or as a rendition",
   (platform, take) => {
     const rules = PLATFORMS[platform as keyof typeof TAKES].image;
     const taken = { original: 0, rendition: 0 };
@@ -139,7 +139,7 @@ test.each(Object.entries(TAKES))(
         const plan = planImage(image, rules, fit);
         if (plan.kind === "refused") return;
         const made = plan.kind === "original" ? image : { ...plan.rendition, frames: 1 };
-        // A converted image is as large as the original, or as large as the plan allows.
+        // A rendition has as many bytes as the original image, but at most the maximum of the plan.
         const maxBytes = "maxBytes" in made ? made.maxBytes : Infinity;
         const sent = { ...made, bytes: Math.min(image.bytes, maxBytes) };
         take(fileOf(sent), sent);

@@ -204,7 +204,7 @@ describe("an unknown outcome on X", () => {
     expect(verdict).toMatchObject({ kind: "look_again", isIncomplete: true });
   });
 
-  test("a rate limit of X leaves the outcome of a publishing call unknown and sets how long to wait", async () => {
+  test("a rate limit of X leaves the outcome of a publishing call unknown, and the outcome says how long to wait", async () => {
     await addFault("x", "status", { status: 429 });
     const outcome = await publish("x", await createPublication("x", "limited"));
     expect(outcome).toMatchObject({ kind: "unknown", limitedForMs: expect.any(Number) as number });

@@ -2,7 +2,7 @@ import type { UnknownCall } from "#src/publishing/verdict.ts";
 
 /**
  * Creates test data: a publishing call of the last second with an unknown outcome, before the first search for its
- * post. Its waiting times are a thousandth of those of production.
+ * post. The waits between the searches are a thousandth of those in production.
  */
 export function unknownCall(given: Partial<UnknownCall> = {}): UnknownCall {
   const now = new Date();

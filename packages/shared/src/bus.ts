@@ -17,7 +17,10 @@ export interface BusRecord {
  */
 export type BatchHandler = (tx: TransactionSql, records: readonly BusRecord[]) => Promise<void>;
 
-/** The subscription of a consumer group to one topic of the event bus. */
+/**
+ * What the event bus needs to know of a consumer: the topic, the consumer group, and the function that processes the
+ * records.
+ */
 export interface Subscription {
   /**
    * Name of the consumer group. Each group receives all records of a topic, and starts at the topic's beginning when it

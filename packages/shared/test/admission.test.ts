@@ -45,7 +45,7 @@ function startService() {
   return { client, served: () => served };
 }
 
-test("a service refuses an RPC at once while statements wait too long for a database connection, and accepts RPCs again afterwards", async () => {
+test("a service refuses an RPC immediately while statements wait too long for a database connection, and accepts RPCs again afterwards", async () => {
   const { client, served } = startService();
   const isHeld = Promise.withResolvers<void>();
   const mayEnd = Promise.withResolvers<void>();

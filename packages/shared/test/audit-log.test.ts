@@ -95,10 +95,10 @@ test("the audit log of a workspace does not contain entries of other workspaces"
   expect(entries.map(({ workspaceId }) => workspaceId)).toEqual([one]);
 });
 
-test("pages of the audit log contain each matching entry once, in both orders, also when entries have the same time", async () => {
+test("pages of the audit log contain each matching entry once, oldest first and newest first, also when entries have the same time", async () => {
   const workspaceId = newId();
-  // All audit entries that one statement appends get the same time, so that the pages must also be right within one
-  // time.
+  // All audit entries that one statement appends get the same time. So this test also checks the pages between which
+  // entries with the same time are divided.
   const entries = Array.from({ length: 60 }, (_, index) =>
     entryOf(workspaceId, index % 2 === 0 ? "key.create" : "key.revoke"),
   );

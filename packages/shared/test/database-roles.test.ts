@@ -33,7 +33,7 @@ function open(url: string): Sql {
 const roleOf = (name: string) => ({ service: name, password: "p'1", migrationPassword: 'm"2' });
 
 beforeEach(async () => {
-  // Roles belong to the cluster, which tests share, so each test has roles of its own.
+  // Postgres roles belong to the database cluster, which all tests share, so each test has roles of its own.
   const name = `roles_${randomBytes(4).toString("hex")}`;
   const clusterUrl = inject("postgresUrl");
   cluster = open(clusterUrl);
@@ -103,7 +103,8 @@ test("the runtime role of a service reads and writes the rows of its tables, and
   await provision();
   expect(await migrate(installation.migration, MIGRATIONS)).not.toEqual([]);
   await expectRuntimeRights(installation);
-  // The outbox relay reads this last value of the id sequence, so the runtime role must have the right to it.
+  // The outbox relay reads the last value of the sequence of the outbox's ids, so the runtime role must have the right
+  // to read it.
   const { runtime } = installation;
   await runtime`
     insert into outbox (event_id, type, key, payload, headers)
@@ -111,7 +112,7 @@ test("the runtime role of a service reads and writes the rows of its tables, and
   expect(
     await runtime`select pg_sequence_last_value(pg_get_serial_sequence('outbox', 'id')) as last`,
   ).toEqual([{ last: 1 }]);
-  // A role of another service cannot use the schema at all.
+  // A role that is not the service's own cannot use the service's schema at all.
   await expect(
     installation.owner.unsafe(`select 1 from ${installation.name}.effects`),
   ).rejects.toThrow("permission denied for schema");
@@ -141,7 +142,7 @@ test("the runtime role of a service can add rows to the audit log and read them,
       await expect(runtime.unsafe(statement), statement).rejects.toThrow("permission denied");
 });
 
-test("functions of a migration let the runtime role create and drop partitions of the intended days and no other tables", async () => {
+test("functions of a migration let the runtime role create partitions of the days around today and drop partitions that are at least a week old, and refuse other days", async () => {
   await provision();
   const { migration, runtime } = installation;
   await migration.unsafe(PARTITION_FUNCTIONS.replaceAll("sample", installation.name));
@@ -162,7 +163,7 @@ test("functions of a migration let the runtime role create and drop partitions o
   expect(await runtime`select to_regclass('readings_20200101') as found`).toEqual([
     { found: null },
   ]);
-  // The function uses the real table even if a temporary table has the same name.
+  // The function `create_readings_partition` uses the real table even if a temporary table has the same name.
   await runtime.begin(async (tx) => {
     await tx`create temporary table readings (id int) on commit drop`;
     await tx`select create_readings_partition(current_date + 1)`;
@@ -221,7 +222,7 @@ test("provisioning takes ownership from the runtime role of an older release whi
   await expectRuntimeRights(installation);
   await expect(runtime`drop function touch()`).rejects.toThrow("must be owner");
   await expect(runtime`drop type colour`).rejects.toThrow("must be owner");
-  // The migration role can change what the older release created.
+  // The migration role can change a table that the older release created.
   await installation.migration`alter table parents add column name text`;
   await runtime`insert into parents (name) values ('a')`;
   expect(await countOwned(`postrider_${name}_migration`)).toBeGreaterThan(10);

@@ -118,7 +118,7 @@ test("after a Kafka broker is killed and restarted, no record is lost and consum
   await send(["after"]);
   await eventually(() => expect(seen).toContain("after"), WAIT);
   // A consumer may get a record before Kafka confirms this record to the outbox relay, and only then does the relay
-  // delete the event from the outbox. So this test waits.
+  // delete the event from the outbox. So the test waits until the outbox is empty.
   await eventually(
     async () => expect(await database.sql`select 1 from outbox`).toHaveLength(0),
     WAIT,
@@ -135,7 +135,7 @@ test("a Kafka consumer joins its group with a session timeout of at most 6 s, wh
   await eventually(() => expect(seen).toEqual(["a"]), WAIT);
 });
 
-test("a Kafka consumer whose handler never returns rejoins its group, and ends its process if it is still stuck then", async () => {
+test("a Kafka consumer whose handler never returns leaves its group and joins it again; if it is still stuck after that, its process ends", async () => {
   const topic = await makeTopic();
   const fatal: unknown[] = [];
   let calls = 0;

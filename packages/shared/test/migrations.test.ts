@@ -21,8 +21,8 @@ async function emptySchema(): Promise<void> {
 }
 
 /**
- * Runs the migrations over several connection pools at once, like several processes. Returns the versions that each
- * applied.
+ * Runs the migrations over several connection pools at the same time, like several processes. Returns the versions that
+ * each pool applied.
  */
 async function migrateTogether(): Promise<readonly (readonly number[])[]> {
   const pools = Array.from({ length: REPLICAS }, (_, index) =>
@@ -37,7 +37,7 @@ async function migrateTogether(): Promise<readonly (readonly number[])[]> {
   }
 }
 
-test("ten processes that migrate an empty schema at once succeed, and each migration is applied by exactly one of them", async () => {
+test("ten processes that migrate an empty schema at the same time succeed, and each migration is applied by exactly one of them", async () => {
   for (let round = 0; round < 5; round += 1) {
     await emptySchema();
     expect((await migrateTogether()).flat()).toEqual([1]);

@@ -151,7 +151,7 @@ test("a redriven event that the broker had refused is appended to the outbox aga
   ]);
 });
 
-test("every parked event takes effect once when two redrives run concurrently", async () => {
+test("every parked event takes effect exactly once when two redrives run concurrently", async () => {
   const ids = Array.from({ length: 30 }, (_, index) => `a${index}`);
   for (const id of ids) await park("in", id);
   const results = await Promise.all([

@@ -27,7 +27,9 @@ const readKeys = async (): Promise<readonly string[]> =>
 
 async function breakConnection(): Promise<void> {
   await database.ownerSql`
-    select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'victim'`;
+    select pg_terminate_backend(pid)
+    from pg_stat_activity
+    where datname = current_database() and application_name = 'victim'`;
 }
 
 test("a transaction that loses its connection runs none of its remaining statements on the next connection", async () => {

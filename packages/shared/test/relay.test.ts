@@ -73,7 +73,7 @@ const answerAfter = async (ms: number): Promise<void> => {
 
 const countOutbox = async (): Promise<number> => (await database.sql`select 1 from outbox`).length;
 
-test("an event that the broker refuses permanently is parked, and all others are published in order", async () => {
+test("an event that the broker refuses permanently is parked, and all other events are published in order", async () => {
   const broker = createBroker((records) =>
     records.some(({ key }) => key === "k3" || key === "k8")
       ? Promise.reject(new RefusedRecordsError("MESSAGE_TOO_LARGE"))

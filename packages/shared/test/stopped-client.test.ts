@@ -3,11 +3,12 @@ import { connect, createServer, type AddressInfo, type Server, type Socket } fro
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { openSql, type Sql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
 /**
- * The proxy to Postgres forwards nothing from the database client after this text, as if the client had stopped for
- * good.
+ * The proxy to Postgres forwards nothing from the database client after this text, as if the client had stopped
+ * permanently.
  */
 const LAST_TEXT = "/* the last statement */";
 /** The code of the error with which Postgres ends a connection whose transaction takes too long. */
@@ -88,6 +89,6 @@ test("a database client that stops between parsing and binding a statement loses
   ]);
   // Postgres treats the stopped client neither as idle nor as waiting for a lock. So only the transaction timeout ends
   // its transaction.
-  expect(lastAnswers).toContain(TRANSACTION_TIMEOUT);
+  await eventually(() => expect(lastAnswers).toContain(TRANSACTION_TIMEOUT));
   await stopped;
 });

@@ -15,7 +15,10 @@ export interface SimulatorOptions {
    * in memory.
    */
   readonly dataDir?: string;
-  /** Returns the Unix milliseconds from which the platforms' clock is computed. Default: the machine's time. */
+  /**
+   * Returns the machine's time in Unix milliseconds, from which the simulator computes the clock of the platforms.
+   * Default: the real time.
+   */
   readonly machineTime?: () => number;
   /** Receives each request before the simulated platform handles it, so that tests can check what the caller sent. */
   readonly onCall?: ServeDeps["onCall"];
@@ -30,8 +33,8 @@ export interface Simulator extends AsyncDisposable {
 }
 
 /**
- * Starts all simulated platforms on one port. Disposing the simulator closes every connection at
- * once, including the connections of held requests.
+ * Starts all simulated platforms on one port. Disposing the simulator closes every connection at once, including the
+ * connections of requests whose answers are delayed.
  */
 export async function startSimulator(options: SimulatorOptions): Promise<Simulator> {
   const world = createWorld(options.dataDir, options.machineTime);

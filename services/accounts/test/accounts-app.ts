@@ -76,7 +76,7 @@ export interface AppOptions {
   readonly simulatorUrl?: string;
   readonly telegramUrl?: string;
   readonly keys?: readonly SealingKey[];
-  /** Whether the accounts service has credentials of an app on X; default true. */
+  /** Whether the accounts service has credentials of our app on X; default true. */
   readonly isXConfigured?: boolean;
   readonly deploymentId?: string;
   readonly instagramLogin?: "facebook" | "instagram";

@@ -24,7 +24,7 @@ async function runAsOperator(tables: readonly string[], change: () => Promise<un
   return await runAudited(fixture.database, tables, () => asOperator(change));
 }
 
-test("creating a workspace leaves one audit entry, and an entry exists only together with the workspace", async () => {
+test("creating a workspace leaves one audit entry, and neither the workspace nor the entry is stored without the other", async () => {
   const create = () => fixture.app.workspaces.createWorkspace({ name: "Acme", verified: true });
   expect(await runAsOperator(["workspaces"], create)).toEqual([
     {
@@ -265,7 +265,7 @@ test("adopting the data of another deployment leaves one audit entry, and adopti
   expect(await readAuditLog(fixture.sql)).toHaveLength(length);
 });
 
-test("binding all encrypted tokens to their accounts leaves an audit entry when it begins, after which the previous release cannot run, and one when it ends", async () => {
+test("binding all encrypted tokens to their accounts leaves one audit entry when it begins, because the previous release cannot run from then on, and one when it ends", async () => {
   await fixture.database.migrationSql`update sealing set stage = 'unbound'`;
   const reseal = () => fixture.app.credentials.resealCredentials({ after: "" });
   const common = { workspaceId: null, subject: ["deployment", "default"], ...BY_OPERATOR };

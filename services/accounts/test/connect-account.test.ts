@@ -63,7 +63,7 @@ test("ConnectAccount for a Telegram chat without the bot says that the bot has t
   });
 });
 
-test("ConnectAccount names the platform that did not answer", async () => {
+test("when a platform does not answer during ConnectAccount, the error names the platform", async () => {
   const { workspaceId } = fixture;
   const login = await createCredentials("bluesky");
   const fault = { platform: "bluesky", operation: "login", mode: "status", status: 502 } as const;

@@ -149,7 +149,7 @@ test.each([
   },
 );
 
-test("BatchGetCredentials waits at most 3 s for a slow token endpoint and returns the other accounts of the batch", async () => {
+test("BatchGetCredentials waits at most 3 s for a slow token endpoint, and then returns the credentials of the other accounts of the batch", async () => {
   const [slow, fast] = [await fixture.connect("x"), await fixture.connect("bluesky")];
   await fixture.expireTokens([slow]);
   await fixture.control.fault({

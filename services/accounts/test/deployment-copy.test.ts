@@ -55,7 +55,7 @@ test.each(["x", "tiktok", "youtube", "bluesky"])(
     expect(held?.accessToken).not.toBe("");
     expect(await copy.refresher.refresh({ ...ref, platform, version: 1 })).toBe("busy");
     expect(await fixture.control.countCalls(platform, "refresh")).toBe(0);
-    // The original deployment still has to refresh the tokens.
+    // The original deployment can still refresh the tokens.
     await refreshIdle(fixture.app, DEPLOYMENT);
     expect(await fixture.control.outcomes(platform, "refresh")).toEqual(["done"]);
     await makeDue(ref);

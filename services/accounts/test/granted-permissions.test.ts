@@ -135,7 +135,7 @@ test.each([
   ["ministry", "government"],
   ["plain", "none"],
 ])(
-  "the account %s of X has the verified type %s as a trait, which connecting it again refreshes",
+  "the account %s of X has its verified type %s as a trait, and connecting the account again stores the newest type",
   async (username, verifiedType) => {
     const { workspaceId } = fixture;
     const read = async () => (await fixture.app.accounts.listAccounts({ workspaceId })).accounts[0];

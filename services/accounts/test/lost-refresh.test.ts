@@ -36,7 +36,7 @@ function createBrokenReplica(): BrokenReplica {
   };
 }
 
-/** Makes the refresh lease of a credential end earlier, by the given number of seconds. */
+/** Makes the refresh lease of a credential end the given number of seconds earlier. */
 async function ageLease({ accountId }: AccountRef, seconds: number): Promise<void> {
   await fixture.sql`
     update credentials

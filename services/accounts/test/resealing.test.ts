@@ -47,7 +47,10 @@ async function store({ accountId }: AccountRef, { accessToken, refreshToken }: S
     where account_id = ${accountId}`;
 }
 
-/** Returns the second parts of all stored access tokens, which name the encryption key, each once. */
+/**
+ * Returns the key parts (the second of the parts between dots) of all stored access tokens, each distinct one once: the
+ * id of the encryption key, and `+bound` if the token is bound.
+ */
 async function keyParts(): Promise<readonly string[]> {
   const rows = await fixture.sql<{ part: string }[]>`
     select distinct split_part(access_token, '.', 2) as part from credentials order by 1`;

@@ -11,7 +11,7 @@ const EXPIRING = ["x", "tiktok", "youtube", "bluesky"] as const;
 const logger = createLogger({ service: "test", level: "silent" });
 const fixture = setUpAccounts();
 
-/** Moves the end of every refresh lease of a credential back by this many seconds. */
+/** Makes every refresh lease end this many seconds earlier. */
 async function ageLeases(seconds: number): Promise<void> {
   await fixture.sql`
     update credentials

@@ -48,8 +48,8 @@ import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 
 /**
- * Functions of `engagement/` that `webhooks/` needs. The process passes them on, because the two folders must not import each
- * other.
+ * Functions of `engagement/` that `webhooks/` needs. This file passes them to `webhooks/`, because the two folders must
+ * not import each other.
  */
 const ENGAGEMENT_READER = { listAutomationRuns, listCommentActions };
 
@@ -177,7 +177,9 @@ function readCursorKeys({ identity }: Config): CursorKeys {
   return deriveCursorKeys("delivery", [first ?? "", ...others]);
 }
 
-/** The handlers of all consumers, each once, for events that failed, were set aside (parked) and are delivered again. */
+/**
+ * The handlers of all consumers, each once. They process parked events again when an operator redrives these events.
+ */
 function listHandlers(engagement: EngagementRpc): readonly EventHandler[] {
   const webhooks = Object.values(webhookHandlers).flat();
   return [...new Set([...postsHandlers, ...webhooks, ...engagement.handlers])];

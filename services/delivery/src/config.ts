@@ -39,7 +39,7 @@ function readBrake(read: EnvReader) {
 function readPublishing(read: EnvReader) {
   const maxPerPlatform = read
     .about(
-      "Maximum number of targets of one platform that all processes together publish at a time; other targets wait. One workspace can use at most half of this number.",
+      "Maximum number of targets of one platform that all processes together publish at a time; other targets wait. One workspace publishes at most half as many at a time (rounded up).",
       { level: "advanced" },
     )
     .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 });

@@ -76,7 +76,7 @@ export function toTargetUpdated({
   };
 }
 
-/** Builds the event that reports the state of a publishing target to the posts service. */
+/** Builds the event from which the posts service learns the state of a publishing target. */
 export function targetUpdated(update: TargetUpdate): OutboxEvent {
   return outboxEvent(TargetUpdatedSchema, toTargetUpdated(update), update.task.postId);
 }
@@ -106,7 +106,7 @@ export function toDeletionUpdated(
   };
 }
 
-/** Builds the event that reports the state of a post's deletion to the posts service. */
+/** Builds the event from which the posts service learns the state of a post's deletion. */
 export function deletionUpdated(task: DeletionTask): OutboxEvent {
   return outboxEvent(DeletionUpdatedSchema, toDeletionUpdated(task), task.postId);
 }

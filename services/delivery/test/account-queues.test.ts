@@ -73,8 +73,8 @@ const LOST_WORKER = [
 ].map((name): [string, number][] => [[name, 0]]);
 
 /**
- * Returns the accounts without a task in work that have a due task but that no claim would consider. A claim may postpone an
- * account for up to a second.
+ * Returns the accounts that have a due task and no task in work, but that no claim would consider. A claim may postpone
+ * an account for up to a second.
  */
 async function findLostAccounts(sql: Sql) {
   return await sql`

@@ -54,7 +54,7 @@ test.each([
   ["a workspace", "workspace", newId(), (key: string) => key],
   ["an account that never published", "account", newId(), () => null],
 ] as const)(
-  "pausing %s and resuming it leave one audit entry each, and doing it again leaves none",
+  "pausing %s and resuming it leave one audit entry each, and repeating the pause or the resumption leaves none",
   async (_, kind, key, workspaceOf) => {
     const { pauses } = createRpcClients(database.sql);
     const entry = { workspaceId: workspaceOf(key), subject: [kind, key], details: {} };

@@ -150,7 +150,7 @@ test("claims skip an account that waits for a rate limit until the limit ends", 
   ]);
 });
 
-test("a post with an unknown outcome is searched for even while its platform is paused and its account waits for a rate limit", async () => {
+test("the platform is searched for a post with an unknown outcome even while the platform is paused and the account of the post waits for a rate limit", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const target = await requestOther(sql, new World());

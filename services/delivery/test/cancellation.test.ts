@@ -184,7 +184,7 @@ test("a worker that holds the task of a target cannot begin the publishing call 
   expect(await listUpdates(sql, target)).toEqual([]);
 });
 
-test("CancelTargets cancels no target while one of its targets is in its publishing call", async () => {
+test("CancelTargets cancels none of the targets in its request while one of them is in its publishing call", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -302,7 +302,7 @@ test("a post that the platform published is reported even if its publish task go
   expect((await cancel(sql, target)).ended).toMatchObject([{ externalId: "late" }]);
 });
 
-test("when a cancellation and a publishing call of the same target are requested at the same time, only one of the two succeeds", async () => {
+test("when a cancellation and a publishing call of the same target are requested at the same time, either the cancellation or the call succeeds, never both", async () => {
   await using database = await openDatabase(10);
   const { sql } = database;
   const world = new World();

@@ -145,7 +145,7 @@ test("a publish task whose worker crashed five times is given up, and the target
   await untilStatus(database.sql, innocent, "published");
 });
 
-test("when a worker dies in the publishing call, no other worker acts on the task before call_until, the deadline of the call", async () => {
+test("when a worker dies in the publishing call, the next worker searches the platform for the post only after call_until, the deadline of the call", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [
@@ -313,7 +313,7 @@ test("a stopping process waits for its open publishing call, records the outcome
   expect(world.calls).toHaveLength(1);
 });
 
-test("when the database refuses to record a published target, the success is stored in its attempt and adopted by the next worker", async () => {
+test("when the database refuses to record a target as published, the success is stored in the attempt, and the next worker records the target as published", async () => {
   await using database = await openDatabase();
   const world = new World();
   world.reactions = [() => never];
@@ -406,7 +406,7 @@ test("of the tasks whose workers crashed three times, a process works on only on
   for (const suspect of suspects) await untilStatus(database.sql, suspect, "published");
 });
 
-test("a publish task whose worker crashed and that an operator paused does not delay other tasks", async () => {
+test("a publish task whose worker crashed, and whose account an operator paused, does not delay other tasks", async () => {
   await using database = await openDatabase();
   const world = new World();
   const held = world.addTarget();

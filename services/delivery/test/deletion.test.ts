@@ -68,7 +68,8 @@ test("a published target is deleted once, however often its deletion is requeste
   expect(world.deletes.map(({ externalId }) => externalId)).toEqual([id, laterId]);
   expect(world.visible).toEqual([]);
   expect(await listDeletionUpdates(sql, target)).toHaveLength(1);
-  // The publish task stays published, so its target is not published again and no other target adopts its platform id.
+  // The publish task stays published, so its target is not published again and no other target takes the same platform
+  // id.
   expect(await readTask(sql, target)).toMatchObject({ status: "published", externalId: id });
 });
 
@@ -195,7 +196,7 @@ test("a deletion renews a refused access token once, and the user must reconnect
   expect(world.reconnects).toMatchObject([{ ref: { accountId: dead.accountId } }]);
 });
 
-test("a deletion fails with its reason when the platform's id of the post is not known, the platform cannot delete posts, or this version has no connector for the platform", async () => {
+test("a deletion fails with an error that names the reason when the platform's id of the post is not known, the platform cannot delete posts, or this version has no connector for the platform", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();

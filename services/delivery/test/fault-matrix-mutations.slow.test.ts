@@ -90,7 +90,7 @@ const fencingFacts: Wrap = (connector, on, sql) => {
 };
 
 test.concurrent.each(["held before the send", "held after the answer"])(
-  "when the worker of a publishing call is %s, the outcome is lost if only the holder of the task's fencing token may record outcomes",
+  "when the worker of a publishing call is %s, the outcome is lost if only the worker that still holds the task may record outcomes",
   { timeout: 60_000 },
   async (fault) => {
     const row = findRow("telegram", "text");
@@ -121,7 +121,10 @@ const reconcilingEarly: Wrap = (connector, on, sql) => {
   };
 };
 
-/** The post appears so late that even a slow machine has searched for it and sent it again before. */
+/**
+ * The post becomes visible so late that even a slow machine has already searched for it without success and sent it
+ * again.
+ */
 const veryLate: Fault = {
   name: "commit very late",
   by: "simulator",

@@ -86,7 +86,7 @@ export async function openDatabase(poolSize = 5): Promise<TestDatabase> {
   return database;
 }
 
-/** A publishing target with the data that the posts service and the accounts service return for it. */
+/** A target with the data that the posts service and the accounts service return for it. */
 export interface TestTarget {
   readonly targetId: string;
   readonly workspaceId: string;
@@ -489,7 +489,7 @@ export function toDeletionRecord(target: TestTarget, externalId: string, deletio
   };
 }
 
-/** Returns the events about deletions of a publishing target, oldest first. */
+/** Returns the events about deletions of a target, oldest first. */
 export async function listDeletionUpdates(
   sql: Sql,
   target: TestTarget,
@@ -503,7 +503,7 @@ export async function listDeletionUpdates(
   return rows.map(({ payload }) => fromJsonString(DeletionUpdatedSchema, payload));
 }
 
-/** Returns the latest event about deletions of a publishing target. */
+/** Returns the latest event about deletions of a target. */
 export async function lastDeletion(sql: Sql, target: TestTarget) {
   return (await listDeletionUpdates(sql, target)).at(-1);
 }
@@ -522,7 +522,7 @@ export async function request(sql: Sql, ...targets: readonly TestTarget[]): Prom
   );
 }
 
-/** Returns the events about a publishing target, oldest first. */
+/** Returns the events about a target, oldest first. */
 export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonly TargetUpdated[]> {
   const rows = await sql<{ payload: string }[]>`
     select payload
@@ -535,7 +535,7 @@ export async function listUpdates(sql: Sql, target: TestTarget): Promise<readonl
     .filter(({ targetId }) => targetId === target.targetId);
 }
 
-/** Returns the latest event about a publishing target. */
+/** Returns the latest event about a target. */
 export async function lastUpdate(sql: Sql, target: TestTarget) {
   return (await listUpdates(sql, target)).at(-1);
 }

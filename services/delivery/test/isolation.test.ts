@@ -38,7 +38,7 @@ async function claim(sql: Sql, more: Partial<typeof CLAIM> = {}) {
   return (await sql.begin((tx) => claimTasks(tx, options))).tasks;
 }
 
-/** Creates overdue targets. `busy` of their accounts already have another target in work. */
+/** Creates `BACKLOG` overdue targets of one workspace on one platform, ten on each account. */
 async function addBacklog(
   sql: Sql,
   world: World,

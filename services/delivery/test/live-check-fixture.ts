@@ -20,20 +20,27 @@ import { createPublishingGuard } from "#src/publishing/operations/publishing-gua
 import { createDoctorService } from "#src/publishing/rpc/doctor-service.ts";
 import { DEPLOYMENT, logger, openDatabase } from "./fixture.ts";
 
-const files = await startMediaServer();
 const platforms = new Map<PlatformId, TestPlatform>();
-for (const platform of PLATFORM_IDS) platforms.set(platform, await startTestPlatform(platform));
-
+let files: Awaited<ReturnType<typeof startMediaServer>>;
 /** The database of the test file that uses this fixture. */
 export let database: TestDatabase;
 const opened: LiveChecks[] = [];
-beforeAll(async () => {
-  database = await openDatabase();
-});
-afterAll(async () => {
-  await Promise.all(opened.map((checks) => checks[Symbol.asyncDispose]()));
-  await database[Symbol.asyncDispose]();
-});
+
+/**
+ * Starts the simulated platforms, a media server and a database for the live checks of a test file, and stops them after its tests.
+ * Each test file calls this function itself, because the files of one worker share this module.
+ */
+export async function useLiveChecks(): Promise<void> {
+  files = await startMediaServer();
+  for (const platform of PLATFORM_IDS) platforms.set(platform, await startTestPlatform(platform));
+  beforeAll(async () => {
+    database = await openDatabase();
+  });
+  afterAll(async () => {
+    await Promise.all(opened.splice(0).map((checks) => checks[Symbol.asyncDispose]()));
+    await database[Symbol.asyncDispose]();
+  });
+}
 
 export function platformOf(platform: PlatformId): TestPlatform {
   const found = platforms.get(platform);
@@ -55,7 +62,7 @@ function settingsOf(platform: PlatformId) {
   };
 }
 
-/** Dependencies of live checks that a test replaces. */
+/** Those dependencies of live checks that a test may replace. */
 type Replaced = Partial<
   Pick<LiveCheckDeps, "guard" | "patienceMs"> & Pick<LiveCheckContext, "openPermalink">
 >;

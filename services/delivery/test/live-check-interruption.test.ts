@@ -3,7 +3,16 @@ import { beforeEach, expect, test } from "vitest";
 import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { DEPLOYMENT, logger } from "./fixture.ts";
-import { database, open, platformOf, whenEnded, type Opened } from "./live-check-fixture.ts";
+import {
+  database,
+  open,
+  platformOf,
+  whenEnded,
+  type Opened,
+  useLiveChecks,
+} from "./live-check-fixture.ts";
+
+await useLiveChecks();
 
 beforeEach(() => database.migrationSql`delete from live_checks`);
 
@@ -69,7 +78,7 @@ test.each(["bluesky", "telegram"] as const)(
   },
 );
 
-test("a process whose live check another process took over and ended adds no step to it and leaves no post on the platform", async () => {
+test("when another process took over a live check and ended it, the earlier process adds no step to the live check and leaves no post on the platform", async () => {
   const { opened, id, pause } = await startHanging("bluesky");
   await takeOver(opened.startOther());
   const ended = await whenEnded(opened, id);
@@ -99,8 +108,8 @@ test("a live check that another process took over before the publishing call nev
   let asked = 0;
   const opened = await open("x", {
     guard: {
-      // The live check asks twice whether the data may be published. The test delays the second answer, which comes
-      // right before the publishing call.
+      // The live check asks twice whether its data belongs to this deployment. The test delays the second answer, which
+      // comes right before the publishing call.
       isOwn: async () => {
         asked += 1;
         if (asked === 2) await pause.wait();

@@ -2,7 +2,9 @@ import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
 import { newId } from "@postrider/shared/ids";
 import { describe, expect, test } from "vitest";
 import { DEPLOYMENT } from "./fixture.ts";
-import { check, database, open, platformOf } from "./live-check-fixture.ts";
+import { check, database, open, platformOf, useLiveChecks } from "./live-check-fixture.ts";
+
+await useLiveChecks();
 
 /** The steps of a live check that do not end with `ok`, by platform. */
 const EXPECTED = {
@@ -108,7 +110,7 @@ test("a live check deletes its post even if the process stops", async () => {
   expect(await platformOf("bluesky").visible()).toEqual([]);
 });
 
-test("the check of an account reports granted permissions and what the platform allows; unknown accounts are not found", async () => {
+test("the check of an account reports the granted permissions and whether the platform accepts the token; an unknown account is reported as not found", async () => {
   const { client, ref } = await open("x");
   const { findings } = await client.diagnoseAccount(ref);
   expect(findings).toMatchObject([

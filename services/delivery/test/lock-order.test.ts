@@ -61,7 +61,7 @@ async function drop(sql: Sql, ...targets: readonly TestTarget[]): Promise<void> 
     where target_id in ${sql(targets.map(({ targetId }) => targetId))}`;
 }
 
-test("two batches that each request a new target of one account and repeat the request for a target of the other account whose task was dropped do not deadlock, and queue all four targets", async () => {
+test("two batches that each request a new target of one account, and repeat the publish request of a dropped task of the other account, do not deadlock and queue all four targets", async () => {
   await using database = await openDatabase();
   const { sql } = database;
   const world = new World();
@@ -116,8 +116,8 @@ test("two transactions that each reset the failures of one account and count a f
     select failures_in_row
     from account_gates
     order by failures_in_row`;
-  // Each account had one failure. The second transaction reset one account; the first transaction reset the other
-  // account, and the second one counted one failure for it.
+  // Both accounts began with one failure. The first transaction reset the failures of one account. The second
+  // transaction reset those of the other account and counted a failure of the first one's account.
   expect(rows.map(({ failuresInRow }) => failuresInRow)).toEqual([0, 1]);
 });
 

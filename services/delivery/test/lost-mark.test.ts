@@ -36,7 +36,7 @@ test.each([
 ] as const)(
   "a target is sent once and published when the database connection breaks %s that records the start of the publishing call",
   async (_what, when, callNumber) => {
-    // The platform of this test cannot be searched for posts; neither can Telegram.
+    // Like Telegram, the platform of this test cannot be searched for posts.
     await using run = await openTargetRun();
     const { database, sql, world, target } = run;
     const wrapSql = (pool: Sql) => loseOneMark(pool, when);
@@ -51,7 +51,7 @@ test.each([
   },
 );
 
-test("when the database connection breaks after it recorded that a probe of an unresponsive platform begins, the next probe follows after the ordinary wait although the call could have taken longer", async () => {
+test("when the database connection breaks after the start of a probe of an unresponsive platform was recorded, the next probe follows after the ordinary wait, although the deadline of the first probe has not passed", async () => {
   await using run = await openTargetRun();
   const { database, sql, world, target } = run;
   await sql`

@@ -243,7 +243,7 @@ test("when two delivery processes want to send a probe to an unresponsive platfo
   expect(await readProbeWait(sql)).toBeGreaterThanOrEqual(60);
 });
 
-test("the next probe of a platform waits for the call of the current probe, not for a longer call that was not sent", async () => {
+test("the next probe of a platform waits for the deadline of the current probe, not for the later deadline of a call that was not sent", async () => {
   await using run = await openHeldTargets(2);
   const { sql, marks } = run;
   const requests = marks.map((mark, index) => ({
@@ -273,7 +273,7 @@ test.each<[string, Outcome]>([
     { kind: "retryable", code: "platform_unavailable", message: "connection refused" },
   ],
 ])(
-  "after a probe that %s, the next probe follows after the ordinary wait although the call could have taken longer",
+  "after a probe that %s, the next probe follows after the ordinary wait, although the deadline of the first probe has not passed",
   async (_what, outcome) => {
     await using database = await openDatabase();
     const { sql } = database;

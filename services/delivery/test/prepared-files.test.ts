@@ -91,7 +91,7 @@ test("a target fails with the media service's error message, without a platform 
   expect(world.calls).toEqual([]);
 });
 
-test("a target whose file is not prepared in time is retried with the code media_fetch_failed, and others do not wait", async () => {
+test("a target whose file is not prepared in time is retried with the code media_fetch_failed, and other targets do not wait", async () => {
   await using database = await openDatabase();
   const world = new World();
   const target = createTarget(world);

@@ -249,7 +249,7 @@ async function onStage(use: (stage: Stage) => Promise<void>): Promise<void> {
   }
 }
 
-test.concurrent("a delivery process publishes a target that was requested over the bus, and exits with 0 on SIGTERM", () =>
+test.concurrent("a delivery process publishes a target whose publish request arrives on the message bus, and exits with 0 on SIGTERM", () =>
   onStage(async (stage) => {
     const child = stage.running();
     const target = await stage.addTarget("x");

@@ -173,7 +173,7 @@ async function ageRestore({ sql }: TestDatabase, age: string): Promise<void> {
       undo_for = undo_for - ${age}::interval`;
 }
 
-test("a target that becomes due 15 minutes after a restore from a backup or later is sent without a search of the platform", async () => {
+test("a target that becomes due 15 minutes or more after a restore from a backup is sent without a search of the platform", async () => {
   await using database = await openDatabase();
   const world = new World();
   await adoptElsewhere(database);
@@ -232,7 +232,7 @@ test.each<[string, (sql: Sql) => Promise<unknown>]>([
   },
 );
 
-test("a request that is repeated shortly after a restore from a backup, because the restored data lacks the first one, does not publish the content again", async () => {
+test("a publish request that a client repeats shortly after a restore from a backup, because the restored data lacks the earlier request, does not publish the content again", async () => {
   await using database = await openDatabase();
   const world = new World();
   const lost = world.addTarget();

@@ -67,7 +67,7 @@ test.each([
   },
 );
 
-test("a success whose link cannot be stored publishes its target under its post id", async () => {
+test("a success whose link cannot be stored makes its target published, with the post id and without a link", async () => {
   const permalink = `https://example.test/${HALF_EMOJI}`;
   await using run = await publishBoth(
     { kind: "published", externalId: "id-7", permalink },

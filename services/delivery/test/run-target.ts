@@ -11,7 +11,7 @@ import {
 } from "./fixture.ts";
 
 /**
- * A test database, simulated services around the delivery service, and one publishing target. Disposing of it closes
+ * A test database, simulated services around the delivery service, and one target. Disposing of it closes
  * the database.
  */
 export interface TargetRun extends AsyncDisposable {

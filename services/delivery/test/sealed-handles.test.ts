@@ -77,7 +77,7 @@ async function begun(world: World, seen: Handles[]): Promise<TestTarget> {
   return target;
 }
 
-test("the upload address of a publish task is stored encrypted, and the next worker continues with it", async () => {
+test("the upload address of a publish task is stored encrypted, and the next worker continues the upload at this address", async () => {
   const world = new World();
   const seen: Handles[] = [];
   const target = await begun(world, seen);

@@ -54,7 +54,7 @@ async function readPages(tx: TransactionSql): Promise<number> {
   return row?.pages ?? 0;
 }
 
-/** Returns the number of pages of tables and indexes that a poll reads. */
+/** Returns the number of pages of tables and indexes that a search for due work reads. */
 async function countPages(poll: (tx: TransactionSql) => Promise<unknown>): Promise<number> {
   return await sql.begin(async (tx) => {
     const before = await readPages(tx);
@@ -83,7 +83,8 @@ async function insertOldTask(accountId: string = randomUUID()) {
  * queues, too.
  */
 async function publishTasks(): Promise<void> {
-  // The triggers would write times of the last minute, which every search reads.
+  // The triggers would write times of the last minute to the queues, and every search reads these times. So the test
+  // disables the triggers.
   await database.migrationSql`alter table publish_tasks disable trigger user`;
   await sql`
     insert into publish_tasks (target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,
@@ -100,7 +101,7 @@ async function publishTasks(): Promise<void> {
   await sql`update account_queues set publish_at = null, look_at = null`;
 }
 
-test("the polls for publish tasks do not read the tasks that were published during a backup of the database", async () => {
+test("the repeated searches for due publish tasks do not read the tasks that were published during a backup of the database", async () => {
   await duringBackup(async () => {
     await publishTasks();
     const { floors } = await findNextTask(sql, PLATFORMS, null);
@@ -118,7 +119,7 @@ test("the polls for publish tasks do not read the tasks that were published duri
   });
 });
 
-test("the polls for deletions do not read the targets that were deleted during a backup of the database", async () => {
+test("the repeated searches for due deletions do not read the targets that were deleted during a backup of the database", async () => {
   await duringBackup(async () => {
     await sql`
       insert into deletion_tasks (target_id, deletion, workspace_id, post_id, account_id, platform, external_id, status, wake_at)
@@ -137,7 +138,7 @@ test("the polls for deletions do not read the targets that were deleted during a
   });
 });
 
-test("the polls for post ids to request from platforms do not read the requests that were answered during a backup of the database", async () => {
+test("the repeated searches for post ids to request from platforms do not read the requests that were answered during a backup of the database", async () => {
   await duringBackup(async () => {
     await sql`
       insert into detail_questions (target_id, generation, workspace_id, account_id, platform, handles, wake_at)

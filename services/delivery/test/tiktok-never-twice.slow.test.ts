@@ -99,7 +99,7 @@ async function hits(): Promise<number> {
   return faults.reduce((sum, fault) => sum + fault.hits, 0);
 }
 
-// The fault matrix tests the other faults of the platform calls for TikTok videos.
+// The fault matrix tests further faults of the platform calls for TikTok videos.
 test.each([
   ["creates the upload", "create"],
   ["takes a part of the upload", "upload"],
@@ -212,7 +212,7 @@ test("TikTok photos are found on TikTok by their publish id after their worker d
   await expectOnce(scene);
 });
 
-test("a post id that TikTok returns later is added to the target, and the target does not change otherwise", async () => {
+test("a post id that TikTok returns later is added to the target, and no other field of the target changes", async () => {
   const scene = await videoScene();
   await using _worker = start(scene);
   await request(database.sql, scene.target);

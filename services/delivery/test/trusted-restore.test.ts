@@ -295,7 +295,7 @@ test.each([
   ["lost commits", "is not declared lossless", "1 second", "data_lost"],
   ["lost nothing", "can be declared lossless", "0", ""],
 ])(
-  "a restore that %s %s when a process that started after the restore records it, and another process read the data before the restore",
+  "a restore that %s %s when another process read the data before the restore, and a process that started after the restore records the restore",
   async (_what, _result, lost, refusal) => {
     await using database = await openDatabase();
     const { sql } = database;

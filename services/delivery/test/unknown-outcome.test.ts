@@ -153,7 +153,7 @@ test("a target fails with outcome_unknown when a repeated publishing call fails,
   });
 });
 
-test("an incomplete search of a platform, which could not read all posts, does not count towards the number of searches", async () => {
+test("an incomplete search of a platform, which could not read all posts, does not raise the counted number of searches for the target's post", async () => {
   await using run = await runTarget(
     "published",
     {

@@ -26,7 +26,7 @@ const createPublication = (media: readonly PublicationMedia[], text = "Greetings
 
 const settings = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.002 };
 
-// The fault matrix tests all other faults of the publishing call.
+// The fault matrix tests further faults of the publishing calls of Facebook.
 test("a Facebook post is published once after its worker dies in the publishing call", async () => {
   await using database = await openDatabase();
   const world = new World();

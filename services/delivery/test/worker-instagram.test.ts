@@ -30,7 +30,7 @@ const createPublication = (media: readonly TestMedia[], text: string) =>
 
 const settings = { leaseMs: 300, visibleCallMs: 400, reconcileTimeScale: 0.002 };
 
-// The fault matrix tests all other faults of the publishing call.
+// The fault matrix tests further faults of the publishing calls of Instagram.
 test("an Instagram post is published once after its worker dies in the publishing call, and deleted on request", async () => {
   await using database = await openDatabase();
   const world = new World();

@@ -67,7 +67,7 @@ async function hits(): Promise<number> {
   return faults.reduce((sum, fault) => sum + fault.hits, 0);
 }
 
-// The fault matrix tests the other faults of the platform calls for YouTube videos.
+// The fault matrix tests further faults of the platform calls for YouTube videos.
 test.each([
   ["creates the session", "create"],
   ["takes a part of the video", "upload"],

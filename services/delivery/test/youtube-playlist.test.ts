@@ -58,7 +58,7 @@ async function listVideos({ accessToken }: Publication, playlistId: string) {
   return items.map(({ contentDetails }) => contentDetails.videoId);
 }
 
-test("a YouTube video is published once and then added to the playlist of its channel's settings once, even if a call fails", async () => {
+test("a YouTube video is published once and then added once to the playlist that its channel's settings name, even if a call fails", async () => {
   const publication = await createPublication();
   const playlistId = publication.externalId.replace(/^UC/, "PL");
   await platform.addFault("other", "drop_after_commit");

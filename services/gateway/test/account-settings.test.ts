@@ -127,14 +127,14 @@ test.each([
   expect(error.details).toContainEqual(expect.objectContaining({ code, path }));
 });
 
-test("PATCH /accounts/{id}/settings refuses a missing body, malformed JSON and other content types", async () => {
+test("PATCH /accounts/{id}/settings refuses a missing body, malformed JSON and content types other than JSON", async () => {
   shared.use({});
   expect((await shared.app.inject({ method: "PATCH", url: URL })).statusCode).toBe(400);
   expect((await patch("{")).statusCode).toBe(400);
   expect((await patch("{}", { "content-type": "text/plain" })).statusCode).toBe(415);
 });
 
-test("a change of settings of another platform or an unknown account gets the error of the accounts service", async () => {
+test("when the accounts service refuses to read or change account settings, the gateway answers with the error of that service", async () => {
   shared.use({
     accountSettings: {
       getAccountSettings: () => {

@@ -104,7 +104,7 @@ const post = (url: string, payload: object, headers: Record<string, string> = {}
   server.send({ method: "POST", url, payload, headers });
 const patch = (url: string, payload: object) => server.send({ method: "PATCH", url, payload });
 
-test("the list of automation rules is a page with a cursor, and shows the media of a rule", async () => {
+test("a list of automation rules is returned as one page with the cursor of the next page, and shows the media of each rule", async () => {
   const answer = await server.send({ url: `${RULES}?limit=1&cursor=c` });
 
   expect(answer.statusCode).toBe(200);
@@ -179,7 +179,7 @@ test.each([
   },
 );
 
-test("the private reply of an automation rule may have exactly 1,000 bytes, and one byte more is refused with the limit and the actual size", async () => {
+test("the private reply of an automation rule may have 1,000 bytes, and a private reply of 1,001 bytes is refused with the limit and the actual size", async () => {
   const longest = `${"가".repeat(333)}x`;
   expect((await post(RULES, { ...NEW_RULE, message: longest })).statusCode).toBe(201);
   for (const answer of [
@@ -213,18 +213,21 @@ test.each([
   [{ status: "draft" }, { status: "draft" }],
   [{ status: "paused" }, { status: "paused" }],
   [{ status: "revoked" }, { status: "revoked" }],
-])("the change %j of an automation rule sends only its own fields", async (body, expected) => {
-  const answer = await patch(RULE_PATH, body);
+])(
+  "a change of an automation rule with the body %j sends the delivery service only the fields of this body",
+  async (body, expected) => {
+    const answer = await patch(RULE_PATH, body);
 
-  expect(answer.statusCode).toBe(200);
-  expect(answer.json()).toEqual(RULE_RECORD);
-  expect(server.seen()).toMatchObject([
-    { workspaceId: WORKSPACE_ID, ruleId: RULE_ID, ...expected },
-  ]);
-  const fields = ["name", "media", "keywords", "match", "excludeKeywords", "message", "status"];
-  const sent = fields.filter((field) => field in (server.seen()[0] ?? {}));
-  expect(sent).toEqual(fields.filter((field) => field in expected));
-});
+    expect(answer.statusCode).toBe(200);
+    expect(answer.json()).toEqual(RULE_RECORD);
+    expect(server.seen()).toMatchObject([
+      { workspaceId: WORKSPACE_ID, ruleId: RULE_ID, ...expected },
+    ]);
+    const fields = ["name", "media", "keywords", "match", "excludeKeywords", "message", "status"];
+    const sent = fields.filter((field) => field in (server.seen()[0] ?? {}));
+    expect(sent).toEqual(fields.filter((field) => field in expected));
+  },
+);
 
 test.each([
   [{}, ["min_properties "]],
@@ -233,7 +236,7 @@ test.each([
   [{ name: null }, ["type /name"]],
   [{ keywords: [] }, ["min_items /keywords"]],
 ])(
-  "the change %j of an automation rule is refused, and the error says what is wrong",
+  "a change of an automation rule with the body %j is refused, and the error says what is wrong",
   async (body, expected) => {
     const answer = await patch(RULE_PATH, body);
 
@@ -280,7 +283,7 @@ test.each([
   expect(server.seen()).toEqual([]);
 });
 
-test("GET of the preview of past comments is routed to the preview, not to a job with the id `preview` that prepares past comments", async () => {
+test("GET of the path `preview` of backfill jobs is routed to the preview, not to a backfill job with the id `preview`", async () => {
   const answer = await server.send({ url: `${PREVIEW}%2F2&cursor=c` });
 
   expect(answer.statusCode).toBe(200);
@@ -295,14 +298,14 @@ test("GET of the preview of past comments is routed to the preview, not to a job
   expect([summary(other), other.headers.allow]).toEqual([[405, "method_not_allowed"], "GET, HEAD"]);
 });
 
-test("the list of jobs that prepare past comments does not contain the results of these jobs", async () => {
+test("the list of backfill jobs does not contain the results of these jobs", async () => {
   const answer = await server.send({ url: JOBS });
 
   expect(answer.statusCode).toBe(200);
   expect(answer.json()).toEqual({ backfills: [JOB_SUMMARY], nextCursor: null });
 });
 
-test("POST /automations/partner-dm-backfills answers 202 with the location of the job and the results of its first page", async () => {
+test("POST /automations/partner-dm-backfills answers 202 with the location of the new backfill job and the job's results for its first page of comments", async () => {
   const answer = await post(JOBS, NEW_JOB, { "idempotency-key": "k-1" });
 
   expect(answer.statusCode).toBe(202);
@@ -320,7 +323,7 @@ test.each([
   [{ ...NEW_JOB, mediaId: 180 }, ["type /mediaId"]],
   [{ ...NEW_JOB, sending: "enabled" }, ["additional_property /sending"]],
 ])(
-  "a new job that prepares past comments is refused when the body is %j, and the error says what is wrong",
+  "a new backfill job is refused when the body is %j, and the error says what is wrong",
   async (body, expected) => {
     const answer = await post(JOBS, body);
 
@@ -330,7 +333,7 @@ test.each([
   },
 );
 
-test("a job that prepares past comments is read with a page of its results", async () => {
+test("reading a backfill job returns the job and a page of the job's results", async () => {
   const answer = await server.send({ url: `${JOB_PATH}?limit=2&cursor=c` });
 
   expect(answer.statusCode).toBe(200);
@@ -341,7 +344,7 @@ test("a job that prepares past comments is read with a page of its results", asy
 });
 
 test.each(["prepare_next_page", "pause", "resume"])(
-  "the action %s of a job that prepares past comments reaches the delivery service",
+  "the action %s that a client requests for a backfill job reaches the delivery service",
   async (action) => {
     const answer = await patch(JOB_PATH, { action });
 
@@ -358,7 +361,7 @@ test.each([
   [{ action: "send" }, ["not_allowed /action"]],
   [{ action: "pause", limit: 1 }, ["additional_property /limit"]],
 ])(
-  "the change %j of a job that prepares past comments is refused, and the error says what is wrong",
+  "a request to change a backfill job is refused when its body is %j, and the error says what is wrong",
   async (body, expected) => {
     const answer = await patch(JOB_PATH, body);
 
@@ -425,7 +428,7 @@ test.each([
 });
 
 test.each(["nonsense", RULE_ID.toUpperCase(), "%00", "previews"])(
-  "a request with the id %s of an automation rule or backfill is answered with 404",
+  "a request with the id %s of an automation rule or backfill job is answered with 404",
   async (id) => {
     for (const answer of [
       await patch(`${RULES}/${id}`, { status: "active" }),

@@ -59,7 +59,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const act = (payload: object, headers: Record<string, string> = {}) =>
   server.send({ method: "POST", url: ACTIONS, payload, headers });
 
-test("the list of comments is a page with a cursor, and has null for fields that the platform does not return", async () => {
+test("a list of comments is returned as one page with the cursor of the next page, and has null for fields that the platform does not return", async () => {
   const answer = await server.send({ url: `${LIST}?limit=50&cursor=abc` });
 
   expect(answer.statusCode).toBe(200);
@@ -326,13 +326,13 @@ test.each([
     expect(summary(await server.send(options, { error }))).toEqual([status, code]);
 });
 
-test("when comments cannot be read for a while, the error contains the time to wait", async () => {
+test("when the delivery service cannot read comments for now, the error says how many seconds the client should wait", async () => {
   const answer = await server.send({ url: LIST }, { error: unavailable(undefined, 7_000) });
 
   expect(answer.headers["retry-after"]).toBe("7");
 });
 
-test("the error for an account without the permission for comments names it and says what to do, in both languages", async () => {
+test("the error for an account that lacks the permission for comments names the permission and says what to do, in English and Korean", async () => {
   const error = conflict("account_reconnect_required", [MISSING]);
   const detailIn = async (language: string) => {
     const headers = { "accept-language": language };

@@ -109,7 +109,7 @@ test.each([
   },
 );
 
-test("a malformed connect link is answered as unknown without a call to the accounts service", async () => {
+test("a malformed connect link is answered with 404, like an unknown one, without a call to the accounts service", async () => {
   const server = serve({});
   for (const url of [`/connect/${"t".repeat(42)}`, `/connect/${"é".repeat(43)}`]) {
     expect((await server.inject({ url })).statusCode).toBe(404);
@@ -150,7 +150,7 @@ test("the browser's secret moves from the cookie of the connect link to the cook
   ]);
 });
 
-test("every page of a connect link sets a new secret, also in a browser that already has one", async () => {
+test("each time a connect link is opened, its page gives the browser a new secret, even if the browser already has one", async () => {
   const server = serve({ findTicket: () => OPEN });
   const show = async (ticket: string) => {
     const headers = { cookie: cookieOf(ticket) };
@@ -163,7 +163,7 @@ test("every page of a connect link sets a new secret, also in a browser that alr
   expect(new Set([BROWSER, one[1], again[1], other[1]]).size).toBe(4);
 });
 
-test("the secret of one connect link does not open another one", async () => {
+test("the cookie with the browser's secret for one connect link does not open another connect link", async () => {
   const server = serve({});
   const answer = await server.inject({
     method: "POST",
@@ -239,7 +239,7 @@ test.each([
   ["unavailable", 503],
   ["a word of a later release", 503],
 ])(
-  "for the outcome '%s', the OAuth callback answers with a page with the HTTP status %i",
+  "when the accounts service ends an authorization with '%s', the OAuth callback answers with a page with the HTTP status %i",
   async (outcome, status) => {
     const server = serve({ finishAuthorization: () => ({ outcome, platform: "x" }) });
     const answer = await back(server, "state=s&error=access_denied");
@@ -248,7 +248,7 @@ test.each([
   },
 );
 
-test("the OAuth callback names the permissions that a person must not decline, and the features that an account lacks", async () => {
+test("the page of the OAuth callback names the permissions that a person must not decline, and the features that an account lacks", async () => {
   const declined = serve({
     finishAuthorization: () => ({
       outcome: "permission_missing",
@@ -275,11 +275,14 @@ test.each([
   ["refused", "docs/platforms/youtube.md"],
   ["no_account", "docs/platforms/youtube.md"],
   ["expired", undefined],
-])("for the outcome '%s', the OAuth callback names the guide %s", async (outcome, guide) => {
-  const server = serve({ finishAuthorization: () => ({ outcome, platform: "youtube" }) });
-  const { body } = await back(server, "state=s&code=c");
-  expect(/docs\/[\w/]+\.md/.exec(body)?.[0]).toBe(guide);
-});
+])(
+  "when the accounts service ends an authorization with '%s', the page of the OAuth callback names the guide %s",
+  async (outcome, guide) => {
+    const server = serve({ finishAuthorization: () => ({ outcome, platform: "youtube" }) });
+    const { body } = await back(server, "state=s&code=c");
+    expect(/docs\/[\w/]+\.md/.exec(body)?.[0]).toBe(guide);
+  },
+);
 
 test("repeated parameters of the OAuth callback count as missing", async () => {
   const finished: unknown[] = [];
@@ -294,7 +297,7 @@ test("repeated parameters of the OAuth callback count as missing", async () => {
 });
 
 test.each(["state=%", "state=%ff", "state=s%00", "code=%F0%9F"])(
-  "the OAuth callback with the malformed query %j is answered as unknown, without a call to the accounts service",
+  "the OAuth callback with the malformed query %j answers with the page for an unknown authorization, without a call to the accounts service",
   async (query) => {
     const answer = await serve({}).inject({ url: `/connect/callback?${query}` });
     expect(answer.statusCode).toBe(404);

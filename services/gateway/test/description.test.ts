@@ -208,7 +208,7 @@ const VALUES = [
   "TargetErrorCode",
 ];
 
-test("the API description names the schemas of resources, errors and fields with fixed values, and no name has two meanings", () => {
+test("the API description gives a name to the schema of each resource, error and field with fixed values", () => {
   const { schemas } = document.components;
   const others = ["ApiError", "ErrorDetail", "PostTargetSummary", "Metrics", "WebhookTestData"];
   expect(Object.keys(schemas)).toEqual(expect.arrayContaining([...RECORDS, ...VALUES, ...others]));
@@ -228,8 +228,8 @@ test("the API description names the schemas of resources, errors and fields with
 });
 
 /**
- * Returns the HTTP statuses with which an operation can answer, as the API contract says it for operations with the
- * same parameters and body.
+ * Returns the HTTP statuses of errors with which the API contract says that an operation with these parameters and this
+ * body can answer.
  */
 function expectedErrors(
   name: string,

@@ -43,11 +43,14 @@ test.each([
   ["2026-11-23T23:59:59Z", "2026-11-24T18:00:00+09:00"],
   ["2027-02-28T00:00:00Z", "2027-03-01T18:00:00+09:00"],
   ["2027-02-28T23:59:59Z", "2027-03-01T18:00:00+09:00"],
-])("at %s, the example on the docs page is scheduled for the later time %s", (now, scheduledAt) => {
-  const create = documentAt(now).paths["/api/v1/posts"]?.["post"];
-  const value = create?.requestBody?.content["application/json"]?.examples?.["schedule"]?.value;
-  expect(value).toMatchObject({ scheduledAt });
-});
+])(
+  "at the time %s, the example of a scheduled post on the docs page has the time %s, which is later",
+  (now, scheduledAt) => {
+    const create = documentAt(now).paths["/api/v1/posts"]?.["post"];
+    const value = create?.requestBody?.content["application/json"]?.examples?.["schedule"]?.value;
+    expect(value).toMatchObject({ scheduledAt });
+  },
+);
 
 test("the error codes of each operation link to the list of errors on the docs page", () => {
   const { info, paths } = documentAt("2026-11-23T12:00:00Z");

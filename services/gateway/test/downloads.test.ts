@@ -60,7 +60,7 @@ const tokenFor = (claims = CLAIMS, expiresAt = inMs(60_000), key = MEDIA_KEY, pu
 
 const get = (token = tokenFor(), init: RequestInit = {}) => fetch(`${url}/media/${token}`, init);
 
-/** Makes the simulated media service serve these bytes, and ranges of them. */
+/** Makes the simulated media service serve the bytes of a file, and ranges of them. */
 function serve(found: object[] = [MEDIA]): void {
   known = found;
   media.handle((request, response) => {
@@ -124,7 +124,7 @@ test("a media URL that is made for platforms returns the converted copy of the f
   ]);
 });
 
-test("HEAD of a media URL returns the same headers without a body", async () => {
+test("HEAD of a media URL returns the same headers as GET, without a body", async () => {
   serve();
   const answer = await get(tokenFor(), { method: "HEAD", headers: { range: "bytes=0-1" } });
   expect([answer.status, answer.headers.get("content-length"), await answer.text()]).toEqual([

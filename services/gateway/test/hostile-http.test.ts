@@ -257,7 +257,7 @@ test.each([
   `{"content":"a","accountIds":["${POST_ID}"],"options":{"x":{"__proto__":{"content":"b"}}}}`,
   `{"content":"a","accountIds":["${POST_ID}"],"options":{"x":{"toString":"b"}}}`,
   `{"content":"a","accountIds":["${POST_ID}"],"hasOwnProperty":1}`,
-])("the body %s cannot change the prototype of objects", async (payload) => {
+])("the body %s is refused and does not change the prototype of objects", async (payload) => {
   const answer = await post(payload);
   expect([answer.statusCode, codeOf(answer)]).toEqual([400, "invalid_request"]);
   expect(({} as Record<string, unknown>)["isDraft"]).toBeUndefined();
@@ -285,7 +285,8 @@ const from = (remoteAddress: string, url: string, headers = {}): InjectOptions =
 });
 
 /**
- * Sends requests until one is rate-limited. Further requests become available in the meantime and are used up as well.
+ * Sends requests until one is rate-limited. The rate limit allows further requests while this function runs; they are
+ * used up as well.
  */
 async function useUp(server: FastifyInstance, address: string, url = "/docs"): Promise<Answer> {
   for (let count = 0; count <= LIMIT * 2; count++) {
@@ -298,7 +299,7 @@ async function useUp(server: FastifyInstance, address: string, url = "/docs"): P
   throw new Error("there is no limit");
 }
 
-/** For each round, the number of requests that were answered before the rate limit refused one. */
+/** For each call of `useUp`, the number of requests that were answered before the rate limit refused one. */
 const answered: number[] = [];
 
 test("requests to all pages that need no API key share one limit per client address, and the refusal says how long to wait", async () => {

@@ -64,7 +64,7 @@ test("the log does not contain the contents of a request that fails internally",
   expect(lines.join("")).not.toMatch(/canary/);
 });
 
-test("each request is logged in one line with its outcome", async () => {
+test("each request is logged in one line with the HTTP status and the error code of its answer", async () => {
   const lines = await logsOf(
     [
       { url: `/api/v1/posts/${POST_ID}`, headers: { ...headers, "x-request-id": "first" } },

@@ -74,7 +74,7 @@ function post(
   });
 }
 
-test("an MCP tool with a large answer is called only after memory is reserved for its answer, and is refused when that takes too long", async () => {
+test("an MCP tool with a large answer is called only after memory is reserved for this answer, and is refused when the reservation takes too long", async () => {
   // Of the 9 MiB that the unsent answers to a workspace may have, each call reserves 4 MiB for two copies of a page of
   // posts. So there is room for two calls.
   const gate = Promise.withResolvers<void>();

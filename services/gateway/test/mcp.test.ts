@@ -219,7 +219,7 @@ test("POST /mcp answers 401 without a valid API key, and refuses requests of web
   expect(refused.headers.get("www-authenticate")).toBe("Bearer");
 });
 
-test("POST /mcp refuses a foreign host name, because a web page could have rebound its own name to the server", async () => {
+test("POST /mcp refuses a host name that is not the gateway's, because a web page could have rebound its own name to the server", async () => {
   const { port } = new URL(url);
   const answer = await app.inject({
     method: "POST",
@@ -248,7 +248,7 @@ test.each([
     { accountId: ACCOUNT_ID, mediaId: "m", commentId: "c", text: "a", idempotencyKey: "k" },
   ],
 ])(
-  "a key that is limited to drafts cannot use %s with %j, and no service is called to change anything",
+  "an API key that is limited to drafts cannot use %s with %j, and no service is called to change anything",
   async (name, input) => {
     admission = DRAFTS_ONLY;
     posts = { batchGetPosts: () => ({ posts: [{ ...POST, status: "scheduled" }] }) };
@@ -260,7 +260,7 @@ test.each([
   },
 );
 
-test("a key that is limited to drafts creates drafts, and changes them only while they are drafts", async () => {
+test("an API key that is limited to drafts creates drafts, and changes them only while they are drafts", async () => {
   admission = DRAFTS_ONLY;
   const versions: unknown[] = [];
   posts = {

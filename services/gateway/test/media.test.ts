@@ -258,7 +258,7 @@ test.each([
   expect(calls).toEqual([]);
 });
 
-test("GET /posts/{id} shows the current description of its media, and the accepted one while the media service does not answer", async () => {
+test("GET /posts/{id} shows the current description of the post's media or, while the media service does not answer, the description with which the post was accepted", async () => {
   const get: InjectOptions = { method: "GET", url: `/api/v1/posts/${POST_ID}` };
   const shown = async (media: MediaPeer) =>
     (await ask(get, media)).json<{ media: readonly object[] }>().media;
@@ -346,7 +346,7 @@ test("every operation on media refuses query parameters", async () => {
   }
 });
 
-test("the paths presign, from-url and complete are not read as media ids, and their other methods are answered with 405", async () => {
+test("the paths presign, from-url and complete are not read as media ids, and methods that these paths do not support are answered with 405", async () => {
   for (const [method, url, allow] of [
     ["GET", "/api/v1/media/presign", "POST"],
     ["PUT", `/api/v1/media/${MEDIA_ID}/complete`, "POST"],

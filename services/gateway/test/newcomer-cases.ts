@@ -14,7 +14,10 @@ export interface NewcomerCase {
   /** The mistake in the request, in a few words. */
   readonly mistake: string;
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
-  /** Path below `/api/v1`. A path that begins with `//` is a whole path after its first `/`. */
+  /**
+   * Path below `/api/v1`. If it begins with `//`, the text after the first `/` is the whole path, which need not lie
+   * below `/api/v1`.
+   */
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body of the request. An object is sent as JSON; a text is sent unchanged, with the content type of JSON. */

@@ -159,7 +159,7 @@ const ABOUT_VALUES = new Set([
 ]);
 const VALUES = ["expected", "allowed", "limit", "minimum", "maximum"];
 
-test("each error detail about a value has a field for programs that describes a valid value", async () => {
+test("each error detail about a wrong value has, besides its message, a field that describes a valid value for programs", async () => {
   const bare: string[] = [];
   for (const request of ALL) {
     const { error } = await answerTo(request);

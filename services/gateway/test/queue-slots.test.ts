@@ -143,7 +143,7 @@ test("GET /queue-slots lists queue slot rules with all their fields", async () =
   expect(answer.json()).toEqual({ rules: [RECORD] });
 });
 
-test("POST /queue-slots answers 201 with the queue slot rule and no Location header, because single rules cannot be read", async () => {
+test("POST /queue-slots answers 201 with the queue slot rule and no Location header, because no operation reads a single rule", async () => {
   const answer = await ask(create());
   expect([answer.statusCode, answer.headers.location]).toEqual([201, undefined]);
   expect(answer.headers).not.toHaveProperty("idempotent-replayed");
@@ -160,7 +160,7 @@ test("POST /queue-slots answers 201 with the queue slot rule and no Location hea
   ]);
 });
 
-test("POST /queue-slots creates one queue slot rule per idempotency key, whatever the order of the fields", async () => {
+test("POST /queue-slots creates one queue slot rule per idempotency key, whatever the order of the fields in the request body", async () => {
   const first = await ask(create(body, { "idempotency-key": "k-1" }));
   expect([first.statusCode, first.headers["idempotent-replayed"]]).toEqual([201, "true"]);
   const [before] = seen;

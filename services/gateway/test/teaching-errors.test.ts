@@ -82,7 +82,7 @@ test("a missing field that was sent under another name is not reported twice", a
   expect(details?.map(({ code }) => code)).toEqual(["additional_property"]);
 });
 
-test("the message of a request with two problems names both", async () => {
+test("the error message of a request with two mistakes names both mistakes", async () => {
   const { message } = await errorOf(create({ content: 5, accountIds: [] }));
   expect(message).toMatch(/^content: .* accountIds: There are too few items: 0, /);
 });
@@ -92,13 +92,13 @@ test("the error for GET of one account, which is not an operation, proposes the 
   expect(error.message).toBe("This path does not support GET. Use GET /api/v1/accounts.");
 });
 
-test("the message of an error says how many problems the details contain beside the first", async () => {
+test("the error message of a request with several mistakes names the first one and says how many others the error details name", async () => {
   const error = await errorOf(create({ content: 5, accountIds: "a", x: 1 }));
   expect(error.details).toHaveLength(3);
   expect(error.message).toMatch(/ The details name 2 more\.$/);
 });
 
-test("the message about a post that a platform would refuse names the platform", async () => {
+test("the message about a post that the posts service refuses because of a platform's limit names the platform", async () => {
   const createPost = () => {
     throw unprocessable("validation_failed", [
       { code: "content_too_long", path: "/content", platform: "x", limit: 280, actual: 300 },
@@ -151,7 +151,7 @@ test("the error for an If-Match without the quotes of an ETag says that they are
   expect(await errorOf(outdated, { updatePost })).not.toHaveProperty("details");
 });
 
-test("the error for an operation that the status does not allow names the status and those that allow it", async () => {
+test("the error for an operation that the status of a resource does not allow names this status and the statuses that allow the operation", async () => {
   const publishPost = () => {
     throw wrongStatus("published", ["draft", "scheduled"]);
   };

@@ -36,7 +36,7 @@ test.each([
   "with the sampling ratio %d, the gateway replaces the client's traceparent flag %s by %s and keeps the trace id",
   async (ratio, sent, kept) => {
     const logger = createLogger({ service: "test", level: "silent" });
-    // The OTLP endpoint of this configuration does not receive the spans.
+    // Nothing listens on this OTLP endpoint, because the test does not read the spans.
     const config = { endpoint: "http://127.0.0.1:1", headers: {}, ratio };
     await using _tracing = startTracing(config, { service: "gateway", logger });
     await eventually(() => isTracing());

@@ -17,8 +17,8 @@ afterAll(() => app.close());
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /**
- * Size in bytes of one header or query parameter in these tests. It is a little smaller than the limit on all headers
- * of a request together.
+ * Size in bytes of the hostile texts, each of which these tests send as the value of a header. A query parameter
+ * contains the first 1,000 characters of such a text.
  */
 const MAX_HEADER_BYTES = 12 * 1024;
 

@@ -116,7 +116,7 @@ test("a read of a post that the client already has is answered with 304 and no b
   expect((await read('"3"')).headers).toMatchObject({ etag: '"4"' });
 });
 
-test("a list has a weak ETag, which is the same for the same content only", async () => {
+test("two lists have the same weak ETag exactly if their content is the same", async () => {
   let content = "a";
   shared.use({ posts: { listPosts: () => ({ posts: [{ ...POST, content }] }) } });
   const read = (tag = "") =>

@@ -121,7 +121,7 @@ async function send(
   return await app.inject({ ...options, headers });
 }
 
-test("the list of webhook subscriptions is a page with a cursor, without secrets", async () => {
+test("a list of webhook subscriptions is returned as one page with the cursor of the next page, without secrets", async () => {
   const { statusCode: status, body: text } = await send({
     method: "GET",
     url: "/api/v1/webhooks?limit=1",

@@ -406,7 +406,7 @@ test.each([
   ],
   [{ scheduledAt: "2026-11-20T09:00:00.123Z" }, { scheduledAt: SCHEDULED.scheduledAt }],
 ])(
-  "PATCH /posts/{id} with the body %j asks the posts service to change only this field",
+  "PATCH /posts/{id} with the body %j asks the posts service to change only the field in this body",
   async (payload, expected) => {
     const seen: object[] = [];
     const answer = await ask(patch(payload), {

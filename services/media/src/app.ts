@@ -42,7 +42,7 @@ import { TempSpace } from "#src/storage/temp-space.ts";
  * out.
  */
 const COMPLETE_TIMEOUT_MS = 115_000;
-/** How long the RPC PrepareMedia waits for renditions. Their making continues after PrepareMedia has timed out. */
+/** How long the RPC PrepareMedia waits for renditions. They are still made after PrepareMedia has timed out. */
 const PREPARE_TIMEOUT_MS = 55_000;
 /** Time limit of a download from a URL that a customer provided. */
 const DOWNLOAD_TIMEOUT_MS = 60_000;

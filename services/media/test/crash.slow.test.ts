@@ -37,7 +37,10 @@ async function countNamed(): Promise<number> {
   return row?.count ?? 0;
 }
 
-/** Runs the jobs of the media service once and then expects exactly the files whose objects the database rows name. */
+/**
+ * Runs the jobs of the media service once, and then expects that the object store contains exactly the objects that rows of
+ * media name.
+ */
 async function expectTidy(): Promise<void> {
   await stage.runJobs();
   // The jobs of the restarted media service run at the same time. Such a job may have deleted a file, but not yet its row.

@@ -197,7 +197,7 @@ test("DeleteMedia returns unavailable for media that a post uses while the posts
   expect(await media.usages()).toHaveLength(1);
 });
 
-test("DeleteMedia asks the posts service about 500 posts per call and finds the only one of 1200 that blocks the deletion of the media", async () => {
+test("DeleteMedia asks the posts service about 1200 posts, at most 500 per call, and finds the single post that blocks the deletion of the media", async () => {
   const media = await someMedia();
   await service.sql`
       insert into media_usages (workspace_id, media_id, post_id, post_version, noted_at)
@@ -314,7 +314,7 @@ test("a ReleaseMedia call for one request keeps the record that another request 
   expect(await media.usages()).toEqual([postId]);
 });
 
-test("ReleaseMedia does not delete records of the use of media in another workspace", async () => {
+test("ReleaseMedia keeps the records that posts of another workspace use media", async () => {
   const media = await someMedia();
   const { postId } = await media.use();
   const uses = [{ workspaceId: newId(), mediaId: media.id, postId }];

@@ -50,7 +50,8 @@ async function turns(count: number): Promise<void> {
 }
 
 /**
- * The number of event-loop turns that the calls of each workspace wait at the points where other calls may interleave.
+ * For each workspace, how many turns of the event loop its calls wait at the points where calls of other operations may run
+ * in between.
  */
 const delays = new Map<string, number[]>();
 async function pause({ workspaceId }: { readonly workspaceId: string }): Promise<void> {
@@ -271,7 +272,7 @@ async function look(workspaceId: string, mediaId: string) {
   return { status: "gone", usages: 0, ...item, users: stored?.users ?? 0 };
 }
 
-/** Plays rounds of interleaved calls, `AT_ONCE` at a time, until `isEnough` returns true. */
+/** Plays up to `count` rounds of interleaved calls, `AT_ONCE` at a time, and stops early when `isEnough` returns true. */
 async function playAll(
   arbitrary: fc.Arbitrary<Round>,
   count: number,

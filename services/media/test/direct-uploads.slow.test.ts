@@ -167,7 +167,7 @@ test.each([
   },
 );
 
-test("media that are deleted after their upload URL has expired are gone at once", async () => {
+test("media that are deleted after their upload URL has expired lose their database row at once", async () => {
   const grant = await createGrant(service, 10);
   const { workspaceId, id } = grant;
   await service.sql`

@@ -9,7 +9,10 @@ import { TempSpace } from "#src/storage/temp-space.ts";
 import { inspectFake, LIMITS } from "./fake-inspection.ts";
 import { createImportClient } from "./import-client.ts";
 
-/** Runs one import in its own process, which a failpoint can kill. The argument of the process is a JSON object. */
+/**
+ * Main program of a process that runs one import, and that a failpoint can kill. The argument of the process is a JSON
+ * object.
+ */
 const order = JSON.parse(process.argv[2] ?? "{}") as {
   readonly databaseUrl: string;
   readonly objects: string;

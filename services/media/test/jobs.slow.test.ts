@@ -66,7 +66,7 @@ async function listIds(): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-test("the job remove-objects deletes the objects and then the rows of deleted media, each on exactly one replica", async () => {
+test("the job remove-objects deletes the objects and then the rows of deleted media, and only one of two replicas deletes each of them", async () => {
   const kept = await ready();
   const deleted = await Promise.all(Array.from({ length: 30 }, stored));
   await Promise.all(deleted.map(remove));
@@ -151,7 +151,7 @@ test("the job remove-forgotten-uploads keeps media whose upload is so large that
   expect(await listIds()).toEqual([]);
 });
 
-test("the job remove-orphans deletes only old objects that no row references", async () => {
+test("the job remove-orphans deletes the objects that are old and that no database row names, and no other objects", async () => {
   const [pending, done] = [await uploaded(), await ready()];
   const named = await service.listStored();
   const waiting = await createGrant(service, 10);

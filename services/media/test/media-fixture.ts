@@ -49,7 +49,7 @@ const logger = createLogger({ service: "test", level: "silent" });
 
 export interface ReplicaOptions {
   readonly maxOutboxRows?: number;
-  /** Replaces the function that inspects media files; receives the real function. */
+  /** Returns the function that inspects media files in this test; `real` is the function that the service would use. */
   readonly inspect?: (real: InspectFile) => InspectFile;
   readonly store?: ObjectStore;
   readonly grantMs?: number;
@@ -59,7 +59,7 @@ export interface ReplicaOptions {
   readonly tempBytes?: number;
   readonly completeMs?: number;
   readonly prepareMs?: number;
-  /** Replaces the function that makes renditions; receives the real function. */
+  /** Returns the function that makes renditions in this test; `real` is the function that the service would use. */
   readonly render?: (real: RenderImages) => RenderImages;
   /** Registers the RPCs of the posts service that the test implements. */
   readonly posts?: (router: ConnectRouter) => void;

@@ -319,8 +319,8 @@ describe.each([
     expect(contents).toContain(whole);
     const stored = await store.stat(key);
     expect(stored?.bytes).toBe(whole?.length);
-    // The S3 server versitygw writes an object and its ETag in two steps. With S3 the ETag may therefore be that of another
-    // writer, and is not compared.
+    // The S3 server versitygw writes an object and its ETag in two steps. After concurrent writes, the ETag in the S3 store
+    // may therefore be that of another writer, and is not compared.
     expect(name === "S3" ? [stored] : versions).toContainEqual(stored);
   });
 

@@ -162,7 +162,7 @@ test("renditions of the same media with equal plans share one file, however many
   expect(renders).toBe(before);
 });
 
-test("a rendition of another workspace or of other media is not found by its id", async () => {
+test("GET /objects returns 404 for a rendition if the address names another workspace, or media from which the rendition was not made", async () => {
   const [ref, second] = [await ready(), await ready()];
   const { renditionId } = await prepareOne(ref);
 
@@ -176,7 +176,7 @@ test("a rendition of another workspace or of other media is not found by its id"
   expect(await get(ref, "other")).toMatchObject({ status: 400 });
 });
 
-test("PrepareMedia says in a sentence why a rendition cannot be made, and does not try again", async () => {
+test("PrepareMedia says in a sentence why a rendition cannot be made, and does not try to make it again when it is asked again", async () => {
   const frames = [
     await photo(),
     await picture({ width: 120, height: 80 }).negate().png().toBuffer(),
@@ -231,7 +231,7 @@ test("PrepareMedia returns unavailable when a rendition cannot be made at the mo
   expect(await prepareOne(ref)).toMatchObject({ width: 60 });
 });
 
-test("when the renditions of one request together exceed a limit, each is made alone, and only the one that exceeds it is refused", async () => {
+test("when the renditions of one request together exceed a limit, each is made in a process of its own, and only a rendition that exceeds the limit alone is refused", async () => {
   const ref = await ready();
   intercept = (real) => async (job) =>
     job.plans.some(({ width }) => width === 60) ? { kind: "exhausted" } : await real(job);

@@ -51,7 +51,7 @@ async function* bytes(): AsyncGenerator<Uint8Array> {
   yield Buffer.from("bytes");
 }
 
-test("readers that read nothing do not keep the S3 store from reading, writing, moving and deleting other objects", async () => {
+test("open downloads whose readers read no bytes do not prevent the S3 store from reading, writing, moving and deleting other objects", async () => {
   await using s3 = await startS3(({ method }, response) => {
     response.setHeader("etag", '"v"');
     if (method === "GET") {

@@ -42,8 +42,8 @@ export const primaries = (number: number): Buffer =>
   box("colr", ascii("nclx"), u16(number, 13, 6), Buffer.from([0x80]));
 
 /**
- * Makes a HEIC of the kind that phones make: a grid of tiles, here the same tile at each place, with properties that rotate,
- * mirror or crop it.
+ * Makes a HEIC as phones make it: a grid of tiles, here the same tile at each place, with properties that rotate, mirror or
+ * crop the picture.
  */
 export function sampleHeif(options: Partial<SampleHeif> = {}): Buffer {
   const { columns = 2, rows = 1, properties = [], majorBrand = "heic" } = options;

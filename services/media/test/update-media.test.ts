@@ -43,7 +43,7 @@ test("UpdateMedia changes the fields that are present, and BatchGetMedia returns
   expect(await version()).toBe(3);
 });
 
-test("UpdateMedia removes the description for a text of only white space, and the cover for the time -1", async () => {
+test("UpdateMedia removes the description if the given one is only white space, and removes the cover if its given time is -1", async () => {
   const { update, read } = await someMedia();
   await update({ altText: "A boat", coverMs: 0n });
   expect(await read()).toMatchObject({ altText: "A boat", coverMs: 0n });
@@ -84,7 +84,7 @@ test("UpdateMedia refuses media whose file was prepared for a platform, and chan
   expect(await read()).toMatchObject({ altText: "A boat" });
 });
 
-test("UpdateMedia waits for a transaction that prepares the media, and then refuses", async () => {
+test("UpdateMedia waits for a transaction that prepares the same media for a platform, and then refuses the change", async () => {
   const { id, update } = await someMedia();
   const { sql } = service;
   const updating = await sql.begin(async (tx) => {

@@ -135,7 +135,8 @@ function listHandlers(): readonly EventHandler[] {
 
 /**
  * Returns the secrets for the signatures of list cursors; the first one signs. An earlier release, which does not know
- * service identities, accepts only cursors signed with the shared secret; while that secret is set, it signs.
+ * service identities, accepts only cursors that are signed with the shared secret. So the shared secret signs while it
+ * is set.
  */
 function cursorSecrets({ identity, sharedSecrets }: Config): readonly [string, ...string[]] {
   const [first, ...others] = [...sharedSecrets, ...identity.keys.map(({ text }) => text)];

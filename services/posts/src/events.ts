@@ -191,12 +191,18 @@ function toExhaustion(
   return { subject, period, exhaustedAt, quota: { case: "daily", value } };
 }
 
-/** A used-up quota as proto JSON without its amounts, to which the statement that stores a post adds the amounts. */
+/**
+ * What an event says about a quota counter that a new post may use up. `message` is proto JSON without the amounts,
+ * which the statement that stores the post adds.
+ */
 export interface PossibleExhaustion extends Pick<QuotaExhaustion, "subject" | "period" | "code"> {
   readonly message: JsonValue;
 }
 
-/** Returns what events say about each quota counter that a new post may use up. */
+/**
+ * Returns, for each quota counter that a new post may use up, what the post's events say if the post uses the counter
+ * up.
+ */
 export function possibleExhaustions(
   demands: readonly QuotaDemand[],
   targets: readonly QuotaTarget[],

@@ -44,7 +44,7 @@ test("the scheduler's search for due posts skips posts that were already started
   });
 });
 
-test("the scheduler searches for due posts from a time before the next due post and at least a minute before the database's time", async () => {
+test("the scheduler's search for due posts starts at a time that is before the next due post and at least a minute before the database's time", async () => {
   const { sql } = posts;
   const scheduleAt = async (offset: string): Promise<number> => {
     await posts.migrationSql`truncate posts cascade`;

@@ -75,7 +75,7 @@ test("an update that sets the time of a draft checks and schedules the draft, re
   await workspace.assertQuotaIsTrue();
 });
 
-test("an update of a post checks the scheduled time only if the request contains one", async () => {
+test("an update of a post checks the scheduled time only if the update request contains a scheduled time", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.scheduled();
   await posts.sql`
@@ -187,7 +187,7 @@ test("an update of a post that has begun to be published is refused", async () =
   }
 });
 
-test("an update of a post without any field is invalid", async () => {
+test("a request to update a post is refused as invalid if it contains no field", async () => {
   const workspace = workspaceOf(posts);
   const post = await workspace.draft();
   await expect(posts.posts.updatePost(workspace.ref(post))).rejects.toMatchObject({

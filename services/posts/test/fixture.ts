@@ -90,7 +90,7 @@ class FakePeers {
   readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
   readonly media: MessageInitShape<typeof MediaSchema>[] = [];
   readonly available = new Set(["x", "telegram", "bluesky"]);
-  /** What the fake delivery service reports about publishing targets, by target id. */
+  /** What the fake delivery service reports about targets, by target id. */
   readonly tasks = new Map<string, TargetUpdated>();
   /** What the fake delivery service reports about deletions on platforms, by target id. */
   readonly deletions = new Map<string, DeletionUpdated>();
@@ -290,7 +290,7 @@ export async function startPosts(
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */
     consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
-    /** Applies reports of the delivery service about publishing targets in one transaction, in the given order. */
+    /** Applies reports of the delivery service about targets in one transaction, in the given order. */
     report: (updates: readonly TargetUpdated[]) =>
       sql.begin((tx) => applyTargetUpdates(tx, updates)),
     reportDeletions: (updates: readonly DeletionUpdated[]) =>
@@ -339,7 +339,7 @@ interface UpdateChange {
 }
 
 /**
- * Builds the reports of the delivery service about the publishing targets of one post. Each report of a publish request
+ * Builds the reports of the delivery service about the targets of one post. Each report of a publish request
  * has a higher version than the report before.
  */
 export function deliveryOf(post: Post) {
@@ -379,7 +379,7 @@ export function deliveryOf(post: Post) {
   };
 }
 
-/** Builds a report of the delivery service about the deletion of a publishing target on its platform. */
+/** Builds a report of the delivery service about the deletion of a target on its platform. */
 export function deletionOf(
   post: Post,
   ordinal: number,

@@ -58,7 +58,7 @@ const summaryOf = ({ targets, ...post }: Post) => ({
   })),
 });
 
-test("ListPosts returns the latest post first and only the fields that a list shows", async () => {
+test("ListPosts returns the latest post first, and of each post only the fields that a list shows", async () => {
   const workspaceId = newWorkspace();
   const publish = publisher(workspaceId);
   const first = await publish();
@@ -212,7 +212,7 @@ test.each(["", "x", "AAAA"])("ListPosts rejects the cursor %j", async (cursor) =
   ).rejects.toMatchObject({ kind: "invalid", reason: "invalid_cursor" });
 });
 
-test("ListPosts returns posts that match all filters, and the platform filter matches any target", async () => {
+test("ListPosts returns posts that match all filters, and the platform filter matches posts with at least one target on the platform", async () => {
   const workspaceId = newWorkspace();
   const [x = "", bluesky = ""] = ["x", "bluesky"].map((platform) =>
     posts.peers.connectAccount(workspaceId, platform),

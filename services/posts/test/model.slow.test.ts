@@ -19,7 +19,8 @@ function randomOf(seed: number): () => number {
 }
 
 /**
- * Makes model runs on a database of their own, one after the other. Returns the numbers of steps and of late successes.
+ * Makes one run of the model test per seed, one after the other, on a database of their own. Returns the numbers of
+ * steps and of late successes.
  */
 async function runLane(seeds: readonly number[]): Promise<readonly [number, number]> {
   await using posts = await startPosts();

@@ -69,7 +69,10 @@ const isOut = ({ status }: ModelTarget) =>
   status === "deleted" ||
   status === "delete_failed";
 
-/** The state that a workspace must have. Each request changes the state completely or returns why it is refused. */
+/**
+ * The state that a workspace must have. Each request either makes its whole change or changes nothing and returns why
+ * it is refused.
+ */
 export class Model {
   readonly posts = new Map<string, ModelPost>();
 
@@ -97,7 +100,7 @@ export class Model {
     return refusal;
   }
 
-  /** Gives duplicate guards and quota to publishing targets, or returns why it cannot. */
+  /** Gives duplicate guards and quota to targets, or returns why it cannot. */
   #place(targets: ModelTarget[], { content, isForced, dueDay, limit }: Wish): Refusal | undefined {
     if (dueDay === null) return undefined;
     const others = this.targets().filter(({ id }) => targets.every((target) => target.id !== id));

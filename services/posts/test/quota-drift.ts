@@ -13,7 +13,7 @@ export interface QuotaDrift extends QuotaKey {
 }
 
 /**
- * Finds quota counters of a workspace that do not match its publishing targets: `reserved` has to be the number of
+ * Finds quota counters of a workspace that do not match its targets: `reserved` has to be the number of
  * targets without an outcome, `used` the number of targets that are or may be published. Callers use one snapshot, or
  * make sure that nothing changes meanwhile.
  */
@@ -56,7 +56,7 @@ async function listCounters(sql: ISql, workspaceId: string) {
 }
 
 /**
- * Lists the publishing targets of a workspace that count in its quota, grouped by all fields that determine the quota.
+ * Lists the targets of a workspace that count in its quota, grouped by all fields that determine the quota.
  */
 async function listCountedTargets(sql: ISql, workspaceId: string) {
   return await sql<(HoldingTarget & { readonly count: number })[]>`

@@ -61,7 +61,7 @@ test("only the event of the post that uses up the monthly quota says that this q
   ]);
 });
 
-test("the event of a post that uses up both the monthly quota and the daily quota of its account says so of both", async () => {
+test("the event of a post that uses up both the monthly quota and the daily quota of its account names both quotas", async () => {
   const request = workspaceWith({ monthlyQuota: 1, dailyQuota: 1 }, "bluesky");
   const [accountId] = request.accountIds;
 

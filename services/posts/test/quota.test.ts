@@ -197,7 +197,7 @@ test("every quota counter matches the number of targets that count towards it af
         }
       };
       for (const each of steps) {
-        // A refused operation must not change a counter either.
+        // A quota counter must not change when an operation is refused.
         await run(each).catch((error: { kind?: string }) => {
           if (error.kind === undefined || error.kind === "internal") throw error;
         });

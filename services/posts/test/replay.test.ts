@@ -20,7 +20,7 @@ const publish = (targetCount: number) => publishPost(posts, targetCount);
 
 const reread = (post: Post) => posts.getPost(post.workspaceId, post.id);
 
-/** Returns what a reader sees of a post, without the version and the times of changes. */
+/** Returns what the API shows of a post, without ids, the version and the times of changes. */
 async function readState(post: Post) {
   const { status, publishedAt, targets, attempts } = await reread(post);
   return {

@@ -130,7 +130,7 @@ test("the accounts, media and option keys of a draft must exist", async () => {
   });
 });
 
-test("several replicas start a due post once", async () => {
+test("several replicas together start a due post once", async () => {
   const made = await Promise.all(
     Array.from({ length: 120 }, () => posts.createPost({ ...request(), ...inMs(60_000) })),
   );
@@ -208,7 +208,7 @@ test("a post that is more than a day late fails as missed and frees its quota", 
   expect((await posts.quota.getQuota({ workspaceId })).monthly).toMatchObject({ reserved: 0n });
 });
 
-test("the scheduler starts posts at their time and is woken for a post that is due earlier", async () => {
+test("the scheduler starts posts at their scheduled time, and wakes up for a new post that is due before the post for which it waits", async () => {
   const logger = createLogger({ service: "posts", level: "silent" });
   await using job = startScheduler({ ...scheduler(), logger });
   const later = await posts.createPost({ ...request(), ...inMs(1_500) });

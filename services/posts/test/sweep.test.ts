@@ -61,7 +61,7 @@ test("the sweep job repeats publish requests only for targets without an outcome
   expect(event).toMatchObject({ version: 2n, targets: [{ targetId: post.targets[2]?.id }] });
 });
 
-test("the sweep job applies the delivery service's answers about targets in the same way as its events", async () => {
+test("the sweep job applies the delivery service's answers about targets in the same way as the delivery service's events", async () => {
   const post = await publish(1);
   posts.peers.tasks.set(post.targets[0]?.id ?? "", deliveryOf(post)(0, "published"));
 
@@ -147,7 +147,7 @@ test("a target that the delivery service does not know after the target's deadli
   expect(await posts.sweep()).toBe(0);
 });
 
-test("a target that was cancelled in the delivery service before the target's deadline fails as missed after it and is not requested again", async () => {
+test("a target that was cancelled in the delivery service before the target's deadline fails as missed after the deadline and is not requested again", async () => {
   const post = await publish(1);
   posts.peers.closed.add(`${post.targets[0]?.id} 1`);
   await posts.sql`delete from outbox`;

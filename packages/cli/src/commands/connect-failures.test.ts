@@ -19,7 +19,7 @@ describe("failures of `account connect`:", () => {
     "unanswered",
     "an outcome of a later release",
   ])(
-    "the failure for the outcome '%s' says what to do and names the platform's guide",
+    "the failure for an authorization that ended with '%s' says what to do and names the platform's guide",
     (outcome) => {
       const { code, message } = toOutcomeFailure("facebook", outcome);
       expect(code).toBe(outcome);
@@ -36,12 +36,15 @@ describe("failures of `account connect`:", () => {
     ],
     [{ code: "not_configured" }, "set the settings of its app"],
     [{ code: "unknown_platform", allowed: ["x", "bluesky"] }, "use one of x, bluesky"],
-  ] as readonly [Violation, string][])("for the violation %j contains: %s", (violation, text) => {
-    const failure = toConnectFailure("telegram", invalidRequest([violation]));
-    expect(failure).toBeInstanceOf(CommandFailure);
-    expect(failure).toMatchObject({ code: "invalid_request" });
-    expect((failure as Error).message).toContain(text);
-  });
+  ] as readonly [Violation, string][])(
+    "a request that is refused with the violation %j becomes a failure whose message contains: %s",
+    (violation, text) => {
+      const failure = toConnectFailure("telegram", invalidRequest([violation]));
+      expect(failure).toBeInstanceOf(CommandFailure);
+      expect(failure).toMatchObject({ code: "invalid_request" });
+      expect((failure as Error).message).toContain(text);
+    },
+  );
 
   test.each([
     unavailable(),

@@ -3,7 +3,7 @@ import { CommandFailure } from "#src/failures.ts";
 
 const NEW_LINK = "run the command again for a new link";
 
-/** What happened and what to do, by the outcome of an authorization on the platform's page. */
+/** What happened and what to do, for each way in which an authorization on the platform's page can fail. */
 const OUTCOMES: Readonly<Record<string, string>> = {
   denied: `access was denied on the page of the platform, or the app may not ask for the permissions; ${NEW_LINK}`,
   refused: `the platform rejected the authorization: check the id and the secret of the app in the settings of the accounts service; then ${NEW_LINK}`,
@@ -21,7 +21,7 @@ function withGuide(message: string, platform: string): string {
   return `${message} (docs/platforms/${platform}.md)`;
 }
 
-/** Converts the outcome of a failed authorization to the failure of the command, with what the operator can do. */
+/** Converts the way in which an authorization failed to the failure of the command, with what the operator can do. */
 export function toOutcomeFailure(platform: string, outcome: string): CommandFailure {
   const message = OUTCOMES[outcome] ?? OUTCOMES.refused ?? outcome;
   return new CommandFailure(outcome, withGuide(message, platform));

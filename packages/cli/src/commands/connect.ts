@@ -26,8 +26,8 @@ import { formatTable } from "#src/table.ts";
 
 const POLL_MS = 500;
 /**
- * Deadline in milliseconds of one request for the progress of an authorization. When a service that restarts misses it, the
- * tool asks again.
+ * Deadline in milliseconds of one request for the progress of an authorization. When a service is restarting and does
+ * not answer in time, the tool asks again.
  */
 const LOOK_MS = 5_000;
 

@@ -5,7 +5,7 @@ import { CommandFailure } from "#src/failures.ts";
 import type { Services } from "#src/services.ts";
 import { formatTable } from "#src/table.ts";
 
-/** Number of pages of credentials after which the command prints its progress once. */
+/** Number of pages of credentials that are encrypted again between two notes of progress. */
 const PAGES_PER_NOTE = 50;
 const MAX_ROUNDS = 20;
 const ROUND_PAUSE_MS = 500;
@@ -37,7 +37,7 @@ async function listKeys(services: Services): Promise<Result> {
   return { json: { unboundAccepted, keys }, text };
 }
 
-/** Encrypts all credentials again once, page by page, and returns the answer to the last page. */
+/** Goes through all credentials one time, page by page, to encrypt them again. Returns the answer to the last page. */
 async function resealOnce(services: Services, { note }: Terminal, before: number) {
   const client = services.client("accounts", CredentialService);
   let resealed = before;
@@ -70,7 +70,8 @@ async function reseal(services: Services, _args: Arguments, terminal: Terminal):
         `the key of ${locked} credentials is missing in CREDENTIAL_KEYS of the accounts service; \`postrider credentials keys\` names it. Add it and run the command again`,
       );
     if (answer.finished) return { json: { resealed, damaged }, text: toText(resealed, damaged) };
-    // Other transactions changed some credentials meanwhile, so these are not sealed again yet.
+    // Other transactions changed some credentials while the command sealed them again, so these credentials are not
+    // sealed again yet.
     await sleep(ROUND_PAUSE_MS);
   }
   throw new CommandFailure(

@@ -31,7 +31,10 @@ function toResult({ id, kind, fileName, altText, coverMs }: Media): Result {
   return { json, text };
 }
 
-/** Returns the new value of a field that one option sets and another one removes; undefined if neither is given. */
+/**
+ * Returns the new value of a field that one command-line option sets and another one removes; undefined if neither
+ * option is given.
+ */
 function findChange<T>(
   args: Arguments,
   [set, remove]: readonly [string, string],

@@ -15,7 +15,7 @@ interface Round {
   readonly remaining: number;
 }
 
-/** Encrypts all signing secrets with the newest key once, page by page. */
+/** Goes through all signing secrets one time, page by page, to encrypt them with the newest key. */
 async function resealOnce(services: Services, { note }: Terminal, before: number): Promise<Round> {
   const client = services.client("delivery", WebhookService);
   let [resealed, unreadable] = [before, 0];

@@ -123,14 +123,14 @@ describe("reading Bluesky comments", () => {
     expect(second.comments.map(({ text }) => text)).toEqual(["at 12", "at 11"]);
   });
 
-  test("the Bluesky connector reads a thread that is larger than normal answers of platforms", async () => {
+  test("the Bluesky connector reads all comments of a thread with 400 long comments", async () => {
     const owned = await publishPost();
     for (let index = 0; index < 400; index += 1) await comment(owned, "🚢".repeat(300));
     const pages = await readAllTexts(bluesky, owned.account, owned.mediaId, 50);
     expect(pages.map((page) => page.length)).toEqual([50, 50, 50, 50, 50, 50, 50, 50]);
   });
 
-  test("a page of Bluesky comments that ends with the last comment has no cursor", async () => {
+  test("the last page of Bluesky comments has no cursor, even if it has as many comments as the request allows", async () => {
     const owned = await publishPost();
     await comment(owned, "first");
     await comment(owned, "second");
@@ -138,7 +138,7 @@ describe("reading Bluesky comments", () => {
     expect(next).toBeUndefined();
   });
 
-  test("the Bluesky connector reports media of another account, unknown media and unknown comments as missing", async () => {
+  test("the Bluesky connector reports posts of another account, unknown posts and unknown comments as missing", async () => {
     const owned = await publishPost();
     const other = await publishPost("mine");
     const id = await comment(owned, "nice");
@@ -162,7 +162,7 @@ describe("reading Bluesky comments", () => {
     ["drop_before", {}, { kind: "retryable", code: "platform_unavailable" }],
     ["garbage_body", {}, { kind: "retryable", code: "platform_unavailable" }],
   ])(
-    "reading Bluesky comments maps the simulated fault %s %j to the failure %j",
+    "the simulated fault %s %j in a call that reads Bluesky comments becomes the failure %j",
     async (mode, extra, failure) => {
       const owned = await publishPost();
       await platform.addFault("comments", mode, extra);
@@ -279,12 +279,15 @@ describe("replying on Bluesky", () => {
     [{ status: 401 }, { kind: "token_refused" }],
     [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
     [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
-  ])("a call for a Bluesky reply that gets the answer %j ends as %j", async (answer, outcome) => {
-    const owned = await publishPost();
-    const request = toReply(owned.mediaId, await comment(owned, "nice"));
-    await platform.addFault("reply", "status", answer);
-    expect(await bluesky.reply(owned.account, request, guard)).toMatchObject(outcome);
-  });
+  ])(
+    "a call that sends a Bluesky reply and gets the answer %j has the result %j",
+    async (answer, outcome) => {
+      const owned = await publishPost();
+      const request = toReply(owned.mediaId, await comment(owned, "nice"));
+      await platform.addFault("reply", "status", answer);
+      expect(await bluesky.reply(owned.account, request, guard)).toMatchObject(outcome);
+    },
+  );
 });
 
 describe("hiding Bluesky comments", () => {
@@ -326,7 +329,7 @@ describe("hiding Bluesky comments", () => {
     });
   });
 
-  test("Bluesky comments that are hidden at the same time are all hidden", async () => {
+  test("Bluesky comments that concurrent calls hide are all hidden", async () => {
     const owned = await publishPost();
     const ids: string[] = [];
     for (const text of ["a", "b", "c", "d"]) ids.push(await comment(owned, text));
@@ -340,7 +343,7 @@ describe("hiding Bluesky comments", () => {
     const rude = await comment(owned, "rude");
     await platform.control("POST", "clock", { advanceMs: 60_000 });
     await writeGate(owned, {});
-    // Stale reads do not return the threadgate yet, so every write names the wrong version.
+    // The stale reads do not return the threadgate yet, so every write names a wrong version of the threadgate.
     const stale = { platform: "bluesky", mode: "stale_reads", delayMs: 30_000 };
     await platform.control("POST", "faults", stale);
     const before = (await platform.calls()).length;
@@ -373,7 +376,7 @@ describe("hiding Bluesky comments", () => {
   });
 
   test.each(["drop_after_commit", "status_after_commit", "garbage_body"])(
-    "hiding a Bluesky comment whose answer is lost by the simulated fault %s is unknown, and repeating it succeeds",
+    "the outcome of hiding a Bluesky comment is unknown when the simulated fault %s loses the answer, and a second call succeeds",
     async (mode) => {
       const owned = await publishPost();
       const rude = await comment(owned, "rude");
@@ -389,7 +392,7 @@ describe("hiding Bluesky comments", () => {
     [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
     [{ status: 429 }, { kind: "retryable", isLimit: true, retryAfterMs: 1000 }],
   ])(
-    "a call that hides a Bluesky comment and gets the answer %j ends as %j",
+    "a call that hides a Bluesky comment and gets the answer %j has the result %j",
     async (answer, result) => {
       const owned = await publishPost();
       const rude = await comment(owned, "rude");

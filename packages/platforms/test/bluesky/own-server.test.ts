@@ -17,7 +17,7 @@ afterEach(() => limitForeignHosts({ allow: [] }));
 
 const createAccount = (username: string) => platform.createAccount({ username });
 
-test("a Bluesky account on its own server is connected on that server, and its session is renewed there", async () => {
+test("a Bluesky account whose owner runs a server is connected on the owner's server, and its session is renewed there", async () => {
   allowOtherServer();
   const { externalId, credentials } = await createAccount("alice.pds.example");
   const { identifier = "", appPassword = "" } = credentials;
@@ -36,7 +36,7 @@ test("a Bluesky account on its own server is connected on that server, and its s
   expect(await refresh?.(current, signal)).toMatchObject({ kind: "renewed" });
 });
 
-test("a Bluesky account on the configured server is connected on that server, whatever the domain of its handle", async () => {
+test("a Bluesky account on the configured Bluesky server is connected on that server, whatever the domain of its handle", async () => {
   for (const username of ["bob", "carol.example.org"]) {
     const { externalId, credentials } = await createAccount(username);
     expect(await connect(credentials, signal)).toMatchObject({

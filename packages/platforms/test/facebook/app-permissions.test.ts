@@ -29,7 +29,7 @@ test("a Facebook app that has only the permissions for publishing can connect Pa
 });
 
 test.each(PLATFORM_FEATURES)(
-  "Facebook refuses the whole dialog when it asks for the permissions of %s and the app has only those of publishing",
+  "Facebook refuses the whole dialog when Postrider asks for the permissions of %s and the app has only the permissions for publishing",
   async (feature) => {
     expect(await openDialog([feature])).toBe(400);
   },

@@ -5,7 +5,7 @@ const MB = 1024 * 1024;
 
 export const VIDEO = mp4Media(9 * MB);
 
-/** Every kind of Facebook post, each with its media. */
+/** Each type of Facebook post that the tests publish, with its media. */
 export const KINDS: readonly (readonly [string, readonly PublicationMedia[]])[] = [
   ["a text", []],
   ["a photo", [pngMedia(1)]],

@@ -58,7 +58,7 @@ describe("publishing on Facebook", () => {
   );
 
   test.each(KINDS)(
-    "the Facebook connector publishes %s once, wherever a worker crashes before the publishing call",
+    "the Facebook connector publishes %s once, even if a worker crashes at any point before the publishing call",
     async (_name, media) => {
       for (let died = 1; died <= 8; died += 1) {
         await platform.reset();
@@ -404,7 +404,7 @@ describe("Facebook posts that are created visible at once", () => {
 
 describe("Facebook posts after a restore", () => {
   test.each(KINDS.filter(([, media]) => media.length > 0))(
-    "after a database restore, the Facebook connector finds %s by its ids even if the Facebook post is wrongly stored as another Postrider post",
+    "after a database restore, the Facebook connector finds %s by its ids even if the database by mistake assigns the Facebook post to another Postrider post",
     async (_name, media) => {
       const publication = await createPublication(media);
       const { handles } = await prepare(publication);
@@ -439,7 +439,7 @@ describe("Facebook posts after a restore", () => {
   );
 });
 
-test("the Facebook connector sends all calls with a video to the host for videos, and all others to the Graph API", async () => {
+test("the Facebook connector sends all calls with a video to the host for videos, and all other calls to the Graph API", async () => {
   const connector = facebookAt(platform.url, { videoBaseUrl: `${platform.url}/graph-video` });
   const publication = await createPublication([mp4Media(300_000)]);
   expect(await platform.publish(connector, publication)).toMatchObject({ kind: "published" });

@@ -73,7 +73,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     expect(read).toEqual({ kind: "comment", comment: page.comments[0] });
   });
 
-  test(`the ${login} connector marks the comments that the account itself wrote, in lists and single reads`, async () => {
+  test(`the ${login} connector reports which comments the account itself wrote, in lists of comments and in reads of a single comment`, async () => {
     const { account, mediaId } = await createPost();
     await addComment(platform, account, { mediaId, text: "How much?" });
     const author = account.username;
@@ -104,7 +104,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     });
   });
 
-  test(`the ${login} connector reports media and comments of another account as missing`, async () => {
+  test(`the ${login} connector reports posts of another account, and the comments on these posts, as missing`, async () => {
     const { account: owner, request } = await createRequest();
     const { mediaId, commentId } = request;
     const stranger = await createPost();
@@ -120,7 +120,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     expect(await listShown(owner)).toMatchObject([{ hidden: false }]);
   });
 
-  test(`the ${login} connector reports a comment on another post of the account, and a reply, as missing`, async () => {
+  test(`the ${login} connector reports a reply, and a comment on another post of the account, as missing`, async () => {
     const { account, request } = await createRequest();
     const outcome = await comments.reply(account, request, guard);
     const replyId = (outcome.kind === "published" ? outcome.externalId : undefined) ?? "";
@@ -148,7 +148,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     });
   });
 
-  test(`the ${login} connector sends no reply when too much time has passed since the intent was recorded`, async () => {
+  test(`the ${login} connector sends no reply when too much time has passed since the intent to send it was recorded`, async () => {
     const { account, request } = await createRequest();
     const tooLate = { ...guard, mayStillSend: () => false };
     expect(await comments.reply(account, request, tooLate)).toEqual({ kind: "not_sent" });
@@ -194,14 +194,14 @@ describe.each(LOGINS)("comments on %s", (login) => {
     [429, { kind: "retryable", code: "rate_limited", isLimit: true, retryAfterMs: 1800 }],
     [500, { kind: "retryable", code: "platform_unavailable" }],
   ])("HTTP %i", (status, failure) => {
-    test(`the ${login} connector reports HTTP ${status} when it lists comments`, async () => {
+    test(`the ${login} connector reports a failure when ${login} answers a call that lists comments with HTTP ${status}`, async () => {
       const { account, request } = await createRequest();
       await platform.addFault("comments", "status", { status });
       const query = { mediaId: request.mediaId, limit: 50, after: undefined };
       expect(await comments.listComments(account, query, signal)).toMatchObject(failure);
     });
 
-    test(`the ${login} connector reports HTTP ${status} when it replies`, async () => {
+    test(`the ${login} connector does not report a reply as sent when ${login} answers the call that replies with HTTP ${status}`, async () => {
       const { account, request } = await createRequest();
       await platform.addFault("reply", "status", { status });
       const expected = status === 429 || status === 500 ? { kind: "unknown" } : failure;
@@ -286,7 +286,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
     });
 
     test.each([401, 429, 500])(
-      `a reply on ${login} does not count as absent when the list of replies answers HTTP %i`,
+      `a reply on ${login} does not count as absent when ${login} answers the call that lists replies with HTTP %i`,
       async (status) => {
         const { account, request } = await createRequest();
         await platform.addFault("comments", "status", { status });
@@ -319,7 +319,7 @@ describe.each(LOGINS)("comments on %s", (login) => {
       });
     });
 
-    test(`the search for a reply on ${login} ignores replies of other requests, replies of readers and replies of an hour ago`, async () => {
+    test(`the search for a reply on ${login} ignores replies that other requests sent, replies of readers and replies of an hour ago`, async () => {
       const { account, request } = await createRequest();
       const { commentId: mediaId, text } = request;
       await addReaderReply(account, { mediaId, text });

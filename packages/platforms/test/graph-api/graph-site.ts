@@ -35,7 +35,10 @@ function required<T>(connector: T | undefined): T {
   return connector;
 }
 
-/** A simulated platform of the Graph API with all of its connectors, for accounts of one login. */
+/**
+ * The simulated Facebook or Instagram with the connectors for it. All its accounts are connected in the same way, for
+ * example with Instagram Login.
+ */
 export class GraphSite {
   readonly platform: TestPlatform;
   readonly comments: CommentsConnector;

@@ -73,7 +73,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     expect(readings).toEqual(Object.fromEntries(expected));
   });
 
-  test(`the ${login} connector reports a deleted post as missing and reads the others`, async () => {
+  test(`the ${login} connector reports a deleted post as missing and reads the metrics of the other post`, async () => {
     const { account, postId } = await createPost();
     const unknown = login === "facebook" ? `${account.externalId}_17` : "17";
     expect(await read(account, [unknown, postId])).toEqual({
@@ -82,7 +82,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     });
   });
 
-  test(`the ${login} connector reports how much of the call budget its reads of single posts use after Meta refused the call for all posts`, async () => {
+  test(`after Meta refused the call for all posts, the ${login} connector reads the posts one by one and reports how much of the call budget these reads use`, async () => {
     const { account, postId } = await createPost();
     const unknown = login === "facebook" ? `${account.externalId}_17` : "17";
     const units: number[] = [];
@@ -96,7 +96,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     expect(await read(stranger, [postId])).toEqual({ [postId]: { kind: "missing" } });
   });
 
-  test(`the ${login} connector reads only the counters without the permission for insights`, async () => {
+  test(`without the permission for insights, the ${login} connector reads only the counters of a post`, async () => {
     const { account, postId } = await createPost();
     await platform.addFault("metrics", "status", { status: 403 });
     expect(await read(account, [postId])).toEqual({
@@ -129,7 +129,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     [500, { kind: "failed" }],
     [503, { kind: "failed" }],
   ])(
-    `the ${login} connector maps HTTP %i in answer to a call for metrics to %o`,
+    `a call for metrics that ${login} answers with HTTP %i has the result %o`,
     async (status, failure) => {
       const { account, postId } = await createPost();
       await platform.addFault("metrics", "status", { status, times: 2 });
@@ -139,7 +139,7 @@ describe.each(LOGINS)("metrics on %s", (login) => {
   );
 
   test.each(["drop_before", "garbage_body"])(
-    `the ${login} connector reports metrics as failed after the fault %s`,
+    `the ${login} connector reports metrics as failed after the simulated fault %s`,
     async (mode) => {
       const { account, postId } = await createPost();
       await platform.addFault("metrics", mode);

@@ -71,7 +71,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     expect(await listSent(account)).toEqual([]);
   });
 
-  test(`the ${login} connector reports a private reply to a comment that does not exist, or of the account itself, as refused`, async () => {
+  test(`the ${login} connector reports as refused a private reply to a comment that does not exist or that the account itself wrote`, async () => {
     const { account, request } = await createRequest();
     const refused = { kind: "refused", code: "content_rejected" };
     const unknown = { ...request, commentId: "1_2" };
@@ -92,7 +92,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     expect(await privateReplies.send(account, longest, guard)).toMatchObject({ kind: "published" });
   });
 
-  test(`the ${login} connector sends no private reply when too much time has passed since the intent was recorded`, async () => {
+  test(`the ${login} connector sends no private reply when too much time has passed since the intent to send it was recorded`, async () => {
     const { account, request } = await createRequest();
     const tooLate = { ...guard, mayStillSend: () => false };
     expect(await privateReplies.send(account, request, tooLate)).toEqual({ kind: "not_sent" });
@@ -105,7 +105,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     [429, { kind: "unknown", limitedForMs: 1800 }],
     [500, { kind: "unknown" }],
   ])(
-    `the ${login} connector maps HTTP %i in answer to a call for a private reply to %o`,
+    `a call that sends a private reply and that ${login} answers with HTTP %i has the result %o`,
     async (status, outcome) => {
       const { account, request } = await createRequest();
       await platform.addFault("reply", "status", { status });
@@ -121,7 +121,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     ["status_after_commit", { status: 500 }],
     ["status", { status: 500 }],
   ])(
-    `the author of a comment gets one private reply on ${login} after the fault %s %o`,
+    `the author of a comment gets one private reply on ${login} after the simulated fault %s %o`,
     async (mode, extra) => {
       const { account, request } = await createRequest();
       await platform.addFault("reply", mode, extra);
@@ -138,7 +138,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     },
   );
 
-  test(`a private reply that Meta's rate limit refuses is certainly not sent on ${login}`, async () => {
+  test(`a private reply that Meta's rate limit refuses is not sent on ${login}, and is reported as retryable`, async () => {
     const { account, request } = await createRequest();
     await platform.control("POST", "settings", { quotas: true });
     const ids = Array.from({ length: 4800 }, () => request.mediaId);
@@ -215,7 +215,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     [429, { kind: "retryable", isLimit: true }],
     [500, { kind: "retryable", code: "platform_unavailable" }],
   ])(
-    `the ${login} connector maps HTTP %i in answer to a call that lists posts to %o`,
+    `a call that lists posts and that ${login} answers with HTTP %i has the result %o`,
     async (status, failure) => {
       const account = await site.createAccount();
       const mediaId = await site.publish(account);
@@ -232,7 +232,7 @@ describe("private replies on facebook whose outcome is unknown", () => {
   const platform = platforms.facebook;
   const site = new GraphSite("facebook", platform, files);
 
-  test("the Facebook connector finds a private reply by the conversation that Facebook shows at the comment", async () => {
+  test("the Facebook connector finds a private reply by the conversation that Facebook shows with the comment", async () => {
     const account = await site.createAccount();
     const mediaId = await site.publish(account);
     const commentId = await addComment(platform, account, { mediaId, text: "Price?" });
@@ -245,7 +245,7 @@ describe("private replies on facebook whose outcome is unknown", () => {
     expect(await reconcile()).toMatchObject({ kind: "present" });
   });
 
-  test("the Facebook connector reports a comment that was deleted as missing", async () => {
+  test("the Facebook connector reports a deleted comment as missing", async () => {
     const account = await site.createAccount();
     const request = { mediaId: await site.publish(account), commentId: "1_2", text: "10 €" };
     expect(
@@ -253,7 +253,7 @@ describe("private replies on facebook whose outcome is unknown", () => {
     ).toEqual({ kind: "missing" });
   });
 
-  test("the Facebook connector looks at a comment again after the time that Facebook states when Facebook refuses to show the comment because of a rate limit", async () => {
+  test("when a rate limit keeps Facebook from showing a comment, the Facebook connector looks at the comment again after the time that Facebook states", async () => {
     const account = await site.createAccount();
     const mediaId = await site.publish(account);
     const commentId = await addComment(platform, account, { mediaId, text: "Price?" });

@@ -33,13 +33,13 @@ async function read(account: AccountAccess, ids: readonly string[], by: GraphSit
   return { readings: Object.fromEntries<MetricsReading>(readings), calls, units };
 }
 
-test("the metrics of posts are read from the list of posts when Instagram refuses a Page token to read single posts", async () => {
+test("when Instagram refuses to show single posts to a Page token, the metrics of posts are read from the list of posts", async () => {
   const account = await site.createAccount();
   const ids = [await createPost(account), await createPost(account)];
   await refuseReads();
   const { readings, units } = await read(account, ids);
   expect(readings).toEqual(Object.fromEntries(ids.map((id) => [id, ALL])));
-  // The refused call for both posts is followed by a call for each post and a call for a page of the list.
+  // The refused call for both posts is followed by one call for each post and one call for a page of the list of posts.
   expect(units).toEqual([1 / 25, 1 / 25, 1]);
 });
 
@@ -51,7 +51,7 @@ test("the list of an Instagram account's posts is read to its second page for th
   expect(await read(account, [oldest])).toMatchObject({ readings: { [oldest]: ALL } });
 });
 
-test("without insights the list of an Instagram account's posts gives the likes and comments of a post", async () => {
+test("without insights, the list of an Instagram account's posts gives the likes and comments of a post", async () => {
   const account = await site.createAccount();
   const id = await createPost(account);
   await refuseReads();
@@ -88,7 +88,7 @@ test("an Instagram post does not count as missing when neither it nor the list o
   expect(await read(account, [id])).toMatchObject({ readings: { [id]: { kind: "failed" } } });
 });
 
-test("an Instagram post on the second page does not count as missing when Instagram gives no answer about a single listed post", async () => {
+test("an Instagram post on the second page of the list of posts does not count as missing when Instagram answers the call for another listed post with HTTP 500", async () => {
   const account = await site.createAccount();
   const oldest = await createPost(account);
   let newest = "";
@@ -101,7 +101,7 @@ test("an Instagram post on the second page does not count as missing when Instag
   expect(await read(account, [oldest])).toMatchObject({ readings: { [oldest]: ALL } });
 });
 
-test("accounts of Instagram Login read the metrics of single posts, even while Instagram refuses this to Page tokens", async () => {
+test("accounts of Instagram Login read the metrics of single posts even while Instagram refuses to show single posts to Page tokens", async () => {
   const own = new GraphSite("instagram login", platform, files);
   const account = await own.createAccount();
   const id = await createPost(account, own);

@@ -66,7 +66,7 @@ describe("publishing on Instagram", () => {
   });
 
   test.each(KINDS)(
-    "the Instagram connector publishes %s once, wherever a worker crashes before the publishing call",
+    "the Instagram connector publishes %s once, even if a worker crashes at any point before the publishing call",
     async (_name, media) => {
       const whole = await prepare(await createPublication(media));
       const runs = Object.keys(whole.handles).length + whole.waits.length + media.length + 2;
@@ -139,7 +139,7 @@ describe("Instagram's publishing limit", () => {
     });
   });
 
-  test("a post continues when Instagram's publishing limit cannot be read, and stops when Instagram refuses the token", async () => {
+  test("the preparation of a post continues when Instagram's publishing limit cannot be read, and fails when Instagram refuses the token", async () => {
     const publication = await createPublication([jpegMedia(1)]);
     await platform.addFault("account", "status", { status: 500 });
     expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
@@ -196,7 +196,7 @@ describe("failing preparation steps on Instagram", () => {
     expect(waits).toEqual([1000, 2000, 4000]);
   });
 
-  test("an Instagram media container that has expired is created again, and the carousel contains the new parts", async () => {
+  test("an Instagram media container that has expired is created again, and the carousel contains the new child containers", async () => {
     for (const [, media] of KINDS) {
       await platform.reset();
       const publication = await createPublication(media);
@@ -277,8 +277,8 @@ describe("publishing calls to Instagram without a clear answer", () => {
     const { handles } = await prepare(publication);
     await platform.addFault("publish", "commit_late", { delayMs: 300 });
     expect(await instagram.publish(publication, handles, guard)).toMatchObject({ kind: "unknown" });
-    // Both status checks come before the late publishing call takes effect, which is later than Instagram's
-    // documentation allows.
+    // The publishing call takes effect only after both status checks, which is later than Instagram's documentation
+    // allows.
     const verdict = await driver.reconcile(publication, handles, { looks: 1 });
     if (verdict.kind !== "absent") throw new Error("it was there");
     await eventually(async () => (await platform.visible()).length === 1);

@@ -21,7 +21,10 @@ const findDefinition = (name: string) => lexicons.getDef(name) as unknown as Def
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** The definition of an object that may be a reference or one of several types, named by its `$type`. */
+/**
+ * The definition in a Bluesky lexicon that a value must satisfy: references are followed, and the value's `$type`
+ * selects one type of a union.
+ */
 function resolve(definition: Definition | undefined, value: unknown): Definition | undefined {
   switch (definition?.type ?? "") {
     case "ref":

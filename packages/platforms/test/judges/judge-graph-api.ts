@@ -2,7 +2,10 @@ import { createRequire } from "node:module";
 import graph from "./graph-parameters.json" with { type: "json" };
 import { describeRequest, fieldsOf, type RecordedRequest } from "./recorded-request.ts";
 
-/** A class of Meta's JavaScript SDK: a kind of object with its fields, and a method per call. */
+/**
+ * A class of Meta's JavaScript SDK. It stands for one type of Graph API object, with the names of the object's fields
+ * and one method per call.
+ */
 interface SdkClass {
   readonly Fields?: Readonly<Record<string, string>>;
   readonly prototype: object;
@@ -21,7 +24,10 @@ const OBJECTS = {
 } as const;
 type GraphPlatform = keyof typeof OBJECTS;
 
-/** The kind of object that an edge lists; for other edges and for single objects, the kind of object is not known. */
+/**
+ * Maps the name of a Graph API edge (a list below a Graph API object) to the SDK class of the listed objects. The class
+ * is not known for other edges and for reads of single objects.
+ */
 const LISTED: Readonly<Record<string, string>> = {
   accounts: "Page",
   owned_pages: "Page",
@@ -40,7 +46,7 @@ const FILES = ["source"];
 const capitalize = (word: string) =>
   word.replace(/(?:^|_)(\w)/g, (_whole, letter: string) => letter.toUpperCase());
 
-/** Whether an object has a field, or an edge that can be read as one. */
+/** Whether a class of Meta's SDK has a field with this name, or a method that reads an edge with this name. */
 function hasField(object: string, field: string): boolean {
   const { Fields = {}, prototype = {} } = sdk[object] ?? {};
   // Meta's SDK has no list of a video's fields: three fields for uploads stand in its place, so the fields come from

@@ -36,8 +36,8 @@ const CALLS: readonly (readonly [string, RegExp, { query?: string; body?: string
 ];
 
 /**
- * Names of fields that X renamed in the OpenAPI document from which its client library is generated. X still answers
- * to the names on the left, and its documentation shows them.
+ * Names of fields that X renamed in the OpenAPI document from which its client library is generated. X still accepts
+ * the old names (the keys of this map), and X's documentation shows them.
  */
 const RENAMED: Readonly<Record<string, string>> = {
   "tweet.fields": "post.fields",
@@ -50,7 +50,7 @@ const NOW_EXPANSIONS = ["author_id", "referenced_posts"];
 const camel = (name: string) =>
   name.replace(/[._](\w)/g, (_whole, letter: string) => letter.toUpperCase());
 
-/** Converts the names of properties, at any depth, to the spelling of the client library. */
+/** Converts property names, at any depth, to the spelling of X's client library. */
 function toCamel(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(toCamel);
   if (typeof value !== "object" || value === null) return value;

@@ -14,7 +14,7 @@ export interface RecordedRequest {
   readonly isForm: boolean;
 }
 
-/** The value of a form field that carries a file. */
+/** Stands for the content of a file among the recorded fields of a form. */
 export const FILE = "a file";
 
 function readBody(call: Call): Pick<RecordedRequest, "body" | "isForm"> {

@@ -552,7 +552,7 @@ describe("TikTok's answers", () => {
     });
   });
 
-  test("the TikTok connector repeats the status check of a post when TikTok does not answer, and stops checking when TikTok refuses", async () => {
+  test("the TikTok connector repeats the status check of a post when TikTok does not answer, and reports that it cannot tell the outcome when TikTok refuses the check", async () => {
     const publication = await createPublication([video()]);
     const { handles } = await call(publication);
     for (const [mode, status] of [

@@ -109,7 +109,7 @@ describe("reading X comments", () => {
     ).toMatchObject({ kind: "comment", comment: { text: "early" } });
   });
 
-  test("the X connector reports media of another account, deleted media and unknown ids as missing", async () => {
+  test("the X connector reports posts of another account, deleted posts and unknown ids as missing", async () => {
     const owned = await publishPost();
     const other = await publishPost("mine");
     const id = await comment(owned, "nice");
@@ -135,7 +135,7 @@ describe("reading X comments", () => {
     ["drop_before", {}, { kind: "retryable", code: "platform_unavailable" }],
     ["garbage_body", {}, { kind: "retryable", code: "platform_unavailable" }],
   ])(
-    "reading X comments maps the simulated fault %s %j to the failure %j",
+    "the simulated fault %s %j in a call that reads X comments becomes the failure %j",
     async (mode, extra, failure) => {
       const owned = await publishPost();
       await platform.addFault("comments", mode, extra);
@@ -238,7 +238,7 @@ describe("replying on X", () => {
     },
   );
 
-  test("the search for an X reply ignores replies of other requests, to other comments and with other texts", async () => {
+  test("the search for an X reply ignores replies that other requests sent, replies to other comments and replies with other texts", async () => {
     const owned = await publishPost();
     const commentId = await summon(owned);
     const request = toReply(owned.mediaId, commentId);
@@ -284,12 +284,15 @@ describe("replying on X", () => {
     [{ status: 401 }, { kind: "token_refused" }],
     [{ status: 402 }, { kind: "refused", code: "app_configuration" }],
     [{ status: 429 }, { kind: "unknown", limitedForMs: expect.any(Number) }],
-  ])("a call for an X reply that gets the answer %j ends as %j", async (answer, outcome) => {
-    const owned = await publishPost();
-    const request = toReply(owned.mediaId, await summon(owned));
-    await platform.addFault("reply", "status", answer);
-    expect(await x.reply(owned.account, request, guard)).toMatchObject(outcome);
-  });
+  ])(
+    "a call that sends an X reply and gets the answer %j has the result %j",
+    async (answer, outcome) => {
+      const owned = await publishPost();
+      const request = toReply(owned.mediaId, await summon(owned));
+      await platform.addFault("reply", "status", answer);
+      expect(await x.reply(owned.account, request, guard)).toMatchObject(outcome);
+    },
+  );
 });
 
 describe("hiding X comments", () => {
@@ -319,7 +322,7 @@ describe("hiding X comments", () => {
     ["status", { status: 404 }, { kind: "missing" }],
     ["status", { status: 429 }, { kind: "retryable", isLimit: true }],
   ])(
-    "hiding an X comment maps the simulated fault %s %j to %j, and repeating it succeeds",
+    "the simulated fault %s %j in a call that hides an X comment has the result %j, and a second call succeeds",
     async (mode, extra, result) => {
       const owned = await publishPost();
       const rude = await comment(owned, "rude");

@@ -305,7 +305,7 @@ describe("an unknown outcome with media on X", () => {
   });
 
   test.each(["reconcile", "findMatchingPost"] as const)(
-    "the X connector's method %s finds a post by its media even if the post is wrongly stored as another Postrider post",
+    "the X connector's method %s finds a post by its media even if the database by mistake assigns the X post to another Postrider post",
     async (search) => {
       const [publication, handles] = await lose("drop_after_commit");
       const [entry] = await platform.visible();

@@ -126,7 +126,7 @@ describe("reading YouTube comments", () => {
     ]);
   });
 
-  test("the YouTube connector reads all comments when they fill more than one page of YouTube", async () => {
+  test("the YouTube connector reads all comments when YouTube lists them on more than one page", async () => {
     const owned = await publishVideo();
     for (let index = 0; index < 105; index += 1) await comment(owned, `comment ${index}`);
     const pages = await readAllTexts(youtube, owned.account, owned.mediaId, 50);
@@ -178,7 +178,7 @@ describe("reading YouTube comments", () => {
     ["drop_before", {}, { kind: "retryable", code: "platform_unavailable" }],
     ["garbage_body", {}, { kind: "retryable", code: "platform_unavailable" }],
   ])(
-    "reading YouTube comments maps the simulated fault %s %j to the failure %j",
+    "the simulated fault %s %j in a call that reads YouTube comments becomes the failure %j",
     async (mode, extra, failure) => {
       const owned = await publishVideo();
       await platform.addFault("comments", mode, extra);
@@ -263,7 +263,7 @@ describe("replying on YouTube", () => {
     },
   );
 
-  test("the search for a YouTube reply ignores replies of other requests and with other texts", async () => {
+  test("the search for a YouTube reply ignores replies that other requests sent and replies with other texts", async () => {
     const owned = await publishVideo();
     const request = toReply(owned.mediaId, await comment(owned, "nice"));
     const other = await youtube.reply(owned.account, request, guard);
@@ -297,12 +297,15 @@ describe("replying on YouTube", () => {
     [{ status: 401 }, { kind: "token_refused" }],
     [{ status: 403 }, { kind: "refused", code: "permission_missing" }],
     [{ status: 429 }, { kind: "unknown", limitedForMs: 2000 }],
-  ])("a call for a YouTube reply that gets the answer %j ends as %j", async (answer, outcome) => {
-    const owned = await publishVideo();
-    const request = toReply(owned.mediaId, await comment(owned, "nice"));
-    await platform.addFault("reply", "status", answer);
-    expect(await youtube.reply(owned.account, request, guard)).toMatchObject(outcome);
-  });
+  ])(
+    "a call that sends a YouTube reply and gets the answer %j has the result %j",
+    async (answer, outcome) => {
+      const owned = await publishVideo();
+      const request = toReply(owned.mediaId, await comment(owned, "nice"));
+      await platform.addFault("reply", "status", answer);
+      expect(await youtube.reply(owned.account, request, guard)).toMatchObject(outcome);
+    },
+  );
 });
 
 describe("hiding YouTube comments", () => {
@@ -328,7 +331,7 @@ describe("hiding YouTube comments", () => {
     ["status", { status: 403 }, { kind: "refused", code: "permission_missing" }],
     ["status", { status: 429 }, { kind: "retryable", isLimit: true }],
   ])(
-    "hiding a YouTube comment maps the simulated fault %s %j to %j, and repeating it succeeds",
+    "the simulated fault %s %j in a call that hides a YouTube comment has the result %j, and a second call succeeds",
     async (mode, extra, result) => {
       const owned = await publishVideo();
       const rude = await comment(owned, "rude");

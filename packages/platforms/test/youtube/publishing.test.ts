@@ -265,7 +265,7 @@ describe("YouTube's answers", () => {
     });
   });
 
-  test("a post that meets YouTube's project quota waits until midnight in California, and one that meets the channel's limit waits for some hours", async () => {
+  test("a post that meets YouTube's project quota waits until midnight in California, and a post that meets the channel's limit waits for six hours", async () => {
     await platform.control("POST", "settings", { quotas: true });
     const publication = await createPublication();
     const failures: unknown[] = [];
@@ -336,7 +336,7 @@ describe("the publishing call to YouTube", () => {
     expect((await platform.visible()).map(({ media }) => media)).toEqual([shown(video)]);
   });
 
-  test("a publishing call to YouTube that was not sent or could not connect is reported as such, not as an unknown outcome", async () => {
+  test("the outcome of a publishing call to YouTube that was not sent, or that could not connect, is not unknown", async () => {
     const publication = await createPublication();
     const { handles } = await prepare(publication);
     const late = { ...guard, mayStillSend: () => false };

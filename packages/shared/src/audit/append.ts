@@ -27,8 +27,8 @@ export interface AuditEntry {
 }
 
 /**
- * Maximum length, in characters, of a request id in the audit log. Longer ids are cut; only RPCs that several requests
- * share have them.
+ * Maximum length, in characters, of a request id in the audit log; the rest of a longer text is cut off. Only the
+ * joined ids of an RPC that several requests share can be longer.
  */
 const MAX_REQUEST_ID_LENGTH = 128;
 

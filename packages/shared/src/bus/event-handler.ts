@@ -11,8 +11,8 @@ export interface IncomingEvent<T extends DescMessage> {
   readonly id: string;
   readonly message: MessageShape<T>;
   /**
-   * When the producer recorded the event, by the clock of its database. It stays the same when the bus delivers the event
-   * again. Undefined for an event without a time, which another producer may send.
+   * When the producer recorded the event, by the clock of its database. It stays the same when the bus delivers the
+   * event again. Undefined for an event without a time: Postrider's services send none, but another producer may.
    */
   readonly recordedAt: Date | undefined;
   /**

@@ -14,9 +14,9 @@ export interface KafkaMemberOptions extends KafkaBatchesOptions {
 
 /**
  * Session timeout of Kafka: without a heartbeat for this long, the broker reassigns the partitions of a process. Until
- * then, the partitions of a killed process are not read; and if the process that replaces it joins earlier, the whole
- * group waits until then. This is the shortest time that brokers allow by default (`group.min.session.timeout.ms`,
- * Kafka 4.1).
+ * this timeout ends, the partitions of a killed process are not read; and if the process that replaces it joins
+ * earlier, the whole group waits until the timeout ends. This is the shortest time that brokers allow by default
+ * (`group.min.session.timeout.ms`, Kafka 4.1).
  */
 const SESSION_TIMEOUT_MS = 6_000;
 
@@ -36,9 +36,9 @@ export class KafkaMember implements AsyncDisposable {
       sessionTimeout: SESSION_TIMEOUT_MS,
       heartbeatInterval: 1_000,
       rebalanceTimeout: 60_000,
-      // How long the Kafka broker holds an empty fetch. A new record ends the fetch immediately (`minBytes`), so this
-      // adds no latency. An idle consumer takes 1.4 % of a core with 100 ms and 0.4 % with 500 ms. Leaving the group
-      // takes up to this long.
+      // Maximum time that the Kafka broker waits for records before it answers a fetch with none. A new record ends the
+      // fetch immediately (`minBytes`), so this adds no latency. An idle consumer takes 1.4 % of a core with 100 ms and
+      // 0.4 % with 500 ms. Leaving the group takes up to this long.
       maxWaitTimeInMs: 500,
       minBytes: 1,
       // Maximum number of bytes that one fetch reads from a Kafka partition, so that few records are processed again
@@ -72,7 +72,7 @@ export class KafkaMember implements AsyncDisposable {
       this.#assigned = payload.memberAssignment[topic] ?? [];
       keepLag(topic, group, this.#assigned);
       // kafkajs may restart the consumer while this process leaves the Kafka group. Then Kafka would assign partitions
-      // to the restarted consumer, which does not process them; so it is stopped at once.
+      // to the restarted consumer, which does not process them; so it is stopped immediately.
       if (this.#hasLeft)
         this.#consumer
           .disconnect()

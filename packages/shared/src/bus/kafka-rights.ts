@@ -11,7 +11,8 @@ import { domainsOf, PRODUCERS, type Producer, type Topic } from "#src/bus/topics
 /** The topics that each service consumes, in alphabetical order. */
 export const CONSUMED_TOPICS: Readonly<Record<Producer, readonly Topic[]>> = {
   accounts: [],
-  // The delivery service also consumes its own topics: its webhooks report the targets of posts from them.
+  // The delivery service also consumes its own topics, because its webhooks report what the events of these topics say,
+  // for example that a target is published.
   delivery: [
     "accounts.events.v1",
     "delivery.events.v1",

@@ -49,7 +49,7 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
     [Symbol.asyncDispose]: async () => {
       const finished = loop[Symbol.asyncDispose]();
       // A member that leaves the Kafka group while it is still joining would stay a member until its session expires.
-      // So it waits until it has joined, at most `JOIN_GRACE_MS`.
+      // So this code waits until the member has joined, at most `JOIN_GRACE_MS`.
       await atMost(finished, JOIN_GRACE_MS);
       await subscription.leave();
       await finished;

@@ -2,7 +2,8 @@ const MAX_ENTRIES = 10_000;
 
 /**
  * Counts how often each event has failed when it was processed alone. The counts are only in memory: a restart repeats
- * a few tries, whereas storing the counts would need a second transaction, because the first is rolled back.
+ * a few tries, whereas storing the counts would need a second transaction, because the transaction that processes the
+ * events is rolled back.
  */
 export class TryCounts {
   readonly #counts = new Map<string, number>();

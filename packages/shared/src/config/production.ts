@@ -63,7 +63,7 @@ export function readEnvironment(read: EnvReader): "development" | "production" {
     .oneOf("POSTRIDER_ENV", ["development", "production"], "production");
 }
 
-/** Whether these are the settings of a process that reads `POSTRIDER_ENV` and runs in production. */
+/** Whether the settings belong to a process that reads `POSTRIDER_ENV`, and this setting is not `development`. */
 export function isProduction(reader: EnvReader): boolean {
   const isProcess = reader.settings.some(({ name }) => name === "POSTRIDER_ENV");
   return isProcess && reader.find("POSTRIDER_ENV") !== "development";

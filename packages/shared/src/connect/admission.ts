@@ -6,9 +6,9 @@ type Routes = (router: ConnectRouter) => void;
 type Handler = (...args: readonly unknown[]) => unknown;
 
 /**
- * Returns the same RPCs, each of which is refused before its handler begins: with `unavailable` while the service is
- * overloaded, so that waiting requests do not pile up, and when the caller's deadline has passed, because the caller
- * does not wait for the answer any more.
+ * Returns the given RPCs with a check before their handlers. The check refuses an RPC with `unavailable` while the
+ * service is overloaded, so that waiting requests do not pile up. It refuses an RPC whose deadline has passed, because
+ * the caller does not wait for the answer any more.
  */
 export function withAdmission(routes: Routes, isOverloaded: () => boolean): Routes {
   const admit = (): void => {

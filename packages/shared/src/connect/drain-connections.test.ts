@@ -25,7 +25,7 @@ afterEach(async () => {
   await app.close();
 });
 
-/** Sends one request over the only connection of the test's HTTP agent. */
+/** Sends one request over the connection that all requests of this test share. */
 async function ask(path: string): Promise<{ readonly text: string; readonly connection: unknown }> {
   const sent = request({ host: "127.0.0.1", port, path, agent });
   sent.end();

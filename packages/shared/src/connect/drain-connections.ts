@@ -48,8 +48,8 @@ class Traffic {
       this.connections.add(socket);
       socket.once("close", () => this.connections.delete(socket));
     });
-    // The server calls this listener before the request handler. Otherwise an answer that the handler sends at once
-    // would keep its connection open.
+    // This listener must run before the request handler: otherwise an answer that the handler sends immediately would
+    // keep its connection open.
     server.prependListener("request", (_request, response: ServerResponse) => {
       this.#note();
       if (this.#isLast) response.shouldKeepAlive = false;

@@ -198,8 +198,7 @@ test.each([
         .getPost({ id: "p1" })
         .then(() => "answered", outcomeOf),
     ).toBe(reads);
-    // The server of these tests does not have the RPC `deletePost`. So an error that says this counts as an answer of
-    // the server.
+    // The server of these tests does not have the RPC `deletePost`. So an error that says so was sent by the server.
     expect(await client().deletePost({ id: "p1" }).catch(outcomeOf)).toBe(writes);
   },
 );

@@ -71,7 +71,7 @@ test.each([
   ["an IPv6 address", { address: "2001:db8::1" }, { address: "2001:db8::1" }],
   ["a key id that is not one", { keyId: "k" }, {}],
 ])(
-  "a service that receives %s from the gateway as the origin of a request keeps only a valid value",
+  "a service that receives %s from the gateway as the origin of a request keeps a valid value and drops any other",
   async (_, origin, expected) => {
     expect((await call("gateway", { requestId: "r", origin }, "deletePost"))?.origin).toEqual(
       expected,

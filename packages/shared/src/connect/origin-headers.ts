@@ -30,8 +30,9 @@ function parsePerson(header: string | undefined): string | undefined {
 }
 
 /**
- * Returns the headers that tell a service where a request comes from. Only the gateway and the operator's tool send them:
- * a service would only repeat what it was told, and the next service does not believe it.
+ * Returns the headers that tell a service where a request comes from. Only the gateway and the operator's tool send
+ * them: any other process knows the origin of its request only from its own caller, so services ignore these headers
+ * from it.
  */
 export function originHeaders({
   caller,

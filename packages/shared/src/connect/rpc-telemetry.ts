@@ -17,7 +17,7 @@ const failedTotal = createCounter(
   ["service", "method", "code"],
 );
 
-/** The outcome that spans and metrics show for a successful RPC. */
+/** The text that spans and metrics show instead of an error code for a successful RPC. */
 const OK = "ok";
 
 /**

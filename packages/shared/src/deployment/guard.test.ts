@@ -40,7 +40,7 @@ test("when the data in the database belongs to another deployment, the deploymen
   ]);
   expect(lines.map(({ msg, reason }) => ({ msg, reason }))).toEqual([
     {
-      msg: "publishing is stopped, because the data in this database belongs to another deployment or is a copy from another database; if this deployment shall use the data, run `postrider recovery adopt`",
+      msg: "publishing is stopped, because the data in this database belongs to another deployment or is a copy from another database; to use the data in this deployment, run `postrider recovery adopt`",
       reason: "database",
     },
     {

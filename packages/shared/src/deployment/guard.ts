@@ -52,7 +52,7 @@ export class DeploymentGuard {
     else
       logger.error(
         { reason },
-        `${activity} is stopped, because the data in this database belongs to another deployment or is a copy from another database; if this deployment shall use the data, run \`postrider recovery adopt\``,
+        `${activity} is stopped, because the data in this database belongs to another deployment or is a copy from another database; to use the data in this deployment, run \`postrider recovery adopt\``,
       );
   }
 }

@@ -12,7 +12,7 @@ export const MAX_SKEW_MS = 5_000;
 /** Age in milliseconds of the oldest unpublished event above which the check assumes that events do not reach the bus. */
 const MAX_EVENT_AGE_MS = 60_000;
 
-/** What the checks need that are the same in every service: those of the database, the clock and the event bus. */
+/** What every service needs for the checks of its database, its clock and its event bus. */
 export interface ServiceCheckOptions {
   readonly sql: Sql;
   /** Folder with the service's database migrations. */

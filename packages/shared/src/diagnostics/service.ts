@@ -7,7 +7,7 @@ export interface DiagnosticsOptions {
   readonly checks: readonly DiagnosticCheck[];
   /** The setting `PUBLIC_URL`, if the service reads it. */
   readonly publicUrl?: string;
-  /** Returns an address that a gateway with the same media key answers with 204. */
+  /** Returns a URL that a gateway answers with the status 204 if it has the same media key as this process. */
   readonly probeUrl?: () => string;
 }
 

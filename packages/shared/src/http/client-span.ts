@@ -1,7 +1,7 @@
 import type { Attributes } from "@opentelemetry/api";
 import { openSpan } from "#src/tracing/tracing.ts";
 
-/** The outcome of an HTTP call to a platform: the status of the answer, or the kind of the failure. */
+/** How an HTTP call to a platform ended: the status of the answer, or the kind of the failure. */
 type Ending = { readonly status: number } | { readonly kind: string };
 
 const FIRST_ERROR = 400;

@@ -17,7 +17,7 @@ export class Deadline implements Disposable {
         : AbortSignal.any([controller.signal, callerSignal]);
   }
 
-  /** Waits for `work` until the deadline of the exchange. Afterwards the outcome of `work` is ignored. */
+  /** Waits for `work` until the deadline of the exchange. Afterwards the result of `work` is ignored. */
   async race<T>(work: Promise<T>): Promise<T> {
     const { promise, reject } = Promise.withResolvers<never>();
     // Every caller aborts the signal with an error, so the reason of the signal is always an error here.

@@ -80,7 +80,7 @@ test("a connection whose upload stops arriving is closed", async () => {
 test.each([
   ["reads nothing", false, RATE],
   ["reads as fast as it can", true, PATIENT_RATE],
-])("whether a download of 64 MB by a client that %s is completed: %j", async (_, isRead, rate) => {
+])("a download of 64 MB, whose client %s, is completed: %j", async (_, isRead, rate) => {
   const ended = Promise.withResolvers<boolean>();
   await using server = await listen((_request, response) => {
     watchDownload(response, rate);

@@ -22,8 +22,8 @@ export type OutboundFailure =
   | "too_large";
 
 /**
- * A host name with a private address has the same message as a host that does not answer: customers read these messages
- * and must not learn what exists in our network.
+ * A host name with a private address gets the same message as a host that does not answer: customers read these
+ * messages and must not learn what exists in our network.
  */
 const MESSAGES = {
   url_invalid: "this is not an http or https URL",

@@ -197,9 +197,12 @@ test.each(REFUSED)("a customer's URL with an address that is not public is refus
   expect(failureOf(url)).toBe("address_not_allowed");
 });
 
-test.each(INVALID)("a customer's URL that is not a plain http(s) URL is invalid: %j", (url) => {
-  expect(failureOf(url)).toBe("url_invalid");
-});
+test.each(INVALID)(
+  "a customer's URL that is not an http(s) URL, or that contains a user name or a password, is invalid: %j",
+  (url) => {
+    expect(failureOf(url)).toBe("url_invalid");
+  },
+);
 
 test.each(GOOD)("a customer's URL with a public address is accepted: %j", (url, hostname) => {
   expect(failureOf(url)).toBe(hostname);

@@ -6,7 +6,10 @@ import { mayConnect, type OutboundRules } from "#src/http/outbound-rules.ts";
 /** Where an outbound connection leads: to a host name with its checked addresses, or to a checked IP address. */
 export interface PinnedTarget {
   readonly hostname: string;
-  /** The checked addresses of the host name. Only these are connected to; the host name is not resolved again. */
+  /**
+   * The checked addresses of the host name. The client connects only to these addresses, and does not resolve the host
+   * name again.
+   */
   readonly addresses: readonly string[];
   readonly port: number;
   readonly tls: boolean;

@@ -86,7 +86,7 @@ export function createAccess(options: AccessOptions): Access {
         if (!sendsSecret(header)) throw error;
         logger.warn(
           { err: error },
-          "the identity of a calling service was refused, but its INTERNAL_SECRET was accepted; correct its IDENTITY_KEYS or TRUSTED_IDENTITIES before you remove INTERNAL_SECRET",
+          "the identity of a calling service was refused, but its INTERNAL_SECRET was accepted; correct IDENTITY_KEYS of the calling service or TRUSTED_IDENTITIES of this service before you remove INTERNAL_SECRET",
         );
         return ANY_CALLER;
       });

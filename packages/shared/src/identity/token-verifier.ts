@@ -38,7 +38,8 @@ function refuse(reason: string): ConnectError {
 }
 
 /**
- * Creates the check of identity tokens. A token is verified once; later calls with it cost a look-up.
+ * Creates the check of identity tokens. A token is verified once; later calls with the same token only look it up in a
+ * map.
  *
  * @param audience Name of this service: tokens for another service are refused.
  * @param now The wall clock in milliseconds since 1970.
@@ -86,7 +87,8 @@ export function createTokenVerifier(
 }
 
 /**
- * Returns why the library `jose` refused a token. The messages of `jose` name claims of the token and never contain the token.
+ * Returns why the library `jose` refused a token. The messages of `jose` name fields of the token and never contain the
+ * token.
  */
 function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

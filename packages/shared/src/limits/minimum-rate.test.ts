@@ -29,7 +29,7 @@ test.each([
   },
 );
 
-test("a transfer that began fast may not pause for longer than a transfer that began slowly", () => {
+test("a transfer that sent much at first may pause for no longer than a transfer that began slowly", () => {
   expect(secondsUntilTooSlow(0, 1_000_000_000)).toBe(10);
 });
 

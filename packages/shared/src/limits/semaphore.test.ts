@@ -14,7 +14,7 @@ function request(semaphore: Semaphore, options?: AcquireOptions) {
   return asked;
 }
 
-test("a semaphore never runs more tasks at once than it has permits, even after a task failed", async () => {
+test("a semaphore never runs more functions at the same time than it has permits, even after a function failed", async () => {
   const semaphore = new Semaphore({ total: 3, maxWaiting: 10 });
   let [running, most] = [0, 0];
   const work = async () => {
@@ -139,7 +139,7 @@ const step = fc.oneof(
   fc.record({ kind: fc.constant("abort" as const), nth: fc.nat(20) }),
 );
 
-test("whatever the order of events, a semaphore keeps its limits, leaves no permit unused and grants every request", async () => {
+test("whatever the order of requests, releases and aborts, a semaphore keeps its limits, leaves no permit unused and grants every request that is not aborted", async () => {
   const limits = { total: 7, perKey: 4, maxWaiting: Infinity };
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 40 }), async (steps) => {
@@ -174,8 +174,8 @@ test("whatever the order of events, a semaphore keeps its limits, leaves no perm
         await settle();
         expect(sum(held())).toBeLessThanOrEqual(limits.total);
         for (const key of ["a", "b", "c"]) expect(usedBy(key)).toBeLessThanOrEqual(limits.perKey);
-        // If a key has enough of its share left for its first waiting request, this request waits only because too few
-        // permits are free in total.
+        // If the first waiting request of a key fits into what is left of the share of this key, the request may wait
+        // only because too few permits are free in total.
         const firsts = ["a", "b", "c"].flatMap(
           (key) => waiting().find((it) => it.key === key) ?? [],
         );
@@ -226,7 +226,7 @@ test("a permit request is granted only if each share that it counts towards has 
   expect(semaphore.tryAcquire({ shares: [workspace, { key: "grant 1", max: 1 }] })).toBeDefined();
 });
 
-test("while a permit request waits for one full share, requests that do not count towards this share are granted, even if they have another share in common with it", async () => {
+test("a permit request that waits because one of its shares is full does not delay requests that do not count towards the full share, even if they count towards another share of the waiting request", async () => {
   const semaphore = new Semaphore({ total: 10, maxWaiting: 10 });
   const ask = (grant: string) =>
     request(semaphore, { shares: [{ key: "workspace" }, { key: grant, max: 1 }] });

@@ -37,8 +37,8 @@ export interface AcquireOptions {
    */
   readonly key?: string;
   /**
-   * Limits of the owners to which the permits of a call count, for example its workspace and its client address. The call gets
-   * permits when every limit has room for them. Replaces `key`.
+   * Limits of the owners to which the permits of a call count, for example its workspace and its client address. The
+   * call gets permits when every limit has room for them. If this option is set, `key` is ignored.
    */
   readonly shares?: readonly Share[];
   /**

@@ -4,7 +4,7 @@ import { msUntilTokens, tokensAt } from "./token-bucket.ts";
 
 const SIZE = { capacity: 120, windowMs: 60_000 };
 
-test("a token bucket regains its capacity once per window and never holds more", () => {
+test("a token bucket is full again after one window, and never holds more tokens than its capacity", () => {
   const empty = { tokens: 0, at: 1_000 };
   expect(tokensAt(empty, SIZE, 1_000)).toBe(0);
   expect(tokensAt(empty, SIZE, 1_500)).toBe(1);

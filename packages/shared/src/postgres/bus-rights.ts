@@ -2,8 +2,8 @@ import { domainsOf } from "#src/bus/topics.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 
 /**
- * Number of days after which every service may delete a record of the Postgres bus. The services delete records after
- * seven days.
+ * Age in days from which Postgres lets every service delete a record of the Postgres bus. It is one day less than the
+ * seven days after which the services delete records.
  */
 const DELETABLE_AFTER_DAYS = 6;
 

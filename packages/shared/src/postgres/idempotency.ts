@@ -44,10 +44,10 @@ export async function findReplay(sql: ISql, keyed: KeyedRequest): Promise<Uint8A
 
 /**
  * Takes the idempotency key for this transaction, or returns the response to the request that already has the key. Call
- * it first in the transaction: a transaction that waits for a key must not hold locks that the key's owner may wait
- * for.
+ * it first in the transaction: while it waits for another transaction that has taken the key, its own transaction must
+ * not hold locks that the other one may wait for.
  *
- * @throws `idempotency_conflict` when the owner of the key takes longer than 2 s.
+ * @throws `idempotency_conflict` when the other transaction has not ended after 2 s.
  */
 export async function takeKeyOrReplay(
   tx: TransactionSql,

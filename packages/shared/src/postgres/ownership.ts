@@ -3,9 +3,9 @@ import { grantRuntime } from "#src/postgres/runtime-rights.ts";
 import { migrationRoleOf, runtimeRoleOf } from "#src/postgres/service-role.ts";
 
 /**
- * Lists everything that the runtime role owns in the schema of its service, in the form that `alter … owner` requires: the
- * schema first, because the next owner of a table must be allowed to create tables in the schema. What belongs to a table
- * (indexes, sequences of columns) follows its table.
+ * Lists everything that the runtime role owns in the schema of its service, in the form that `alter … owner` requires:
+ * the schema first, because the next owner of a table must be allowed to create tables in the schema. Indexes and the
+ * sequences of columns are not listed, because Postgres changes their owner together with the owner of their table.
  */
 async function listOwned(sql: Sql, service: string): Promise<readonly string[]> {
   const runtime = runtimeRoleOf(service);

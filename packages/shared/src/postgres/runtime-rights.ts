@@ -100,9 +100,9 @@ export async function grantRuntime(
 }
 
 /**
- * Revokes from the runtime roles those rights on new tables that the migration role's default privileges grant too
- * generously. It is called in the transaction of each migration, so that a new audit log can never be changed. It does
- * nothing if one role is used for everything, because that role has no default privileges.
+ * Revokes from the runtime roles the rights on new tables that they must not have and that the migration role's default
+ * privileges grant to them. It is called in the transaction of each migration, so that a new audit log can never be
+ * changed. It does nothing if one role is used for everything, because that role has no default privileges.
  */
 export async function restrictRuntime(tx: TransactionSql): Promise<void> {
   const roles = await tx<{ schema: string; runtime: string }[]>`

@@ -34,7 +34,7 @@ test("a batcher handles a full batch before its time window ends", async () => {
   ]);
 });
 
-test("draining a batcher handles the waiting items at once", async () => {
+test("draining a batcher handles the waiting items immediately", async () => {
   const { batcher, batches } = createDoubler(LONG_MS, 100);
   const result = batcher.submit(1);
   await batcher.drain();

@@ -18,9 +18,10 @@ export class Batcher<I, R> {
 
   /**
    * @param options.windowMs How long the first item of a batch waits for further items.
-   * @param options.maxItems Number of items with which a batch no longer waits.
+   * @param options.maxItems Maximum number of items in a batch; a batch that has as many is handled without waiting
+   *   longer.
    * @param options.flush Handles one batch and returns one result per item, in their order. If it throws, every
-   * `submit` of the batch rejects.
+   *   `submit` of the batch rejects.
    */
   constructor(options: {
     readonly windowMs: number;

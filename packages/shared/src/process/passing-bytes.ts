@@ -6,7 +6,10 @@ const COLLECT_BYTES = 16 * 1024 * 1024;
 let uncollectedBytes = 0;
 let collectYoung: (() => void) | undefined;
 
-/** V8 exposes `gc` to contexts that are created after the flag is set, so the process needs no command-line flag. */
+/**
+ * V8 exposes `gc` to contexts that are created after `--expose-gc` is set here, so the process needs no command-line
+ * flag.
+ */
 function findCollector(): () => void {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc") as (options: { readonly type: "minor" }) => void;

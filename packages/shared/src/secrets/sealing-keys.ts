@@ -25,7 +25,7 @@ export function readSealingKeys(read: EnvReader, name: string): readonly Sealing
  * Checks that every encryption key that stored texts need is configured. Without this check, a key that was removed too
  * early would fail the decryption of texts later, one by one.
  *
- * @param what The kind of encrypted texts in the plural, in words that operators know.
+ * @param what What the encrypted texts are, as a plural noun that operators know.
  * @throws Error with the ids of the keys that are still used and not configured.
  */
 export function requireSealingKeys(

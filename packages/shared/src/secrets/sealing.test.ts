@@ -41,8 +41,8 @@ test("any text can be encrypted and decrypted, and a change of any character of 
       const sealed = seal([newer], place, text, nonce());
       expect(unseal([newer], place, sealed)).toBe(text);
       const [version, id, ...parts] = sealed.split(".");
-      // Changes a whole byte, not a base64 character: the last character of each part contains bits that decoding
-      // ignores.
+      // Changes a whole byte of the encrypted text, not a base64 character: the last character of each part contains
+      // bits that decoding ignores.
       const bytes = parts.map((part) => Buffer.from(part, "base64url"));
       const part = bytes[at % bytes.length] ?? Buffer.alloc(0);
       if (part.length === 0) return;
@@ -98,7 +98,7 @@ test("a text that was encrypted with a list of values to bind to cannot be decry
   expect(opened).toEqual(similar.map((each) => [each]));
 });
 
-test("a sealed text that is not bound to values is refused where a bound text is expected, and the other way round", () => {
+test("a sealed text that is not bound to values is refused where a bound text is expected, and a bound text is refused where no values are expected", () => {
   const unboundText = seal([newer], place, "text", nonce());
   const boundText = seal([newer], bound, "text", nonce());
   expect([unboundText, boundText].map(isBoundText)).toEqual([false, true]);

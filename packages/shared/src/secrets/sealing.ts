@@ -45,8 +45,8 @@ export class SealError extends Error {
 
 /**
  * Marker after the key id of a sealed text that is bound to values. A key id cannot contain the marker. So a release
- * that does not know bound texts takes both for the id of a key that is not configured, and reports a missing key
- * instead of a damaged text.
+ * that does not know bound texts takes the key id with the marker for the id of a key that is not configured, and
+ * reports a missing key instead of a damaged text.
  */
 const BOUND_MARK = "+bound";
 
@@ -73,7 +73,8 @@ export function isBoundText(sealed: string): boolean {
 function encodeTexts(texts: readonly unknown[]): Buffer {
   return Buffer.concat(
     texts.flatMap((text) => {
-      // If a value was changed in the database, it may have another type than the code declares.
+      // A value to which a text is bound may have been changed in the database, and then have another type than the
+      // code declares.
       if (typeof text !== "string") throw new SealError("a value to bind to is not a text", true);
       const bytes = Buffer.from(text);
       const length = Buffer.alloc(4);

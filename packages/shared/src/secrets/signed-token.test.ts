@@ -6,7 +6,7 @@ const EXPIRES = new Date("2026-11-20T09:00:00.000Z");
 const BEFORE = new Date("2026-11-20T08:59:59.999Z");
 const token = signToken(KEY, "media", { id: "a", rendition: "original" }, EXPIRES);
 
-test("verifying a signed token returns its claims until the token expires", () => {
+test("verifying a signed token returns the values in it (its claims) until the token expires", () => {
   expect(verifyToken(KEY, "media", token, BEFORE)).toEqual({ id: "a", rendition: "original" });
   expect(verifyToken(KEY, "media", token, EXPIRES)).toBeUndefined();
 });

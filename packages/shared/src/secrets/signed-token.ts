@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
-/** The claims of a signed token. Everyone who has the token can read them, so they must not contain secrets. */
+/**
+ * The values (claims) in a signed token. Everyone who has the token can read them, so they must not contain secrets.
+ */
 export type Claims = Readonly<Record<string, string>>;
 
 interface Body {
@@ -10,10 +12,10 @@ interface Body {
 }
 
 /**
- * Creates a signed token with `claims` that is valid until `expiresAt` and safe in a URL. Every process with the key
- * can verify it.
+ * Creates a signed token with the values `claims`, which is valid until `expiresAt` and safe in a URL. Every process
+ * with the key can verify it.
  *
- * @param purpose The kind of token: a token of one kind is not valid as another under the same key.
+ * @param purpose What the token is for. A token for one purpose is not valid for another one, even with the same key.
  */
 export function signToken(key: string, purpose: string, claims: Claims, expiresAt: Date): string {
   const body: Body = { claims, expires: Math.floor(expiresAt.getTime() / 1000) };
@@ -21,7 +23,10 @@ export function signToken(key: string, purpose: string, claims: Claims, expiresA
   return `${encoded}.${sign(key, purpose, encoded).toString("base64url")}`;
 }
 
-/** Returns the claims of a signed token; undefined when the token is forged, damaged, expired or of another purpose. */
+/**
+ * Returns the values (claims) in a signed token; undefined when the token is forged, damaged, expired or for another
+ * purpose.
+ */
 export function verifyToken(
   key: string,
   purpose: string,

@@ -146,7 +146,8 @@ async function findTemplate(
     await known;
     return name;
   }
-  // One template after the other: the lock of `ensureTemplate` does not exclude other tests of the same process.
+  // Templates are created one after the other, because the lock of `ensureTemplate` does not exclude other tests of the
+  // same process.
   const found = lastTemplate.then(() => ensureTemplate(owner, clusterUrl, role, folder, name));
   templates.set(name, found);
   lastTemplate = found.catch(() => {

@@ -23,16 +23,17 @@ const UNIQUE_VIOLATION = "23505";
 
 interface FilledTable {
   readonly table: Table;
-  /** The kinds of rows with which the test filled this table: those that Postgres accepted. */
+  /** The ways to fill this table's columns (`RowKind`) with which the test inserted a row that Postgres accepted. */
   readonly kinds: readonly RowKind[];
 }
 
 let rowCount = 0;
 
 /**
- * Applies the migrations of a service one by one, each to tables that contain rows of every kind. Returns the faults: a
- * migration that fails on data, that removes rows, or after which the previous version can no longer insert its rows.
- * The third fault would break the processes of the previous version, which run until they are replaced.
+ * Applies the migrations of a service one by one, each to tables that are filled with rows of many kinds (`RowKind`).
+ * Returns what is wrong: a migration that fails on data, that removes rows, or after which the previous version can no
+ * longer insert its rows. Such a failed insert would break the processes of the previous version, which run until they
+ * are replaced.
  */
 export async function findMigrationFaults(
   service: string,
@@ -66,7 +67,11 @@ function namesIn(text: string, line: RegExp): readonly string[] {
   return [...text.matchAll(line)].flatMap(([, name]) => name ?? []);
 }
 
-/** Inserts into each table one row of every kind that Postgres accepts. @throws When a table accepts no kind of row. */
+/**
+ * Tries to insert one row of each kind (`RowKind`) into each table, and keeps the rows that Postgres accepts.
+ *
+ * @throws When Postgres refuses every row for a table.
+ */
 async function fillTables(sql: Sql, unwritten: readonly string[]): Promise<readonly FilledTable[]> {
   const filled: FilledTable[] = [];
   for (const table of await readTables(sql)) {
@@ -110,8 +115,8 @@ function withoutRemoved(
 }
 
 /**
- * Returns the faults of a migrated table: rows that the migration removed, and kinds of rows that the table no longer
- * accepts.
+ * Returns what is wrong with a migrated table: rows that the migration removed, and kinds of rows (`RowKind`) that the
+ * table accepted before the migration and does not accept any more.
  */
 async function findFaults(sql: Sql, { table, kinds }: FilledTable): Promise<readonly string[]> {
   const [found] = await sql<{ exists: boolean }[]>`

@@ -86,8 +86,9 @@ function inOrder(tables: readonly Table[]): readonly Table[] {
 }
 
 /**
- * Returns the kinds of rows to try in a table: with and without the optional columns, with each text that a check allows, and
- * with a JSON object or array. Postgres refuses the kinds that other constraints do not allow.
+ * Returns the ways to fill the columns of a table that a test tries: with and without the optional columns, with each
+ * text that a check constraint allows, and with a JSON object or array. Postgres refuses the rows that other
+ * constraints do not allow.
  */
 export function rowKindsOf({ columns }: Table): readonly RowKind[] {
   const choices = columns.flatMap(({ name, allowed = [] }) =>

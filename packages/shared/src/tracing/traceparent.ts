@@ -13,7 +13,8 @@ const SAMPLED = 1;
  * Parses the `traceparent` header of W3C Trace Context (https://www.w3.org/TR/trace-context/). Of the flags only
  * "sampled" is kept.
  *
- * @returns The header in version 00; undefined when it is invalid, then the receiver starts a new trace.
+ * @returns The header in version 00; undefined when it is invalid. Then the process that received the header starts a
+ *   new trace.
  */
 export function parseTraceparent(text: string): string | undefined {
   const { version, ids, flags = "", rest } = TRACEPARENT.exec(text)?.groups ?? {};

@@ -8,7 +8,7 @@ import { Refused } from "#src/http/call.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 import { receive } from "#src/world/received-media.ts";
 
-/** Maximum size of a blob on Bluesky's own servers. */
+/** Maximum size in bytes of a blob on Bluesky's own servers. */
 const MAX_BLOB_BYTES = 50_000_000;
 const UPLOADS_PER_DAY = 1000;
 const DAY_MS = 86_400_000;

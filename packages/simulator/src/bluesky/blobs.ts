@@ -69,8 +69,8 @@ export class Blobs {
   }
 
   /**
-   * Marks the blobs that a Bluesky record references and returns them as readers of the record see
-   * them. Refuses a reference whose size or type does not match its blob.
+   * Records that a Bluesky record references these blobs, and returns the blobs as readers of the record see them.
+   * Refuses a reference whose size or type does not match its blob.
    */
   use(did: string, refs: readonly BlobRef[], now: number): readonly PostedMedia[] {
     const found = refs.map((ref) => ({ ref, blob: this.#require(did, ref, now) }));

@@ -306,7 +306,7 @@ test("a simulated Bluesky thread shows a post with the comments of its readers",
   expect((await read(uri().replace(RKEY, "3lbmissing2222"))).body["error"]).toBe("NotFound");
 });
 
-test("the simulated Bluesky refuses a threadgate with more than 300 hidden replies or without a post", async () => {
+test("the simulated Bluesky refuses a threadgate that hides more than 300 replies or that names no post", async () => {
   const gate = (value: object) =>
     procedure(
       "com.atproto.repo.putRecord",

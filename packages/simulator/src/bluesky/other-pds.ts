@@ -10,7 +10,7 @@ const OTHER_PDS = "/other-pds";
 /** Accounts whose handle is below this domain are stored on the second Bluesky server. */
 const OTHER_DOMAIN = ".pds.example";
 
-/** Returns the path, below the simulated Bluesky, of the server that stores the account. */
+/** Returns the path of the server that stores the account, relative to the path of the simulated Bluesky. */
 function pathOf({ username }: Account): string {
   return username.endsWith(OTHER_DOMAIN) ? OTHER_PDS : "";
 }

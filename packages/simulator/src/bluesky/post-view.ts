@@ -32,13 +32,13 @@ export function postView({ uri, cid, author, record, indexedAt, metrics }: Viewe
   };
 }
 
-/** A post of a simulated account with its stored record. */
+/** A Bluesky post of a simulated account, with its stored record. */
 export interface FoundPost {
   readonly account: Account;
   readonly record: StoredRecord;
 }
 
-/** Finds the post of a simulated account by its URI. */
+/** Finds a Bluesky post of a simulated account by the URI of the post. */
 export function findPost(
   network: BlueskyNetwork,
   uri: string,
@@ -53,7 +53,9 @@ export function findPost(
   return account === undefined || record === undefined ? undefined : { account, record };
 }
 
-/** A post of a simulated account, with `replyCount` replies unless a test has set another number. */
+/**
+ * The view of a Bluesky post of a simulated account, with `replyCount` replies unless a test has set another number.
+ */
 export function recordPostView(
   network: BlueskyNetwork,
   { account, record }: FoundPost,

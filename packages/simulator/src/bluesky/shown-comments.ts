@@ -14,8 +14,8 @@ function hiddenReplies(network: BlueskyNetwork, account: Account, now: number): 
 }
 
 /**
- * The comments on an account's Bluesky posts and the account's replies, as the control API shows them. The id of the post or
- * comment that a reply answers is a record key, as all ids in the control API.
+ * The comments on an account's Bluesky posts and the account's replies, as the control API shows them. In the control
+ * API, the id of every Bluesky post or comment is a record key.
  */
 export function shownComments(network: BlueskyNetwork, account: Account): readonly ShownComment[] {
   const { clock, posts, reactions } = network.world;

@@ -37,8 +37,8 @@ function expiryOf(call: Call, lxm: string | null, now: number): number {
   if (expiresAt <= now) {
     refuse(400, "BadExpiration", "expiration is in past");
   }
-  // Accepts a service token that expires up to a minute after the maximum lifetime, because the
-  // client's clock may be ahead of the platform's clock.
+  // Accepts a service token whose remaining lifetime exceeds the maximum by at most a minute, because the client's
+  // clock may be ahead of the platform's clock.
   if (expiresAt > now + HOUR_MS + MINUTE_MS || (lxm === null && expiresAt > now + 2 * MINUTE_MS)) {
     refuse(400, "BadExpiration", "expiration is too far in the future");
   }

@@ -75,9 +75,8 @@ function checkedValue(input: Record<string, unknown>, collection: string): Recor
 }
 
 /**
- * Refuses to write a Bluesky record when the call's `swapRecord` is not the CID of the stored
- * record. `swapRecord: null` requires that there is no stored record; without `swapRecord`, every
- * state is accepted.
+ * Refuses to write a Bluesky record when the call's `swapRecord` is not the CID of the stored record. `swapRecord:
+ * null` requires that there is no stored record; a call without `swapRecord` requires nothing.
  */
 function checkSwap(input: Record<string, unknown>, current: StoredRecord | undefined): void {
   const expected = input["swapRecord"];

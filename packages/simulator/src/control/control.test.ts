@@ -96,7 +96,7 @@ test("GET /_control/secrets lists every issued secret, and the request log conta
   expect(secrets.filter((secret) => log.includes(secret))).toEqual([]);
 });
 
-test("the simulator's request log contains the operation, account and outcome of each platform call", async () => {
+test("the simulator's request log contains the operation and account of each platform call, and whether the platform carried the call out or refused it", async () => {
   const account = await simulator.account("x");
   await tweet(simulator, account, { text: "hello" });
   await tweet(simulator, account, { text: "hello" });
@@ -118,7 +118,7 @@ test("the simulator's request log contains the operation, account and outcome of
   ]);
 });
 
-test("POST /_control/comments adds a comment only to a visible post on a platform that has comments", async () => {
+test("POST /_control/comments adds a comment only to a visible post, and only on a platform that lets apps read comments", async () => {
   const account = await simulator.account("x");
   const { body } = await tweet(simulator, account, { text: "hello" });
   const mediaId = textOf(body["data"]?.["id"]);

@@ -21,8 +21,8 @@ export function registerControl(app: FastifyInstance, world: World, platforms: P
         const message = status < 500 || error instanceof ControlError ? error.message : "internal";
         return reply.code(status).send({ error: { message } });
       });
-      // A call of the control API commits its changes to the journal, so that they survive a
-      // restart of the simulator.
+      // A call of the control API commits its changes to the simulator's journal, so that they survive a restart of the
+      // simulator.
       scope.addHook("onSend", async () => world.store.commit());
       registerAccounts(scope, world, platforms);
       registerComments(scope, world, platforms);

@@ -86,8 +86,8 @@ export function listComments(network: FacebookNetwork): GraphEndpoint {
     path: "/:id/comments",
     operations: () => ["comments"],
     reads: true,
-    // Reading comments needs a separate permission, because other people wrote them. The permission to read the Page's
-    // posts does not suffice.
+    // On Facebook, reading comments needs a separate permission, because other people wrote the comments. The
+    // permission to read the Page's posts does not suffice.
     scope: "pages_read_user_content",
     handle: (graphCall) => list(network, graphCall),
   };

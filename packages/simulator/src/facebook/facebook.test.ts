@@ -290,7 +290,7 @@ test("the simulated Facebook answers error code 190 to a call with an unknown to
 test("the simulated Facebook refuses calls over the limit of 4,800 calls per day and states in the usage header how long to wait", async () => {
   let answer = await call("GET", "me");
   expect(answer.headers.get("x-business-use-case-usage")).toContain('"call_count":0');
-  // A Graph API call that reads 50 objects counts as 50 calls.
+  // A Graph API call with 50 ids counts as 50 calls.
   for (let calls = 50; calls <= 4800; calls += 50) {
     const readsLast = calls === 4800;
     const ids = Array.from({ length: readsLast ? 49 : 50 }, () => "me").join(",");

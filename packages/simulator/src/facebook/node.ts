@@ -13,8 +13,8 @@ import { readOperations, readSeveralNodes } from "#src/graph/several-nodes.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 
 /**
- * Field of a Facebook post by which the simulator recognizes a call that reads metrics: callers request it only for
- * that.
+ * Name of the field of a Facebook post by which the simulator recognizes a call that reads metrics, because callers
+ * request this field only to read metrics.
  */
 const COUNTERS = "reactions";
 

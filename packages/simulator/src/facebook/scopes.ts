@@ -1,4 +1,4 @@
-/** Permissions that a Facebook app gets when it is created for the use cases of publishing. */
+/** Permissions that a new Facebook app may ask for when its developer chose only Meta's use cases for publishing. */
 export const PUBLISHING_SCOPES: readonly string[] = [
   "business_management",
   "pages_show_list",

@@ -40,7 +40,7 @@ test.each([
   },
 );
 
-test("a fault rule matches a platform call if the rule names any of the operations that the call counts as", () => {
+test("a fault rule matches a platform call that has several operation names if the rule names any one of them", () => {
   expect(firstMatch([fault({ operation: "create" })], CALL)).toBeDefined();
   expect(firstMatch([fault({ operation: "publish" })], CALL)).toBeDefined();
   expect(firstMatch([fault({ operation: "delete" })], CALL)).toBeUndefined();

@@ -52,8 +52,8 @@ export interface GraphFlavour {
   /** Path prefix in the simulator that replaces a host name of the Graph API. */
   readonly prefix: string;
   /**
-   * True: the Graph API host accepts only tokens of Instagram Login. False: the host accepts only
-   * other tokens.
+   * True: the Graph API host accepts tokens of Instagram Login and no other tokens. False: the host refuses tokens of
+   * Instagram Login.
    */
   readonly isInstagramLogin: boolean;
 }

@@ -40,7 +40,7 @@ async function userToken(
   return textOf((await simulator.call("GET", path)).body["access_token"]);
 }
 
-test("the simulated Facebook Login dialog refuses the whole request when the app may not ask for one of the permissions", async () => {
+test("the simulated Facebook Login dialog refuses the whole request when the request contains a permission for which the app may not ask", async () => {
   const statusOf = async (scopes: readonly string[]) =>
     (await fetch(dialog("facebook", scopes))).status;
   expect(await statusOf(SCOPES)).toBe(200);
@@ -54,7 +54,7 @@ test("the simulated Facebook Login dialog refuses the whole request when the app
 });
 
 test.each(["facebook", "instagram"])(
-  "on the simulated %s, a Page that a user manages through a Business portfolio is only in the portfolio's lists of Pages",
+  "on the simulated %s, a Page that a user manages through a Business portfolio is in the portfolio's lists of Pages and not in /me/accounts",
   async (platform) => {
     const scopes = ["pages_show_list", "pages_read_engagement"];
     const pages = ["own.page", "portfolio.page", "client.page"];

@@ -11,18 +11,21 @@ import type { Account } from "#src/world/accounts.ts";
 /** The external ids of the accounts that each user selected for the app in Facebook Login, by user id. */
 export type Choices = Table<readonly string[]>;
 
-/** What the lists of Pages need to know about Facebook Login: its host, and the form in which it returns a Page. */
+/**
+ * What the routes for lists of Pages use of Facebook Login: the host of the Graph API, and the function that returns a
+ * Page as the API shows it.
+ */
 interface PageOwner {
   readonly host: GraphHost;
   readonly pageView: (account: Account, accessToken: string) => Readonly<Record<string, unknown>>;
 }
 
-/** The only Business portfolio of every simulated user. */
+/** The one Business portfolio that every simulated user has. */
 const BUSINESS_ID = "900000000000001";
 
 /**
- * The list that contains a Page: a user manages a Page whose username begins with `portfolio` or `client` through a Business
- * portfolio, so `/me/accounts` does not contain it.
+ * The list that contains a Page of a user. A user manages a Page whose username begins with `portfolio` or `client`
+ * through a Business portfolio; `/me/accounts` does not contain such a Page.
  */
 function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pages" {
   if (username.startsWith("portfolio")) {

@@ -25,7 +25,7 @@ const parametersOf = (values: Readonly<Record<string, string>>) => ({
   parameters: new GraphParameters(new Map(Object.entries(values))),
 });
 
-test("a page of a Graph API list reads no more items than it needs", () => {
+test("for one page of a Graph API list, the simulator reads the items of that page and one more item", () => {
   const read: string[] = [];
   const first = pageOf(endless(read), parametersOf({ limit: "2" }));
   expect(first.items).toEqual([{ id: "0" }, { id: "1" }]);
@@ -35,7 +35,7 @@ test("a page of a Graph API list reads no more items than it needs", () => {
   expect(second.items).toEqual([{ id: "2" }, { id: "3" }]);
 });
 
-test("a Graph API list refuses a cursor whose item no longer exists", () => {
+test("the simulator refuses a cursor of a Graph API list when the item that the cursor names no longer exists", () => {
   const page = () => pageOf([{ id: "1" }], parametersOf({ after: "Mg" }));
   expect(page).toThrow(Refused);
 });

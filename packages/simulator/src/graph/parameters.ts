@@ -5,8 +5,8 @@ import type { Call } from "#src/http/call.ts";
 import { formParts } from "#src/http/multipart.ts";
 
 /**
- * Parameters that every Graph API endpoint accepts, in the query or in the body. `id` is the id of an object: Meta's
- * own SDK sends it with each call whose path begins with this object.
+ * Parameters that every Graph API endpoint accepts, in the query or in the body. `id` repeats the id with which the
+ * path begins: Meta's own SDK sends it with each such call.
  */
 const COMMON = new Set(["access_token", "appsecret_proof", "locale", "fields", "format", "id"]);
 

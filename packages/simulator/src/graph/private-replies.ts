@@ -76,7 +76,10 @@ export function privateReplyOf({ parameters }: GraphCall): {
     : refuseParameter("Param message must have a text of at most 1000 bytes");
 }
 
-/** Returns the comment with the given id. Refuses the call when the comment is the account's own or not on its posts. */
+/**
+ * Returns the comment with the given id. Refuses the call when the account itself wrote the comment, or when the
+ * comment is not on a post of the account.
+ */
 export function requireRepliable(
   { platform, world }: GraphHost,
   { account }: GraphCall,

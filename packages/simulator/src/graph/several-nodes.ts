@@ -21,11 +21,11 @@ function readAll(
 }
 
 /**
- * `GET /?ids=`: reads several objects with one call, which counts as one call per id. If one id cannot be read, the whole
- * call fails.
+ * `GET /?ids=`: reads several posts, videos or comments with one call, which counts as one call per id. If one id
+ * cannot be read, the whole call fails.
  *
  * @param counters Name of a field that callers request only to read metrics.
- * @param viewOf Returns the object whose id is in the path of the call, or refuses the call.
+ * @param viewOf Returns the post, video or comment whose id is in the path of the call, or refuses the call.
  */
 export function readSeveralNodes(
   scope: string,
@@ -42,7 +42,10 @@ export function readSeveralNodes(
   };
 }
 
-/** The operation of a call that reads objects: `metrics` when the call requests the field for metrics. */
+/**
+ * The operation name of a call that reads posts, videos or comments: `metrics` when the call requests the field for
+ * metrics, otherwise `status`.
+ */
 export function readOperations(
   query: URLSearchParams,
   counters: string,

@@ -12,8 +12,8 @@ const MAX_CALLS_PER_DAY = 4800;
 const WINDOW_MS = 86_400_000;
 
 /**
- * Counts a Graph API call toward the account's business use case limit. A call that reads several objects counts once per
- * object.
+ * Counts a Graph API call toward the account's business use case limit. A call that reads several posts, videos or
+ * comments counts once for each of them.
  */
 export function spendCall(
   { platform, world }: GraphHost,

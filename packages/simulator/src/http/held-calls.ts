@@ -10,10 +10,7 @@ import type { Table } from "#src/store/table.ts";
 export interface HeldCall {
   readonly platform: string;
   readonly routePath: string;
-  /**
-   * When the simulator carries out the held platform call, in Unix milliseconds of the machine's
-   * clock.
-   */
+  /** When the simulator carries out the delayed platform call, in Unix milliseconds of the machine's clock. */
   readonly dueAt: number;
   readonly method: string;
   readonly path: string;
@@ -25,8 +22,8 @@ export interface HeldCall {
 }
 
 /**
- * The platform calls that a `commit_late` fault holds until they are due. They survive a restart of
- * the simulator; a reset deletes them.
+ * The platform calls that a `commit_late` fault delays until they are due. They survive a restart of the simulator; a
+ * reset deletes them.
  */
 export class HeldCalls {
   readonly #rows: Table<HeldCall>;
@@ -43,8 +40,8 @@ export class HeldCalls {
   }
 
   /**
-   * Removes and returns a platform call that a `commit_late` fault holds. Returns undefined when a
-   * reset of the simulator has deleted the call.
+   * Removes and returns a platform call that a `commit_late` fault delays. Returns undefined when a reset of the
+   * simulator has deleted the call.
    */
   take(id: string): Call | undefined {
     const held = this.#rows.get(id);

@@ -98,8 +98,8 @@ export function registerPlatforms(
 }
 
 /**
- * After a restart of the simulator, carries out the platform calls that `commit_late` faults still
- * held when it stopped.
+ * After a restart of the simulator, carries out the platform calls that `commit_late` faults still delayed when the
+ * simulator stopped.
  */
 export function resumeHeldCalls(platforms: Platforms, deps: ServeDeps): void {
   for (const [id, held] of deps.held.all()) {

@@ -32,11 +32,11 @@ interface Arrival {
 }
 
 /**
- * Serves one platform request under the fault rule that matches the request. The changes of the
- * request are in the journal before the response is sent.
+ * Serves one platform request under the fault rule that matches the request. The changes of the request are in the
+ * simulator's journal before the response is sent.
  *
- * @param close Closes the connection without a response. A `commit_late` fault calls it before the
- * request is carried out.
+ * @param close Closes the connection without a response. A `commit_late` fault calls it before the request is carried
+ *   out.
  * @returns undefined when the connection has to be closed without a response.
  */
 export async function serve(
@@ -101,8 +101,8 @@ async function actLate(deps: ServeDeps, arrival: Arrival, holdMs: number): Promi
 }
 
 /**
- * Carries out a platform call that a `commit_late` fault holds, when the call is due. Returns
- * undefined when a reset of the simulator has deleted the call.
+ * Carries out a platform call that a `commit_late` fault delays, when the call is due. Returns undefined when a reset
+ * of the simulator has deleted the call.
  */
 export async function runHeldCall(
   deps: ServeDeps,

@@ -21,8 +21,8 @@ const MAX_IMAGE_BYTES = 8_000_000;
 const MIN_RATIO = 4 / 5;
 const MAX_RATIO = 1.91;
 /**
- * Tolerance for the aspect ratio of an Instagram image. An image of 1080 x 1351 pixels counts as
- * 4:5, because its size cannot be a fraction of a pixel.
+ * Tolerance for the aspect ratio of an Instagram image. An image of 1080 x 1351 pixels counts as 4:5, because the width
+ * and height of an image are rounded to whole pixels.
  */
 const RATIO_TOLERANCE = 0.01;
 

@@ -189,7 +189,7 @@ test("a simulated Instagram carousel shows its images and videos in the order of
   ]);
 });
 
-test("the simulated Instagram refuses a carousel with 1 or 11 child containers, or with a repeated, unknown or standalone container", async () => {
+test("the simulated Instagram refuses a carousel with 1 or 11 child containers, with a repeated or unknown child container, or with a container that was not created for a carousel", async () => {
   const parts = [];
   for (let index = 0; index < 11; index += 1) {
     parts.push(idOf(await createPart()));
@@ -206,7 +206,7 @@ test("the simulated Instagram refuses a carousel with 1 or 11 child containers, 
   expect((await carousel(one, two)).status).toBe(200);
 });
 
-test("the simulated Instagram accepts uploaded video bytes only with Facebook Login, and fetches video_url with Instagram Login", async () => {
+test("the simulated Instagram accepts uploaded video bytes with Facebook Login but not with Instagram Login, with which it fetches video_url", async () => {
   const own = account.credentials["instagramAccessToken"] ?? "";
   const createAs = (host: string, by: string, fields: Fields) =>
     simulator.call("POST", `/instagram${host}/v25.0/${account.externalId}/media`, {
@@ -340,7 +340,7 @@ test("the simulated Instagram lists an account's posts newest first, in pages, w
   expect(faultOf(await call("DELETE", ids[1] ?? ""))).toEqual([100, 33]);
 });
 
-test("the simulated Instagram returns an earlier status of a container and an earlier list of posts while a stale_reads fault rule exists", async () => {
+test("while a stale_reads fault rule exists, the simulated Instagram returns the status that a container had earlier, and the list of posts as it was earlier", async () => {
   const container = idOf(await createImage());
   await advance(60_000);
   await publish(container);

@@ -45,8 +45,8 @@ function ensureAccount({ world, ownerships }: InstagramNetwork, username: string
 }
 
 /**
- * Issues an Instagram account with a Page token, which does not expire, and with a token of Instagram Login. Each token gets
- * only the permissions that exist in its login.
+ * Issues an Instagram account with a Page token, which does not expire, and with a token of Instagram Login. Of the
+ * given permissions, each token gets those that exist in the token's login (Facebook Login or Instagram Login).
  */
 export function issueAccount(
   network: InstagramNetwork,
@@ -68,7 +68,7 @@ export function issueAccount(
     account,
     credentials: {
       accessToken,
-      // An account has two tokens: the token of its Page, and this token of Instagram Login.
+      // An Instagram account has two tokens: the token of its Page, and this token of Instagram Login.
       instagramAccessToken: own.accessToken,
       expiresInSeconds: own.expiresInSeconds,
     },

@@ -6,8 +6,9 @@ import { authorId } from "#src/instagram/comment-view.ts";
 import type { InstagramNetwork } from "#src/instagram/network.ts";
 
 /**
- * Ids that the URL path of a call for messages may contain. With Facebook Login it is the id of the Page, and Meta refuses
- * the id of the Instagram account; with Instagram Login it is the reverse.
+ * Ids that the URL path of a call for messages may contain. With Facebook Login, Meta accepts the id of the Page and
+ * refuses the id of the Instagram account; with Instagram Login, Meta accepts the id of the account and refuses the id
+ * of the Page.
  */
 function senderIds(network: InstagramNetwork, { account, token }: GraphCall): readonly string[] {
   const pageId = network.ownerships.get(account.externalId)?.pageId ?? "me";

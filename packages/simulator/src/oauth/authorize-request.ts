@@ -7,8 +7,8 @@ export interface AuthorizeRules {
   readonly scopeSeparator: " " | ",";
   readonly scopes: readonly string[];
   /**
-   * Whether authorization requests use PKCE. With `none`, a request with a code challenge is
-   * refused, because the platform does not check it.
+   * Whether authorization requests use PKCE. With `none`, a request with a code challenge is refused, because the
+   * platform does not check code challenges.
    */
   readonly pkce: "required" | "optional" | "none";
 }

@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 /**
  * Stores the parts of incomplete uploads by name. When the simulator has a folder, the parts are stored beside the
- * journal, so that they survive a restart; otherwise they are in memory. The platform that stored a part must delete it
- * when it is no longer needed.
+ * simulator's journal, so that they survive a restart; otherwise they are in memory. The platform that stored a part
+ * must delete the part when it no longer needs it.
  */
 export class Pieces {
   readonly #folder: string | undefined;
@@ -26,7 +26,7 @@ export class Pieces {
   /**
    * Returns the bytes of a part of an upload.
    *
-   * @throws When the part was dropped.
+   * @throws When the part is not stored.
    */
   get(name: string): Buffer {
     if (this.#folder !== undefined) {

@@ -3,8 +3,8 @@ import { Table } from "#src/store/table.ts";
 import type { Change } from "#src/store/table.ts";
 
 /**
- * Minimum number of outdated changes before the journal is rewritten. The rewrite happens at the
- * start of the simulator, if there are also more outdated changes than current rows.
+ * Minimum number of outdated changes before the simulator's journal is rewritten. The rewrite happens at the start of
+ * the simulator, if there are also more outdated changes than current rows.
  */
 const MIN_OUTDATED_CHANGES = 10_000;
 
@@ -14,9 +14,9 @@ interface KnownTable {
 }
 
 /**
- * All state of the simulator: named tables. The changes of a request are written as one journal
- * line per `commit`, so that a kill keeps or loses the effects of a request as a whole. Without a
- * folder the state is only in memory.
+ * All state of the simulator: named tables. The changes of a request are written as one line of the simulator's journal
+ * per `commit`, so that a kill keeps or loses the effects of a request as a whole. Without a folder the state is only
+ * in memory.
  */
 export class Store implements Disposable {
   readonly #journal: Journal | undefined;

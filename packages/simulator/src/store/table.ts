@@ -53,8 +53,8 @@ export class Table<T> {
   }
 
   /**
-   * Empties the table without writing to the journal. Only the reset of all tables calls this
-   * method; it rewrites the whole journal itself.
+   * Empties the table without writing to the simulator's journal. Only the reset of all tables calls this method; that
+   * reset rewrites the whole journal itself.
    */
   clear(): void {
     this.#rows.clear();

@@ -14,7 +14,7 @@ export function getMe(_network: TelegramNetwork, { bot }: BotCall): unknown {
   };
 }
 
-/** What every member of a simulated group may do. */
+/** Rights that every member of a simulated Telegram group has. */
 const GROUP_PERMISSIONS = {
   can_send_messages: true,
   can_send_photos: true,

@@ -29,8 +29,8 @@ export function createNetwork(world: World): TiktokNetwork {
 }
 
 /**
- * What a TikTok creator may post. The prefix of the creator's username decides it, so that tests
- * can create each kind of creator.
+ * What a TikTok creator may post. The prefix of the creator's username decides what, so that tests can create creators
+ * with each restriction.
  */
 export interface Creator {
   readonly privacyLevels: readonly PrivacyLevel[];

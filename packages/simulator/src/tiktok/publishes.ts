@@ -36,7 +36,10 @@ export interface Publish {
   readonly title: string;
   readonly description: string;
   readonly privacy: PrivacyLevel;
-  /** The options that the caller set for the TikTok post; absent in journals of earlier versions. */
+  /**
+   * The options that the caller set for the TikTok post; absent in a journal that an earlier version of the simulator
+   * wrote.
+   */
   readonly options?: Readonly<Record<string, unknown>>;
   /** Position in the video, in milliseconds, of the frame that becomes the cover image. */
   readonly coverMs?: number;
@@ -90,8 +93,8 @@ export function statusAt(publish: Publish, instant: number): PublishStatus {
 }
 
 /**
- * Whether TikTok returns the id of the post at the given instant. It does so only for a public
- * post, and only after moderation.
+ * Whether TikTok returns the id of the post at the given instant. TikTok returns the id of a public post after its
+ * moderation, and never the id of another post.
  */
 export function isIdKnownAt(publish: Publish, instant: number): boolean {
   const knownAt = (publish.receivedAt ?? Infinity) + PROCESSING_MS + MODERATION_MS;

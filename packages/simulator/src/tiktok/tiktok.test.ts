@@ -68,7 +68,7 @@ async function publishVideo(bytes: Buffer, info: object = VIDEO): Promise<Body |
 }
 
 describe("TikTok video uploads", () => {
-  test("a simulated TikTok video is visible after its last chunk, its publish is complete 1.2 s later, and its post id is returned another 1.5 s later", async () => {
+  test("a simulated TikTok video is visible after its last chunk; its status says 1.2 s later that it is published, and its post id is returned another 1.5 s later", async () => {
     const bytes = mp4Bytes(11 * MIB, 7);
     const { body } = await init(bytes.length, 5 * MIB, 2);
     const { publish_id: id, upload_url: url } = body["data"] ?? {};
@@ -119,7 +119,7 @@ describe("TikTok video uploads", () => {
     expect(await simulator.control("/visible?platform=tiktok")).toEqual([]);
   });
 
-  test("a publish on the simulated TikTok fails when the uploaded bytes are not a video", async () => {
+  test("publishing on the simulated TikTok fails when the uploaded bytes are not a video", async () => {
     const id = await publishVideo(pngBytes());
     await advance(2000);
     expect(await fetchStatus(id)).toMatchObject({
@@ -153,7 +153,7 @@ describe("TikTok video uploads", () => {
     expect(errorOf(await init(65 * MIB, 10 * MIB, 6))).toEqual([200, "ok"]);
   });
 
-  test("the simulated TikTok accepts the chunks of an upload only in order, with their announced lengths and without a token", async () => {
+  test("the simulated TikTok accepts the chunks of an upload only in order and with their announced lengths, and refuses a chunk that is sent with a token or with another content type", async () => {
     const bytes = mp4Bytes(11 * MIB);
     const total = bytes.length;
     const { body } = await init(total, 5 * MIB, 2);
@@ -331,7 +331,7 @@ describe("TikTok creators", () => {
     ]);
   });
 
-  test("the simulated TikTok restricts posts of a creator whose username starts with `private` or `short`, and posts of an app that is not audited", async () => {
+  test("the simulated TikTok restricts posts of a creator whose username starts with `private` or `short`, and refuses public posts of an app that TikTok has not audited", async () => {
     const restricted = await simulator.account("tiktok", "private.one");
     const info = await call("post/publish/creator_info/query/", {}, restricted);
     expect(itemsOf(info.body["data"]?.["privacy_level_options"])).not.toContain(
@@ -365,7 +365,7 @@ describe("TikTok creators", () => {
     expect(errorOf(await init(1000))).toEqual([429, "rate_limit_exceeded"]);
   });
 
-  test("the simulated TikTok refuses to report the status of another creator's publish or of an unknown publish", async () => {
+  test("the simulated TikTok refuses to report the publishing status of another creator's post or of an unknown publish id", async () => {
     const id = await publishVideo(mp4Bytes());
     const owner = account;
     account = await simulator.account("tiktok");
@@ -377,7 +377,7 @@ describe("TikTok creators", () => {
   });
 });
 
-test("the video lists of the simulated TikTok contain a public post with its counters only after moderation", async () => {
+test("the video lists of the simulated TikTok contain a public post, with its counters, from the end of its moderation on", async () => {
   const ids: string[] = [];
   for (const title of ["one", "two", "three"]) {
     await publishVideo(mp4Bytes(1000, title.length), { ...VIDEO, title });
@@ -478,7 +478,7 @@ describe("TikTok faults", () => {
     expect(errorOf(await init(1000))).toEqual([403, "spam_risk_user_banned_from_posting"]);
   });
 
-  test("under a fault rule of the kind `stale_reads`, the simulated TikTok reports an earlier status of an upload", async () => {
+  test("under a fault rule of the kind `stale_reads`, the simulated TikTok reports the status that an upload had earlier", async () => {
     const id = await publishVideo(mp4Bytes());
     await advance(2000);
     await simulator.control("/faults", {

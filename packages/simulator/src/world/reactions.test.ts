@@ -48,7 +48,7 @@ test("the simulator keeps comments when it restarts, and deletes them at a reset
   }
 });
 
-test("the simulator keeps earlier metrics of a post and returns those of a given time", () => {
+test("the simulator keeps the metrics that a post had at earlier times, and returns the metrics that the post had at a given time", () => {
   const reactions = new Reactions(new Store());
   reactions.setMetrics("instagram", "post", { views: 1, likes: 1 }, 10);
   reactions.setMetrics("instagram", "post", { views: 2 }, 20);

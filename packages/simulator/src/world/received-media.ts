@@ -15,7 +15,10 @@ export interface ReceivedMedia extends PostedMedia, DetectedMedia {
 
 /** Maximum length in bytes of a file that is stored for readers. */
 const MAX_KEPT_BYTES = 64_000_000;
-/** Number of bytes that are stored of a larger file, in which the simulator looks for the file's type and size. */
+/**
+ * Number of bytes at the beginning of a file that the simulator keeps when the file is too large to be stored for
+ * readers. In these bytes it looks for the type and size of the file.
+ */
 const HEAD_BYTES = 256 * 1024;
 
 /** The store for files that the current platform call receives. One variable is enough, because handlers are synchronous. */

@@ -34,8 +34,8 @@ export interface SettingValues {
    */
   readonly instagramPageTokenReads: "allowed" | "refused";
   /**
-   * Which permissions the Facebook app may ask for: all, or only those for publishing, as apps that are now created by use
-   * case. The login dialog then refuses the whole request if it contains any other permission.
+   * Which permissions the Facebook app may ask for: all, or those for publishing, as for real apps that are now created
+   * by use case. The login dialog then refuses the whole request if the request contains any other permission.
    */
   readonly facebookApp: "all" | "publishing";
 }

@@ -40,7 +40,10 @@ function searched(network: XNetwork, { call, asOf }: XCall) {
     : repliesTo(network, id, asOf);
 }
 
-/** Reads the page token or the parameter `until_id` of an X search. The page contains the tweets whose ids are below it. */
+/**
+ * Reads the page token or the parameter `until_id` of an X search. Both are tweet ids; the page contains the tweets
+ * with lower ids.
+ */
 function tokenParameter(query: URLSearchParams): bigint {
   const name = ["next_token", "pagination_token", "until_id"].find((each) => query.has(each));
   const token = query.get(name ?? "");
@@ -85,7 +88,7 @@ function hiddenField(call: Call): boolean {
 }
 
 /**
- * Hides or shows a reply on X. An account can only hide replies in conversations that it started.
+ * Hides or shows a reply on X. An account can hide replies in the conversations that it started, and no other replies.
  */
 function hide(network: XNetwork, { call, account }: XCall): Reply {
   const hidden = hiddenField(call);

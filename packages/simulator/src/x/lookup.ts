@@ -77,7 +77,8 @@ function me({ call, account }: XCall): Reply {
 }
 
 /**
- * Whether a tweet lookup also requests the tweets to which the tweets reply. Clients request them to read a comment.
+ * Whether a call that looks up tweets also requests the tweets that these tweets answer. Clients request the answered
+ * tweets when they read a comment.
  */
 function readsReplies(query: URLSearchParams): boolean {
   return (query.get("tweet.fields") ?? "").split(",").includes("referenced_tweets");

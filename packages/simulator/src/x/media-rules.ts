@@ -37,7 +37,7 @@ const MAX_GIF_WIDTH = 1280;
 const MAX_GIF_HEIGHT = 1080;
 const MAX_GIF_FRAMES = 350;
 
-/** Why X refuses an image or GIF with these pixels or frames; undefined when X accepts it. */
+/** Why X refuses an image or GIF with this width, height and number of frames; undefined when X accepts it. */
 export function pictureFault({
   kind,
   width = 0,

@@ -94,7 +94,7 @@ test("the simulated X accepts an image in one call, as a form or as JSON, and GE
   ]);
 });
 
-test("a simulated X timeline contains the media keys of a tweet and ends its text with a link to the media", async () => {
+test("in a simulated X timeline, a tweet with media has its media keys, and its text ends with a link to the media", async () => {
   const id = idOf(await uploadImage(pngBytes()));
   await post([id], "see example.com");
   const path = `/x/2/users/${account.externalId}/tweets?tweet.fields=attachments,entities`;

@@ -5,7 +5,7 @@ import type { PostSelection } from "#src/x/tweet-view.ts";
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,3})?(?:Z|[+-]\d{2}:\d{2})$/;
 
 /**
- * Query parameters with which a caller of the X API chooses the fields and related objects of the
+ * Query parameters with which a caller of the X API chooses the fields and expansions of the
  * returned tweets.
  */
 export const FIELD_PARAMETERS = [

@@ -107,7 +107,7 @@ test("Google's client library uploads a video to the simulator with its metadata
   expect(await simulator.control("/visible?platform=youtube")).toEqual([]);
 });
 
-test("Google's client library uploads a private video to the simulator, which only its owner sees", async () => {
+test("Google's client library uploads a private video to the simulator, and readers do not see the video", async () => {
   const hidden = { ...RESOURCE, status: { privacyStatus: "private" } };
   const { id = "" } = await insert(mp4Bytes(1000), hidden);
   expect(await simulator.control("/visible?platform=youtube")).toEqual([]);

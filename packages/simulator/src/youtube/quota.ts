@@ -33,8 +33,8 @@ export function pacificDayOf(now: number): string {
 }
 
 /**
- * A daily rate limit of YouTube. The name of its counter contains the date in California, so every
- * day there has a new counter. The window of the limit only has to be longer than a day.
+ * A daily rate limit of YouTube. The name of its counter contains the date in California, so each day in California has
+ * a new counter. The window of the limit has to be longer than a day; its exact length has no effect.
  */
 function dailyRule(name: string, limit: number, now: number, cost = 1): LimitRule {
   return { key: `youtube:${name}:${pacificDayOf(now)}`, limit, windowMs: 2 * DAY_MS, cost };

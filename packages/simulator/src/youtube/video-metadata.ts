@@ -12,7 +12,10 @@ export interface VideoMetadata {
   readonly license: string;
   readonly embeddable: boolean;
   readonly madeForKids: boolean;
-  /** Whether YouTube notified the channel's subscribers; absent in journals of earlier versions. */
+  /**
+   * Whether YouTube notified the channel's subscribers; absent in a journal that an earlier version of the simulator
+   * wrote.
+   */
   readonly notifySubscribers?: boolean;
 }
 

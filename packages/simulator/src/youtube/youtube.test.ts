@@ -223,7 +223,7 @@ test("the simulated YouTube accepts a title of 100 characters, a description of 
   expect((await begin(withSnippet(snippet))).status).toBe(200);
 });
 
-test("the simulated YouTube refuses to start an upload session with a wrong value of the parameter part or uploadType or with a wrong header, and names the reason", async () => {
+test("the simulated YouTube refuses to start an upload session with a wrong header or a wrong value of the parameter `part` or `uploadType`, and names the reason", async () => {
   const resumable = "uploadType=resumable&part=snippet,status";
   const answers = [
     await begin(VIDEO, { query: "uploadType=resumable&part=snippet" }),

@@ -28,8 +28,8 @@ export async function upsertAccountSettings(
   { workspaceId, accountId }: AccountKey,
   settings: SettingValues,
 ): Promise<void> {
-  // The lock of the account's row makes changes of its settings run one after the other, so that none overwrites
-  // another one that it has not read.
+  // The lock of the account's row makes concurrent changes of its settings run one after the other, so that no change
+  // overwrites one that it has not read.
   await tx`
     insert into account_settings (account_id, workspace_id, settings)
     values (${accountId}, ${workspaceId}, ${tx.json(settings as Record<string, never>)})

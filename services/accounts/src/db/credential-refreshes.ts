@@ -100,7 +100,10 @@ export async function writeRefreshedTokens(
 
 type Lease = Pick<RefreshClaim, "leaseToken">;
 
-/** Postpones the next refresh of a credential by some seconds and replaces the lease token, unless the lease was taken over. */
+/**
+ * Postpones the next refresh of a credential by some seconds, and replaces the token that identifies the refresh lease,
+ * unless another process has taken the lease over.
+ */
 async function postponeRefresh(
   sql: Sql,
   key: AccountKey,

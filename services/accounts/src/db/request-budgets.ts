@@ -27,7 +27,7 @@ export interface AdmissionRow {
   readonly workspaceIds: readonly string[];
   /**
    * Id of the workspace that the query uses. Null when the query contains no workspace and the API key has several, or
-   * when the API key may not use the workspace of the query.
+   * when the API key has no right to use the workspace of the query.
    */
   readonly workspaceId: string | null;
   readonly verified: boolean | null;
@@ -43,7 +43,7 @@ export interface AdmissionRow {
 
 /**
  * Returns SQL that lists the admission queries with a valid API key, each with its workspace. The workspace is null if
- * the query names none and the API key has several, or if the API key may not use it.
+ * the query names none and the API key has several, or if the API key has no right to use it.
  */
 function admittedQueries(sql: Sql, queries: readonly BudgetQuery[]) {
   const rows = queries.map((query, position) => ({

@@ -5,7 +5,7 @@ import type { SealingStage } from "#src/db/sealing-stage.ts";
 /** A key that encrypts stored tokens, and the number of credentials that are encrypted with it. */
 export interface SealingKeyUse {
   readonly keyId: string;
-  /** Whether these tokens are bound to the data of their accounts. */
+  /** Whether the counted credentials have tokens that are bound to the data of their accounts. */
   readonly isBound: boolean;
   readonly credentials: number;
 }

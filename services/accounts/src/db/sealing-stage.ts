@@ -8,8 +8,9 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 export type SealingStage = "unbound" | "resealing" | "bound";
 
 /**
- * Returns the SQL condition that texts are accepted that are not bound to the data of their rows. It belongs into the statement
- * that reads the texts, so that both are of the same moment. Without a row in the table, such texts are refused.
+ * Returns an SQL condition: whether texts that are not bound to the data of their rows are accepted. The statement that
+ * reads the texts has to contain the condition, so that the stage cannot change between the two. Without a row in the
+ * table `sealing`, unbound texts are refused.
  */
 export function isUnboundAccepted(sql: ISql) {
   return sql`exists (select 1 from sealing where stage <> 'bound')`;
@@ -20,8 +21,8 @@ export function isUnboundAccepted(sql: ISql) {
  * calls this before it encrypts them.
  */
 export async function holdSealingStage(tx: TransactionSql): Promise<SealingStage> {
-  // The lock makes `lockSealingStage` wait until these texts are stored, so that none is overlooked when texts that are not bound
-  // are refused from then on.
+  // The lock makes `lockSealingStage` wait until this transaction has stored its texts. So no text that is not bound is
+  // overlooked when such texts are refused from then on.
   const [row] = await tx<{ stage: SealingStage }[]>`
     select stage
     from sealing

@@ -26,7 +26,7 @@ export type TokenColumn = "access_token" | "refresh_token";
  */
 export function placeOfToken(owner: TokenOwner, column: TokenColumn): BoundPlace {
   const { workspaceId, accountId, platform, externalId } = owner;
-  // The attributes are copied, because an attacker may have stored `null` in the database.
+  // The copy is an object even if an attacker has stored `null` as the attributes in the database.
   const attributes = Object.entries({ ...owner.attributes });
   return {
     table: "credentials",

@@ -12,7 +12,7 @@ export function connectLinkActor({ id }: Pick<AuditedAuthorization, "id">) {
   return { kind: "connect_link", id } as const;
 }
 
-/** Returns the audit entry for a change of an authorization. */
+/** Returns the audit entry about an authorization whose connect link was issued or opened, or which has ended. */
 export function toAuthorizationAudit(
   action: Extract<AuditEntry["action"], `authorization.${string}`>,
   authorization: AuditedAuthorization,
@@ -25,7 +25,7 @@ export function toAuthorizationAudit(
     workspaceId,
     details: { platform, outcome },
   } as const;
-  // An operator issues the connect link, and the person with the link does the rest.
+  // An operator issues the connect link, and the person with the link does everything after that.
   if (action === "authorization.issue") return entry;
   return { ...entry, actor: connectLinkActor(authorization) };
 }

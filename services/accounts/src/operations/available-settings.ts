@@ -10,11 +10,11 @@ import { unsealToken } from "#src/operations/token-sealing.ts";
 
 type Deps = Pick<Dependencies, "sql" | "logger" | "credentialKeys" | "refreshTokens">;
 
-/** Maximum time in milliseconds that a request for settings waits for the platform. */
+/** Maximum time in milliseconds that a request for the settings of an account waits for the platform. */
 const CALL_TIMEOUT_MS = 3_000;
 /**
- * Milliseconds for which an answer of the platform is reused. TikTok allows 20 calls per minute and account, which
- * publishing needs, too.
+ * Milliseconds for which the platform's answer about an account's options is reused. TikTok allows 20 calls per minute
+ * and account, and publishing needs such calls too.
  */
 const FRESH_MS = 15_000;
 const MAX_ANSWERS = 1_000;

@@ -5,9 +5,9 @@ import { invalidRequest } from "@postrider/shared/errors";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 /**
- * Returns the platform's connector if its app is configured.
+ * Returns the platform's connector if our app on the platform is configured.
  *
- * @throws ServiceError `invalid_request` when the platform is unknown or its app is not configured.
+ * @throws ServiceError `invalid_request` when the platform is unknown or our app on it is not configured.
  */
 export function getConfiguredPlatform(
   { connectors }: Pick<Dependencies, "connectors">,
@@ -26,7 +26,7 @@ export function getConfiguredPlatform(
 /**
  * Returns the authorization-code flow of a platform.
  *
- * @throws ServiceError `invalid_request` when the platform is unknown, its app is not configured, or it has no
+ * @throws ServiceError `invalid_request` when the platform is unknown, our app on it is not configured, or it has no
  *   authorization page.
  */
 export function getAuthorizationFlow(

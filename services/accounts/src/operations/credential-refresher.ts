@@ -50,9 +50,9 @@ const MAX_WRITE_PAUSE_MS = 2_000;
 
 /**
  * Refreshes access tokens. A lease in the database allows one process at a time to refresh a credential, and a process
- * runs one refresh per account. A refresh is completed even if its caller gave up. The old refresh token may not work
- * again, so writing the new tokens is tried again until it succeeds or the process ends. Disposing waits for the
- * refreshes in progress.
+ * runs one refresh per account. A refresh is completed even if its caller gave up. After a refresh, the old refresh
+ * token is often invalid, so writing the new tokens is tried again until it succeeds or the process ends. Disposing
+ * waits for the refreshes in progress.
  */
 export class CredentialRefresher implements AsyncDisposable {
   readonly #deps: RefresherDependencies;

@@ -13,7 +13,7 @@ type FinishDependencies = Pick<Dependencies, "sql" | "logger" | "credentialKeys"
 
 /** What remains after the last page of credentials was encrypted again. */
 export interface Rest {
-  /** Whether no credential is left that can be encrypted again. */
+  /** Whether no credential is left that has to be encrypted again and can be. */
   readonly isFinished: boolean;
   /** Number of credentials that cannot be decrypted, because they or their accounts were changed in the database. */
   readonly damaged: number;

@@ -4,12 +4,12 @@ import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "@postrider/platforms/r
 import type { DiagnosticCheck, Finding } from "@postrider/shared/diagnostics/finding";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
-/** Dependencies of the accounts service's checks of an installation. */
+/** Dependencies of the checks that the accounts service makes for `postrider doctor`. */
 interface CheckOptions extends Pick<Dependencies, "connectors" | "publicUrl"> {
   readonly platforms: AuthorizationSettings;
 }
 
-/** The credentials of a platform's app by the names of their settings; undefined = not set. */
+/** The credentials of our app on a platform, by the names of their settings; undefined = not set. */
 type AppSettings = Readonly<Record<string, string | undefined>>;
 
 function appSettingsOf(platforms: AuthorizationSettings): Record<PlatformId, AppSettings> {
@@ -32,7 +32,7 @@ function appSettingsOf(platforms: AuthorizationSettings): Record<PlatformId, App
 
 type Result = Omit<Finding, "name">;
 
-/** Says whether the settings of a platform's app are complete, and which one is missing. */
+/** Says whether the settings of our app on a platform are complete, and which setting is missing if they are not. */
 function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId): Result {
   const { displayName } = PLATFORMS[platform];
   const settings = Object.entries(appSettingsOf(platforms)[platform]);
@@ -55,7 +55,7 @@ function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId)
   };
 }
 
-/** Names the exact redirect address that has to be registered with a platform. */
+/** Names the exact redirect address that has to be registered for our app on a platform. */
 function checkRedirect({ publicUrl }: CheckOptions, platform: PlatformId): Result {
   const address = `${publicUrl}/connect/callback`;
   return {
@@ -64,7 +64,10 @@ function checkRedirect({ publicUrl }: CheckOptions, platform: PlatformId): Resul
   };
 }
 
-/** The checks of what people need to connect accounts: settings of apps, redirect addresses and connections to platforms. */
+/**
+ * The checks that the accounts service makes for `postrider doctor`: settings of our apps on the platforms, redirect
+ * addresses, and connections to the platforms.
+ */
 export function createInstallationChecks(
   { platforms, publicUrl }: Pick<CheckOptions, "platforms" | "publicUrl">,
   connectors: Dependencies["connectors"],

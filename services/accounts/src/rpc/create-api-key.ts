@@ -18,7 +18,10 @@ import type { Dependencies } from "#src/operations/dependencies.ts";
 import { toAuditEntries } from "#src/rpc/to-api-key-audit.ts";
 import { toApiKey } from "#src/rpc/to-api-key.ts";
 
-/** The last instant that Postgres can read as JavaScript writes it; JavaScript writes later years in another form. */
+/**
+ * The latest instant whose text, as JavaScript writes it, Postgres can read. JavaScript writes later years in another
+ * form.
+ */
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**

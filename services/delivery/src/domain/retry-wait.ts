@@ -35,7 +35,7 @@ const RETRYABLE: ReadonlySet<string> = new Set<TargetErrorCode>([
   "internal_error",
 ]);
 
-/** Whether the user can request the same thing again with success after this error code, without changing anything else. */
+/** Whether a user can repeat a request that failed with this error code, and succeed without changing anything else. */
 export function isRetryable(code: string): boolean {
   return RETRYABLE.has(code);
 }

@@ -6,7 +6,7 @@ function clocksAt() {
   return { now, clocks: { monotonic: () => now.monotonic, wall: () => now.wall } };
 }
 
-test("a publishing call may be sent only within a twelfth of its maximum duration, and at most 5 s, after its worker requested its start", () => {
+test("a publishing call may be sent until a twelfth of its maximum duration, but at most 5 s, has passed since its worker asked to record the start", () => {
   const { now, clocks } = clocksAt();
   const short = createSendGuard(clocks, 6_000);
   const long = createSendGuard(clocks, 600_000);
@@ -22,7 +22,7 @@ test("a publishing call may be sent only within a twelfth of its maximum duratio
 });
 
 test.each([60_000, -60_000])(
-  "a publishing call is not sent when the wall clock jumps by %i ms before it",
+  "a publishing call is not sent when the wall clock jumps by %i ms before the call",
   (ms) => {
     const { now, clocks } = clocksAt();
     const guard = createSendGuard(clocks, 60_000);

@@ -15,7 +15,7 @@ export interface Clocks {
 const MAX_AGE_MS = 5_000;
 /**
  * Maximum time between a worker's request to record that a publishing call begins and the first byte of the call, as a
- * fraction of the call's maximum duration. The smaller of the two maxima applies.
+ * fraction of the call's maximum duration. `MAX_AGE_MS` applies instead if it is shorter.
  */
 const MAX_AGE_PART = 1 / 12;
 

@@ -154,11 +154,14 @@ export function createEngagementDeps(
 /** The RPCs of engagement, which every delivery process serves, whatever else it runs. */
 export interface EngagementRpc extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
-  /** The handlers of the consumers, for events that failed, were set aside (parked) and are delivered again. */
+  /** The handlers of the consumers. They process parked events again when an operator redrives these events. */
   readonly handlers: readonly EventHandler[];
 }
 
-/** Creates the RPCs of engagement. Disposing of them aborts platform calls without a waiting caller, and records the results. */
+/**
+ * Creates the RPCs of engagement. Disposing of them aborts the platform calls whose callers no longer wait, and records
+ * the results of these calls.
+ */
 export function createEngagementRpc(
   deps: EngagementDeps,
   more: Pick<AutomationRpcDeps, "cursorKeys" | "nudgePolls"> & Pick<CommentRpcDeps, "nudgeActions">,

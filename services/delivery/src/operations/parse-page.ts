@@ -8,7 +8,10 @@ import {
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
 
-/** These lists are ordered by id only, but a cursor carries a time and an id. So all their cursors contain this constant time. */
+/**
+ * The lists that use these cursors are ordered by id only, but a cursor carries a time and an id. So every such cursor
+ * contains this constant time.
+ */
 const NO_TIME = new Date(0);
 
 /** The page of a list that a request asks for. */

@@ -42,7 +42,10 @@ interface PublishingOptions {
   readonly logger: Logger;
   readonly bus: Bus;
   readonly peers: { readonly posts: Peer; readonly accounts: Peer; readonly media: Peer };
-  /** Says whether this process may publish from its data. */
+  /**
+   * Says whether this process may publish from the data in its database; it may not if the data belongs to another
+   * deployment.
+   */
   readonly guard: DeploymentGuard;
   /** Called when this process has appended events to the outbox. */
   readonly onEvents: () => void;
@@ -50,7 +53,7 @@ interface PublishingOptions {
 
 /** The consumer and the jobs that publish targets and delete published ones. */
 export interface Publishing extends AsyncDisposable {
-  /** Makes this process look for publish tasks now, without waiting for its next poll. */
+  /** Makes this process look for publish tasks now, without waiting for the next pass of its loop. */
   nudge(): void;
   /**
    * Readiness check that fails when this process has not looked for publish tasks for over 10 s, although it still runs. No
@@ -123,7 +126,7 @@ const PATIENCE_MS = 120_000;
 /** The RPCs that check accounts, and the live checks that these RPCs started. */
 export interface Doctor extends AsyncDisposable {
   readonly routes: (router: ConnectRouter) => void;
-  /** Starts to look for live checks whose process ended before them; called when the database is ready. */
+  /** Starts to look for live checks whose process ended before the check did. Called when the database is ready. */
   start(): void;
 }
 

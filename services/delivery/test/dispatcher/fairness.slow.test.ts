@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => database[Symbol.asyncDispose]());
 
-test("webhook receivers that never answer do not delay receivers that do, even if their deliveries were due first", async () => {
+test("webhook receivers that never answer do not delay receivers that answer, even if deliveries to receivers that never answer were due first", async () => {
   const { sql } = database;
   await using hanging = await startReceiver(() => undefined);
   await using answering = await startReceiver();
@@ -34,8 +34,8 @@ test("webhook receivers that never answer do not delay receivers that do, even i
     where subscription_id = any(${healthy.map(({ id }) => id)}::uuid[])`;
   for (const each of silent) await insertDeliveries(sql, each, 20);
   for (const each of healthy) await insertDeliveries(sql, each, 60);
-  // No attempt to a silent webhook receiver ends while this test runs. So each attempt to such a receiver reduces the
-  // number of attempts that may run at a time for the others.
+  // No attempt to a webhook receiver that never answers ends while this test runs. So each attempt to such a receiver
+  // reduces the number of attempts that may run at a time for the other receivers.
   await using _dispatcher = startTestDispatcher(sql, { settings: { slots } });
   for (const { id } of healthy)
     await eventually(async () => expect(await countByStatus(sql, id)).toEqual({ succeeded: 60 }));

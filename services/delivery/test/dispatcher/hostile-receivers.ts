@@ -37,7 +37,7 @@ export function answer(text: string): Behaviour {
   return (socket) => void socket.end(text);
 }
 
-/** Starts a webhook receiver on a loopback address that behaves badly. */
+/** Starts a hostile webhook receiver on a loopback address. */
 export async function startHostile(
   behave: Behaviour,
   options: {

@@ -78,7 +78,7 @@ test("two processes never hold the lease of one webhook subscription, and only t
   });
 });
 
-test("the numbers of leased webhook subscriptions with slow receivers and with new receivers each stay within a limit of their own, however long the others wait", async () => {
+test("a process leases at most a set number of webhook subscriptions with slow receivers, and of those with new receivers, however long further subscriptions wait", async () => {
   const { sql } = database;
   await sleepLanes();
   const insert = async (pace: string) => {

@@ -234,7 +234,7 @@ test.each(BEHAVIOURS)(
   },
 );
 
-test("a webhook attempt to a receiver that sends its body one byte at a time ends at the attempt's deadline and keeps what arrived", async () => {
+test("a webhook attempt to a receiver that sends its body one byte at a time ends at the attempt's deadline, and the part of the body that arrived is recorded", async () => {
   await using receiver = await startHostile(async (socket) => {
     socket.write(`${OK}Content-Length: 500\r\n\r\n`);
     await drip("y".repeat(500))(socket);
@@ -397,7 +397,7 @@ test("idle connections to webhook receivers close after a few seconds, and all o
   expect(connections.size).toBe(0);
 });
 
-test("ten thousand webhook deliveries to different subscriptions keep at most 512 connections", async () => {
+test("after ten thousand webhook deliveries to different subscriptions, at most 512 connections stay open for reuse", async () => {
   await using receiver = await startReceiver();
   const connections = openConnections();
   const origin = new URL(receiver.url).origin;

@@ -81,8 +81,8 @@ test("claiming a comment action, finding lost calls and recording that a call be
     expect(await listLostCalls(tx, 100)).toEqual([]);
     await doubtActions(tx, 1_000, true);
     const { actions } = await claimActions(tx, LIMITS);
-    // The account with the backlog gets its maximum number of comment actions in work, and the other account is not
-    // delayed.
+    // The account with the backlog gets its maximum number of comment actions in work, and the actions of the other
+    // account are claimed without delay.
     expect(actions.filter(({ accountId }) => accountId === busy.id)).toHaveLength(4);
     expect(actions.map(({ id }) => id)).toContain(other);
     const [first] = actions;
@@ -118,7 +118,7 @@ test("counting the open comment actions reads only open actions, however many ac
   expect(read).toBeLessThan(WAITING + 1_000);
 });
 
-test("of many requests to hide or show one comment only the last one waits, so that a claim reads only one", async () => {
+test("of many requests to hide or show one comment, only the last request keeps waiting, so that a claim reads only one", async () => {
   const { sql } = database;
   const clicked = world.addAccount();
   for (let count = 0; count < 50; count += 1)

@@ -155,7 +155,7 @@ export class ActionStage implements AsyncDisposable {
       });
   }
 
-  /** Stores the action of the given round (one action on one comment). */
+  /** Stores the comment action of a round of the fault matrix (one action on one comment). */
   async request(sql: Sql, round: ActionRound): Promise<void> {
     const { account, mediaId, commentId, text, kind } = round;
     const ids = { mediaId, commentId };
@@ -170,7 +170,7 @@ export class ActionStage implements AsyncDisposable {
     round.id = id ?? "";
   }
 
-  /** Counts how often the action of a round (reply, private reply or hiding) took effect on the platform. */
+  /** Counts how often the comment action of a round of the fault matrix took effect on the platform. */
   async countEffects({ kind, account, mediaId, commentId, text }: ActionRound): Promise<number> {
     const { platform } = kind;
     const query = `platform=${platform}&account=${account.externalId}`;

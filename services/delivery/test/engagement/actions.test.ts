@@ -133,7 +133,7 @@ test("two waiting actions on one comment are carried out in the order of the dat
   expect(world.calls.map(({ kind }) => kind)).toEqual(["unhide", "hide"]);
 });
 
-test("the time since the last check for due actions grows while every check fails, and is reset by a successful check", async () => {
+test("the time since the last check for due comment actions grows while every check fails, and is reset by a successful check", async () => {
   let isDown = true;
   let asked = 0;
   const wrapSql = (pool: Sql) =>

@@ -99,7 +99,7 @@ test("the time since the last check for accounts to poll grows while every check
   await eventually(() => polls.claimAgeMs() < performance.now() - startedAt);
 });
 
-test("the metrics of automations show waiting private replies, accounts due to be polled and failing accounts", async () => {
+test("the metrics of automations count waiting private replies, accounts due to be polled, and accounts whose polls fail", async () => {
   const { platform, deps, sql } = automations;
   const { mediaId } = await createActiveRule(automations);
   platform.comment(mediaId, "link");

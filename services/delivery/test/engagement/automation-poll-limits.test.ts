@@ -94,7 +94,7 @@ describe("the call budget of an account", () => {
     expect(takeCallNames()).toEqual(["media newest"]);
   });
 
-  test("is charged one unit per post that a rule names, and polls read the older of these posts in turn", async () => {
+  test("is charged one unit per post that a rule names, and polls read the comments on the older of these posts in turn", async () => {
     const { platform } = automations;
     platform.mediaPageSize = 1;
     const [a = "", b = "", c = "", newest = ""] = [1, 2, 3, 4].map(() => platform.addMedia());
@@ -237,7 +237,7 @@ describe("one failed read or one unusable comment does not prevent the other rea
     expect(await readWaitSeconds(workspaceId)).toBe(60);
   });
 
-  test("a comment that is twice on a page of the platform is answered once", async () => {
+  test("a comment that occurs twice on a page of comments is answered once", async () => {
     const { platform } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     const comment = platform.comment(mediaId, "link");
@@ -246,7 +246,7 @@ describe("one failed read or one unusable comment does not prevent the other rea
     expect(await listRunTexts(automations, workspaceId)).toEqual([`${comment.id} prepared`]);
   });
 
-  test("comments on one piece of media that cannot be stored do not prevent those on other media from being stored", async () => {
+  test("when comments on one piece of media cannot be stored, the comments on other media are stored", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     platform.comment(platform.addMedia(), "link", { createdAt: new Date(Number.NaN) });
@@ -258,7 +258,7 @@ describe("one failed read or one unusable comment does not prevent the other rea
     ]);
   });
 
-  test("media whose comments cannot be read wait longer each time, but the polls of the account do not", async () => {
+  test("media whose comments cannot be read wait longer each time until they are read again, and the account is polled as often as before", async () => {
     const { platform, sql } = automations;
     const { workspaceId, mediaId } = await createActiveRule(automations);
     platform.comment(mediaId, "link");

@@ -121,7 +121,7 @@ test("a new comment is answered later, but not lost, if a deleted comment keeps 
   expect(await listAnswered(workspaceId)).toEqual([comment.id]);
 });
 
-test("each poll for comments compares the comment counts of another part of the older media, in turn", async () => {
+test("each poll for comments lists the newest media and another part of the older media, until every part has been listed", async () => {
   const { platform } = automations;
   platform.mediaPageSize = 2;
   const media = Array.from({ length: 7 }, () => platform.addMedia());

@@ -81,7 +81,7 @@ describe("with the sending of private replies enabled,", () => {
     expect(await listReplies(automations)).toEqual([`${comment.id} queued`]);
   });
 
-  test("a rule that was activated later does not answer a comment that has a private reply", async () => {
+  test("when a comment has a private reply of one rule, a rule that is activated afterwards does not answer the comment", async () => {
     const { platform } = automations;
     const { workspaceId, accountId, mediaId } = await createActiveRule(automations);
     const comment = platform.comment(mediaId, "link", { createdAt: new Date(Date.now() + DAY_MS) });
@@ -218,7 +218,7 @@ describe("when a rule is paused,", () => {
       where r.comment_id like 'copy-%'`;
   }
 
-  test("all waiting runs of the rule are skipped page by page, with an event each", async () => {
+  test("all waiting runs of the rule are skipped page by page, and each of them appends an event", async () => {
     const { platform, rpc, deps } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     platform.comment(mediaId, "link");
@@ -282,7 +282,7 @@ describe("when a rule is paused,", () => {
     expect(await sql`select skip_before from automation_rules`).toEqual([{ skipBefore: null }]);
   });
 
-  test("its waiting runs are skipped even if many rules stopped earlier have runs with an unknown outcome", async () => {
+  test("its waiting runs are skipped even if runs with an unknown outcome exist for many rules that were stopped before", async () => {
     const { platform, rpc, deps, sql } = automations;
     const { workspaceId, mediaId, ruleId } = await createActiveRule(automations);
     const comment = platform.comment(mediaId, "link");

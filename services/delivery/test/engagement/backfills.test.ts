@@ -86,7 +86,7 @@ test("a preview of an automation rule shows what the rule would do with past com
   await expectNothingSent();
 });
 
-test("a job prepares one page of past comments per request; its results are in order, and each of its counts equals the number of these results", async () => {
+test("each request to a backfill job adds the results of one page of past comments; the results are in order, and each count of the job equals the number of these results", async () => {
   automations.platform.pageSize = 4;
   const ids = writePast(["link", "nice", "link spam", "link", "x", "link", "link", "y", "link"]);
   const created = await create();
@@ -117,7 +117,7 @@ test("a job prepares one page of past comments per request; its results are in o
   await expectNothingSent();
 });
 
-test("a job that prepares past comments can be created for media with an id of 512 characters", async () => {
+test("a backfill job can be created for media with an id of 512 characters", async () => {
   mediaId = "m".repeat(512);
   automations.platform.media.set(mediaId, []);
   writePast(["link"]);
@@ -125,7 +125,7 @@ test("a job that prepares past comments can be created for media with an id of 5
   expect(backfill).toMatchObject({ mediaId, counts: { prepared: 1n } });
 });
 
-test("a job that prepares past comments of an active rule sends nothing and creates no runs", async () => {
+test("a backfill job for an active rule sends nothing and creates no runs", async () => {
   const { platform } = automations;
   const active = await createActiveRule(automations, { workspaceId });
   writePast(["link", "link"]);
@@ -140,7 +140,7 @@ test("a job that prepares past comments of an active rule sends nothing and crea
   await expectNothingSent();
 });
 
-describe("a job that prepares past comments has the status that requests set:", () => {
+describe("requests change the status of a backfill job:", () => {
   test.each([
     [["pause"], "paused"],
     [["pause", "resume"], "ready"],
@@ -169,7 +169,7 @@ function toReason(error: unknown): string {
   return error instanceof Error && "reason" in error ? String(error.reason) : String(error);
 }
 
-test("of two simultaneous requests for the next page of a job that prepares past comments, only one prepares the page", async () => {
+test("of two simultaneous requests for the next page of a backfill job, only one adds results", async () => {
   automations.platform.pageSize = 2;
   writePast(["link", "link", "link", "link", "link", "link"]);
   const backfillId = (await create()).backfill?.id ?? "";
@@ -184,7 +184,7 @@ test("of two simultaneous requests for the next page of a job that prepares past
   expect((await get(backfillId)).backfill?.counts?.scanned).toBe(4n);
 });
 
-test("a page of past comments that a process did not prepare in time can be prepared by another one, and the slow process stores nothing twice", async () => {
+test("when a process is too slow with a page of a backfill job, another process can add the page's results, and the slow process then stores nothing", async () => {
   const { platform, sql } = automations;
   platform.pageSize = 2;
   writePast(["link", "link", "link", "link"]);
@@ -203,7 +203,7 @@ test("a page of past comments that a process did not prepare in time can be prep
   expect((await get(backfillId)).results).toHaveLength(4);
 });
 
-test("a job whose user pauses it while it prepares a page of past comments stores the page and stays paused", async () => {
+test("a backfill job whose user pauses it during a request for the next page stores the results of the page and stays paused", async () => {
   const { platform } = automations;
   platform.pageSize = 1;
   writePast(["link", "link", "link"]);
@@ -216,7 +216,7 @@ test("a job whose user pauses it while it prepares a page of past comments store
   expect(backfill).toMatchObject({ status: "paused", counts: { scanned: 2n } });
 });
 
-test("comments that are written between two requests to a job that prepares past comments change no stored result and make no comment appear twice", async () => {
+test("comments that are written between two requests to a backfill job change no stored result and make no comment appear twice", async () => {
   const { platform } = automations;
   platform.pageSize = 2;
   const ids = writePast(["link", "link", "link", "link", "link"]);
@@ -240,7 +240,7 @@ function refused(code: "permission_missing" | "content_rejected") {
   return { kind: "refused", code, message: "" } as const;
 }
 
-describe("when a request prepares the next page of a job,", () => {
+describe("when a request asks a backfill job for its next page,", () => {
   test.each([
     ["an outage", "unavailable", "ready", platformUnavailable("down")],
     ["a limit", "unavailable", "ready", limitReached("rate_limited", "slow", 60_000)],
@@ -264,7 +264,7 @@ describe("when a request prepares the next page of a job,", () => {
     },
   );
 
-  test("no job is created when the platform fails at the first page", async () => {
+  test("no backfill job is created when the platform fails at the first page", async () => {
     automations.platform.beforePage = () => Promise.resolve({ kind: "missing" });
     await expect(create()).rejects.toMatchObject({ reason: "not_found" });
     automations.platform.beforePage = () => Promise.resolve(platformUnavailable("down"));
@@ -274,7 +274,7 @@ describe("when a request prepares the next page of a job,", () => {
   });
 });
 
-test("repeated requests with the same idempotency key create one job that prepares past comments, and read one page of comments", async () => {
+test("repeated requests with the same idempotency key create one backfill job, and read one page of comments", async () => {
   const { platform, rpc } = automations;
   writePast(["link"]);
   platform.calls.length = 0;
@@ -287,7 +287,7 @@ test("repeated requests with the same idempotency key create one job that prepar
   expect(backfills).toHaveLength(1);
 });
 
-test("jobs that prepare past comments cannot be read or changed from other workspaces", async () => {
+test("backfill jobs cannot be read or changed from other workspaces", async () => {
   writePast(["link"]);
   const backfillId = (await create()).backfill?.id ?? "";
   const foreign = { workspaceId: newId(), backfillId };
@@ -299,7 +299,7 @@ test("jobs that prepare past comments cannot be read or changed from other works
   expect((await rpc.listBackfills({ workspaceId: foreign.workspaceId })).backfills).toEqual([]);
 });
 
-test("the counts of a job that prepares past comments equal the numbers of its results, for any comments and any order of requests", async () => {
+test("the counts of a backfill job equal the numbers of its results, for any comments and any order of requests", async () => {
   const text = fc.constantFrom("link", "link spam", "nice", "spam", "LINKS", "링크 link");
   const action = fc.constantFrom("prepare_next_page", "pause", "resume", "comment", "delete");
   await fc.assert(

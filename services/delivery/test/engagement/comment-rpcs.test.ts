@@ -117,7 +117,7 @@ describe("ListComments", () => {
     expect(world.reads).toHaveLength(1);
   });
 
-  test("ListComments does not find an unknown, foreign or disconnected account, nor media that the account does not own", async () => {
+  test("ListComments reports an account that is unknown, disconnected or of another workspace as not found, and also media of another account", async () => {
     const foreign = await refusalOf(client().listComments(media({ workspaceId: newId() })));
     const unknown = await refusalOf(client().listComments(media({ accountId: newId() })));
     world.page = () => ({ kind: "missing" });
@@ -129,7 +129,7 @@ describe("ListComments", () => {
       expect(refusal).toMatchObject(NOT_FOUND);
   });
 
-  test("ListComments does not find an account on a platform without comments", async () => {
+  test("ListComments reports an account on a platform without comments as not found", async () => {
     account = world.addAccount({ platform: "telegram" });
 
     expect(await refusalOf(client().listComments(media()))).toMatchObject(NOT_FOUND);
@@ -240,7 +240,7 @@ describe("RequestCommentAction", () => {
     });
   });
 
-  test("GetCommentAction finds neither actions of other workspaces nor private replies", async () => {
+  test("GetCommentAction reports actions of other workspaces, and private replies, as not found", async () => {
     const { action } = await client().requestCommentAction(reply());
     const privateReply = await requestPrivateReply(database.sql, account);
     const { workspaceId } = account;
@@ -255,7 +255,7 @@ describe("RequestCommentAction", () => {
       expect(await refusalOf(client().getCommentAction(ref))).toMatchObject(NOT_FOUND);
   });
 
-  test("RequestCommentAction does not find a comment that is missing, nor an account of another workspace, and stores nothing", async () => {
+  test("RequestCommentAction reports a missing comment, and an account of another workspace, as not found, and stores nothing", async () => {
     const foreign = await refusalOf(client().requestCommentAction(reply({ workspaceId: newId() })));
     world.readComment = () => ({ kind: "missing" });
     const missing = await refusalOf(client().requestCommentAction(reply()));

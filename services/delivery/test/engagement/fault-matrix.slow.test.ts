@@ -42,7 +42,7 @@ const cellsOf = (faults: readonly string[], kinds: readonly ActionKind[] = ACTIO
   kinds.flatMap((kind) => faults.map((fault) => ({ kind, fault })));
 
 test(
-  "actions on comments take effect exactly once on every platform, whatever faults the calls of the platform and its lists of comments have",
+  "actions on comments take effect exactly once on every platform, whatever faults are simulated for the platform's calls and lists of comments",
   LONG,
   async () => {
     const faults = FAULTS.filter(({ by, isDelay }) => by === "simulator" && isDelay !== true);

@@ -35,7 +35,7 @@ const CLAIM = {
   endMs: 7 * 86_400_000,
 };
 
-test("a claim of targets with due metrics takes no more accounts once it has enough targets, and leaves the others to the next claim", async () => {
+test("a claim of targets with due metrics stops taking accounts once it has enough targets, and leaves the remaining accounts to the next claim", async () => {
   await stage.sql.begin(async (tx) => {
     const accounts = await claimDueTargets(tx, { ...CLAIM, enoughTargets: 11 });
     expect(accounts.map(({ targets }) => targets.length)).toEqual([5, 5, 5]);

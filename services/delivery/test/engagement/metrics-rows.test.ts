@@ -151,7 +151,7 @@ const AGES = `
   select now() - step * interval '15 minutes' as at
   from generate_series(1, 4 * 24 * 500) as step`;
 
-test("the metrics history of a target keeps fewer rows with age, stays bounded, and ends after 400 days", async () => {
+test("the metrics history of a target keeps fewer rows for older times, stays bounded, and ends after 400 days", async () => {
   const [target] = await stage.publish("x");
   if (target === undefined) throw new Error("no target");
   await stage.schedule([target]);
@@ -181,7 +181,7 @@ test("the metrics history of a target keeps fewer rows with age, stays bounded, 
   expect(await thinHistories(stage.sql, 100)).toBe(0);
 });
 
-test("thinning the metrics history twice keeps the same rows as once, and a target without history is not checked again", async () => {
+test("thinning the metrics history twice keeps the same rows as thinning it once, and a target without history is not checked again", async () => {
   const [target] = await stage.publish("x");
   if (target === undefined) throw new Error("no target");
   await stage.serve().refresh([target]);

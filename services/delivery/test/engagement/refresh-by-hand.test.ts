@@ -91,7 +91,7 @@ test.each<[string, MetricsReading, object]>([
   });
 });
 
-test("metrics without the post, metrics with impossible numbers, and errors of the connector are counted as failed", async () => {
+test("an answer without the requested post, an answer with impossible numbers, and an error of the connector each count as failed", async () => {
   const serving = stage.serve();
   const targets = await stage.publish("x");
   x.reactions.push(() => new Map());
@@ -251,7 +251,7 @@ test("after a rate limit no metrics are requested for the account before the tim
   expect(countsOf(await serving.refresh(targets))).toEqual({ ...NONE, eligible: 1, ready: 1 });
 });
 
-test("a refresh of metrics by hand defers a target whose id the platform has not returned yet", async () => {
+test("a refresh of metrics by hand counts a target as deferred while the platform has not returned the post id of the target", async () => {
   const target = stage.world.addTarget();
   await insertPublished(stage.sql, [{ target, externalId: "" }]);
   const serving = stage.serve();

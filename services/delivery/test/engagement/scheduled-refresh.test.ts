@@ -154,7 +154,7 @@ test("after a rate limit of the whole app no metrics are requested from the plat
   });
 });
 
-test("all processes together do not exceed an app's budget of calls for metrics, even when accounts wait", async () => {
+test("all processes together do not exceed an app's budget of calls for metrics, even when many accounts wait for it", async () => {
   const x = await open({ budget: { scope: "app", ...HOUR } });
   for (let account = 0; account < 30; account += 1) await stage.publishDue(1);
   const processes = [stage.refresher(), stage.refresher(), stage.refresher()];
@@ -166,7 +166,7 @@ test("all processes together do not exceed an app's budget of calls for metrics,
   expect(x.calls.length).toBe(2);
 });
 
-test("with a call budget that counts posts, more calls are allowed when each call asks for few posts, but never more posts", async () => {
+test("a call budget that counts posts allows more calls when each call asks for fewer posts, but never more posts in all", async () => {
   const budget = { scope: "app", calls: 100, windowMs: 3_600_000, isPerPost: true } as const;
   const x = await open({ maxPosts: 5, budget });
   for (let account = 0; account < 5; account += 1) await stage.publishDue(1);
@@ -351,7 +351,7 @@ test("posts that became older than seven days while their metrics were due are n
   expect((await stage.readRow(old))?.dueInMinutes).toBeNull();
 });
 
-test("posts that are too old for a refresh of metrics do not delay others and use no call budget of their account", async () => {
+test("posts that are too old for a refresh of metrics do not delay other posts and use no call budget of their account", async () => {
   const x = await open({ maxPosts: 25, budget: { scope: "account", ...HOUR } });
   const [old] = await stage.publishDue(25);
   await stage.sql`update target_metrics set published_at = now() - interval '8 days'`;

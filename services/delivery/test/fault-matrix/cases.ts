@@ -26,7 +26,7 @@ export interface Kind {
   readonly name: string;
   readonly media: readonly TestMedia[];
   readonly steps: readonly Step[];
-  /** Set if the outcome of a publishing call cannot be determined in every case (docs/guarantees.md). */
+  /** Set if there are cases in which the outcome of a publishing call cannot be determined (docs/guarantees.md). */
   readonly mayStayUnknown?: true;
 }
 

@@ -33,7 +33,7 @@ export interface Fault {
    * a separate delivery process is killed or suspended by a signal.
    */
   readonly by: "simulator" | "held" | "kill" | "stop";
-  /** Returns the rule of the simulator that causes the fault in one round. */
+  /** Returns the rule of the simulator that causes the fault in the round of the fault matrix with this number. */
   readonly rule?: (round: number) => Omit<Rule, "platform" | "operation">;
   /** How far the lists and status responses of the account lag behind, in milliseconds. */
   readonly staleMs?: number;
@@ -82,8 +82,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: "kill -9 in the call",
     by: "kill",
-    // In even rounds, the platform processes the call before the delivery process is killed. In odd rounds, the platform never
-    // processes the call.
+    // In rounds with an even number, the platform processes the call before the delivery process is killed. In rounds
+    // with an odd number, the platform never processes the call.
     rule: (round) => ({ mode: round % 2 === 0 ? "delay" : "drop_before", delayMs: HOLD_MS }),
   },
   { name: "SIGSTOP before the send", by: "stop", isOnlyVisible: true, isCertain: true },

@@ -33,7 +33,10 @@ const MEDIA_KEY = "a key for the addresses of media that is long enough";
  * opens 32 connections per host.
  */
 const MAX_HELD = 24;
-/** Maximum number of rounds that are suspended together. More rounds are split into batches of one kind of post. */
+/**
+ * Maximum number of rounds of the fault matrix whose processes are suspended together. More rounds are split into
+ * batches of one kind of post.
+ */
 const MAX_STOPPED = 60;
 /**
  * Deadline of the platform calls of a delivery process that is killed or suspended. It is long enough that all calls are
@@ -165,8 +168,8 @@ export class DeliveryProcess implements AsyncDisposable {
   }
 
   /**
-   * Publishes the requests of rounds to the bus, as the posts service does, before the delivery process starts, so that the
-   * tasks are claimed together.
+   * Publishes the publish requests of rounds of the fault matrix to the message bus, as the posts service does, before
+   * the delivery process starts, so that the tasks are claimed together.
    */
   async request(rounds: readonly Round[]): Promise<void> {
     // The database role of the delivery service may not append to the topic of the posts service, so the test appends
@@ -211,7 +214,7 @@ export class DeliveryProcess implements AsyncDisposable {
   }
 }
 
-/** Splits rounds into batches whose platform calls one process can have open at the same time. */
+/** Splits rounds of the fault matrix into batches whose platform calls one process can have open at the same time. */
 export function toKillBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   const batches: Round[][] = [];
   for (const round of rounds) {
@@ -224,8 +227,8 @@ export function toKillBatches(rounds: readonly Round[]): readonly (readonly Roun
 }
 
 /**
- * Splits many rounds by kind of post. Publishing calls for posts of one kind begin at about the same time, so that one signal
- * affects many of them.
+ * Splits many rounds of the fault matrix by kind of post. Publishing calls for posts of one kind begin at about the
+ * same time, so that one signal affects many of them.
  */
 export function toStopBatches(rounds: readonly Round[]): readonly (readonly Round[])[] {
   if (rounds.length <= MAX_STOPPED) return [rounds];
@@ -253,7 +256,7 @@ export interface Signalled {
   readonly caught: number;
 }
 
-/** Counts the rounds whose held platform call was open when the delivery process was killed. */
+/** Counts the rounds of the fault matrix whose held platform call was open when the delivery process was killed. */
 async function countInHand(sql: Sql, rounds: readonly Round[]): Promise<number> {
   const rows = await sql<{ targetId: string; status: string }[]>`
     select target_id, status

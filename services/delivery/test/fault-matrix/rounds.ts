@@ -4,24 +4,29 @@ import type { TestTarget } from "../fixture.ts";
 import type { Row } from "./cases.ts";
 import type { Fault } from "./faults.ts";
 
-/** One target, on an account of its own, whose publication meets one fault once. */
+/** One round of the fault matrix: one target, on an account of its own, whose publication meets one fault once. */
 export interface Round {
   readonly row: Row;
   readonly fault: Fault;
   readonly target: TestTarget;
   readonly media: readonly TestMedia[];
-  /** The id that the platform gave the account of the round. */
+  /** The id that the platform gave the account of the fault matrix's round. */
   readonly account: string;
 }
 
-/** Rounds whose publishing call got no answer within its deadline, because the machine was too slow. */
+/**
+ * Rounds of the fault matrix whose publishing call got no answer within its deadline, because the machine was too slow.
+ */
 const unanswered = new WeakSet<Round>();
 
 export function setUnanswered(round: Round): void {
   unanswered.add(round);
 }
 
-/** Whether the delivery service can always find out the outcome of the round, so that the target must end as published. */
+/**
+ * Whether the delivery service can always find out the outcome of the round of the fault matrix, so that the target
+ * must end as published.
+ */
 export function isCertain(round: Round): boolean {
   return round.fault.isCertain === true && !unanswered.has(round);
 }
@@ -47,7 +52,7 @@ export type Result = (typeof RESULTS)[number];
 
 export interface Judgement {
   readonly result: Result;
-  /** What was observed, if the result of the round makes the test fail. */
+  /** What was observed, if the result of the round makes the test of the fault matrix fail. */
   readonly problem?: string;
 }
 
@@ -69,7 +74,7 @@ function judgePublished(round: Round, end: End, entry: Visible | undefined): Jud
   if (entry === undefined) return lose("published, but not visible");
   if (!isSame(round, entry))
     return lose(`visible with another text or other media: ${JSON.stringify(entry)}`);
-  // TikTok returns the id of a post later or never.
+  // TikTok returns the id of a post some time after the publication, or never.
   if (end.externalId !== null && end.externalId !== entry.id)
     return lose(`published as ${end.externalId}, visible as ${entry.id}`);
   return { result: "published" };
@@ -88,7 +93,10 @@ function judgeFailed(round: Round, end: End, isVisible: boolean): Judgement {
     : lose("outcome_unknown although the outcome can be found out");
 }
 
-/** Determines how a round ended. Before, the platforms must have finished everything that they do with a delay. */
+/**
+ * Determines how a round of the fault matrix ended. It is called after the platforms have finished everything that they
+ * do with a delay.
+ */
 export function judge(round: Round, end: End, entries: readonly Visible[]): Judgement {
   const [entry, ...others] = entries;
   if (others.length > 0)

@@ -42,7 +42,7 @@ function mix(rounds: readonly Round[]): readonly Round[] {
   ).flat();
 }
 
-/** Requests the publication of all rounds, a limited number at a time. */
+/** Requests the publication of all rounds of the fault matrix, a limited number at a time. */
 async function requestAll(sql: Sql, rounds: readonly Round[]): Promise<void> {
   const waiting = [...mix(rounds)];
   while (waiting.length > 0) {
@@ -62,7 +62,7 @@ export interface RunOptions {
   readonly factsMs?: number;
 }
 
-/** Publishes the targets of the rounds with two workers of the test process. */
+/** Publishes the targets of the fault matrix's rounds with two workers of the test process. */
 export async function runHere(
   stage: Stage,
   rounds: readonly Round[],

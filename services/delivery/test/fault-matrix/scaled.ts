@@ -41,7 +41,7 @@ async function untilTakenOver(sql: Sql, { target }: Round): Promise<void> {
   );
 }
 
-/** Rounds whose worker was delayed already. */
+/** Rounds of the fault matrix whose worker was delayed already. */
 const held = new WeakSet<Round>();
 
 /** Delays a worker before or after its publishing call until another worker has taken over the task. */

@@ -48,11 +48,11 @@ interface Issued {
 /** Changes a connector before it is passed to a worker. */
 export type Wrap = (connector: PublishingConnector, stage: Stage, sql: Sql) => PublishingConnector;
 
-/** The simulated platforms, with the accounts and targets of all rounds. */
+/** The simulated platforms, with the accounts and targets of all rounds of the fault matrix. */
 export class Stage implements AsyncDisposable {
   readonly world = new World();
   readonly rounds = new Map<string, Round>();
-  /** Ids of posts on the platforms that do not belong to a round. */
+  /** Ids of posts on the platforms that do not belong to a round of the fault matrix. */
   readonly otherPosts = new Set<string>();
   readonly #simulator: Simulator;
   readonly #server: MediaServer;
@@ -160,8 +160,8 @@ export class Stage implements AsyncDisposable {
   }
 
   /**
-   * Lists the faults that no platform call met, so that their rounds tested nothing. Stale lists are left out, because not
-   * every platform reads lists.
+   * Lists the faults that no platform call met, so that their rounds tested nothing. The fault of stale lists is left
+   * out, because not every connector reads lists.
    */
   async listUnmet(rounds: readonly Round[]): Promise<readonly string[]> {
     const rules = await this.control<(Rule & { account: string; hits: number })[]>("GET", "faults");
@@ -249,7 +249,7 @@ async function waitUntil(check: () => Promise<boolean>, timeoutMs: number): Prom
   await eventually(check, { timeoutMs }).catch(() => undefined);
 }
 
-/** Waits until the target of every round has ended. */
+/** Waits until the target of every round of the fault matrix has ended. */
 export async function untilEnded(
   sql: Sql,
   rounds: readonly Round[],

@@ -65,7 +65,7 @@ function toTable(totals: Totals): string {
   ].join("\n");
 }
 
-/** Replaces the fault matrix between the markers of the document. */
+/** Replaces the fault matrix between the two markers in the text of docs/guarantees.md. */
 export function replaceTable(document: string, totals: Totals): string {
   const [before, rest] = [document.split(BEGIN)[0], document.split(END)[1]];
   if (before === undefined || rest === undefined) throw new Error("the document has no markers");
@@ -79,7 +79,7 @@ export interface WrittenTable {
   readonly rows: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Parses the fault matrix of the document. */
+/** Parses the fault matrix in the text of docs/guarantees.md. */
 export function readTable(document: string): WrittenTable {
   const lines = (document.split(BEGIN)[1]?.split(END)[0] ?? "").trim().split("\n");
   const [summary = "", ...table] = lines.filter((line) => line !== "");

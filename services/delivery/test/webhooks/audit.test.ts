@@ -10,7 +10,10 @@ beforeAll(async () => {
 });
 afterAll(() => webhooks[Symbol.asyncDispose]());
 
-/** Runs a change by a client, first with injected faults and then without. Returns the audit entries that it leaves. */
+/**
+ * Runs a change by a client, first with injected faults and then without. Returns the audit entries that the change
+ * leaves.
+ */
 async function runAsClient(change: () => Promise<unknown>) {
   return await runAudited(webhooks.database, TABLES, () => asClient(change));
 }
@@ -46,7 +49,7 @@ test("creating, changing and revoking a webhook subscription and rotating its se
   ]);
 });
 
-test("changes of a webhook subscription that are refused or change nothing, and revoking it again, leave no audit entry", async () => {
+test("refused changes of a webhook subscription, changes without effect, and a second revocation leave no audit entry", async () => {
   const { rpc, sql } = webhooks;
   const request = newWebhook();
   const { workspaceId } = request;

@@ -24,7 +24,10 @@ import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.
 import { composePage } from "#src/webhooks/operations/compose.ts";
 import { createPartitions } from "./fixture.ts";
 
-/** The services that own the objects of webhook events, in memory. */
+/**
+ * The services that own what webhook events are about (posts, accounts, media, comment actions and automation runs), in
+ * memory.
+ */
 class Owners {
   readonly posts = new Map<string, Post>();
   readonly accounts = new Map<string, Account>();

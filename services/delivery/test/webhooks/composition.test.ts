@@ -290,7 +290,7 @@ test.each(["engagement.events.v1", "delivery.events.v1"])(
   },
 );
 
-test("the payload of a webhook event about an object that no longer exists contains the object's ids and what the event says", async () => {
+test("the payload of a webhook event about a post, target, account or media that no longer exists contains the ids from the event and what the event says", async () => {
   const { workspaceId } = await events.subscribe();
   const ids = {
     post: newId(),
@@ -388,7 +388,7 @@ test("the payload of the webhook event quota.exhausted is the quota that the bus
   ]);
 });
 
-test("webhook events about objects of an unavailable service wait without counting as failed, and other events are sent", async () => {
+test("webhook events whose payloads need an unavailable service wait without counting as failed, and other events are sent", async () => {
   const { workspaceId } = await events.subscribe();
   const post = postOf(workspaceId);
   events.owners.posts.set(post.id, post);
@@ -414,7 +414,7 @@ async function endWaits(): Promise<void> {
   await events.sql`update webhook_compositions set lease_until = '-infinity'`;
 }
 
-test("an object that cannot be read delays only its own webhook event, which is sent with ids after 5 tries", async () => {
+test("a post that cannot be read delays only its own webhook event, which is sent with the post's id alone after 5 tries", async () => {
   const { workspaceId } = await events.subscribe();
   const [healthy, broken] = [postOf(workspaceId), postOf(workspaceId)];
   for (const post of [healthy, broken]) events.owners.posts.set(post.id, post);

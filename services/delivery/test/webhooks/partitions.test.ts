@@ -24,7 +24,7 @@ beforeEach(async () => {
 });
 afterEach(() => database[Symbol.asyncDispose]());
 
-/** Returns a UUIDv7 of a day, counted from today in UTC. */
+/** Returns a UUIDv7 with the time of a day, counted in days from today in UTC. */
 const idOfDay = (days: number) => deriveTimedId(new Date(START + days * DAY_MS), "an id");
 
 const nameOfDay = (table: string, days: number) =>

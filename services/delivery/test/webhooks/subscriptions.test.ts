@@ -216,7 +216,7 @@ test("a disabled webhook subscription whose address changes gets a webhook.test 
   expect(newest).toMatchObject({ eventType: "webhook.test", status: "pending" });
 });
 
-test("a change of a webhook subscription without any field is refused", async () => {
+test("a request to change a webhook subscription is refused if it contains no field", async () => {
   const { workspaceId, id } = await create();
 
   await expect(webhooks.rpc.updateWebhook({ workspaceId, id })).rejects.toMatchObject({

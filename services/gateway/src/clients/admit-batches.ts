@@ -16,8 +16,8 @@ const BATCH_WINDOW_MS = 2;
 const MAX_QUERIES = 500;
 const MAX_CALLS_IN_FLIGHT = 4;
 /**
- * Maximum number of API requests that wait for the accounts service to admit them. The gateway refuses further
- * requests, because their answer would come too late.
+ * Maximum number of API requests that wait for the accounts service to admit them. The gateway decides about further
+ * requests without this service, because its answer to them would come too late.
  */
 const MAX_WAITING = 10_000;
 /**
@@ -49,8 +49,8 @@ export interface PendingQuery<Waiter> {
 }
 
 /**
- * A query about an API key that was sent to the accounts service, with the granted API requests that are kept until the
- * answer arrives for the requests that wait for it.
+ * A query about an API key that was sent to the accounts service. `prepared` contains the granted API requests that are
+ * set aside, until the answer arrives, for the requests that wait for this answer.
  */
 export interface SentQuery<Waiter, Prepared> {
   readonly query: PendingQuery<Waiter>;
@@ -59,7 +59,7 @@ export interface SentQuery<Waiter, Prepared> {
 }
 
 /**
- * Outcome of a call to the accounts service about several API keys: one grant per query in the order of the queries, or
+ * Result of a call to the accounts service about several API keys: one grant per query in the order of the queries, or
  * the error of the call.
  */
 export type AdmitOutcome =
@@ -69,8 +69,9 @@ export type AdmitOutcome =
 interface AdmitBatchesOptions<Waiter, Prepared> {
   readonly client: Pick<Client<typeof AdmissionService>, "admit">;
   /**
-   * Called right before a query about an API key is sent to the accounts service. Returns how many API requests to ask
-   * for, and the granted API requests to keep, until the answer arrives, for the requests that wait for it.
+   * Called right before a query about an API key is sent to the accounts service. Returns `want`, the number of API
+   * requests that the gateway asks for, and `prepared`, the granted API requests that are set aside, until the answer
+   * arrives, for the requests that wait for this answer.
    */
   readonly prepare: (query: PendingQuery<Waiter>) => {
     readonly want: number;

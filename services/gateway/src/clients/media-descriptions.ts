@@ -12,16 +12,17 @@ interface DescribedPost {
 }
 
 /**
- * Maximum time in milliseconds that a read of a post waits for the media service. Then the post is shown with the
- * descriptions that it was accepted with.
+ * Maximum time in milliseconds that a read of a post waits for the media service. After this time, the post is shown
+ * with the descriptions and covers with which it was accepted.
  */
 const TIMEOUT_MS = 1_000;
 /** Length of the hash in bytes: enough that two descriptions of a post never share one by chance. */
 const HASH_BYTES = 8;
 
 /**
- * Returns a post whose media have their current description and cover, which can change after the post was accepted: platforms
- * receive the current ones. If the media service does not answer, the post has those that it was accepted with.
+ * Returns a post whose media have their current descriptions and covers. These can change after the post was accepted,
+ * and platforms receive the current ones. If the media service does not answer, the media have the descriptions and
+ * covers with which the post was accepted.
  */
 export async function withCurrentDescriptions(
   client: Pick<Client<typeof MediaService>, "batchGetMedia">,

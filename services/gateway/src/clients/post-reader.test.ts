@@ -46,7 +46,7 @@ test("a full batch of post reads is not followed by an empty batch", async () =>
   expect(sizes).toEqual([100]);
 });
 
-test("two reads of the same post are both answered, and a post that is missing or in another workspace is not found", async () => {
+test("two reads of the same post both return the post, and the read of a post that is missing or belongs to another workspace fails with not_found", async () => {
   const { reader } = createReader((refs) =>
     refs.filter(({ workspaceId, id }) => workspaceId === "w" && id === "p"),
   );
@@ -109,7 +109,7 @@ test("the gateway reads posts with at most eight concurrent calls to the posts s
   expect(most).toBe(8);
 });
 
-test("a call that several post reads share carries the request ids of all of them", async () => {
+test("a call for several post reads carries the request id of each of these reads", async () => {
   const ids: (string | undefined)[] = [];
   const reader = createPostReader({
     batchGetPosts: async ({ refs = [] }) => {

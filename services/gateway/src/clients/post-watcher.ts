@@ -32,8 +32,8 @@ const MAX_WAITING = 10_000;
 const MAX_REFS = 1_000;
 const MIN_INTERVAL_MS = 100;
 /**
- * Milliseconds that each awaited post adds to the interval at which the posts service is asked, so that asking takes
- * little of a core.
+ * Milliseconds by which each post that clients wait for lengthens the interval between two calls to the posts service,
+ * so that these calls use little processor time.
  */
 const INTERVAL_PER_POST_MS = 0.4;
 const RETRY_AFTER_MS = 1_000;
@@ -100,7 +100,10 @@ class PollingPostWatcher implements PostWatcher {
     if (this.#posts.size > 0) this.#schedule(this.#intervalMs());
   }
 
-  /** Ends the waits for those of the posts that are final or gone. After a failed call, the next poll asks again. */
+  /**
+   * Ends the waits for those of the posts that are final or do not exist any more. After a failed call, the next call
+   * asks again.
+   */
   async #ask(posts: readonly Post[]): Promise<void> {
     const refs = posts.map(({ workspaceId, id }) => ({ workspaceId, id }));
     const answer = await this.#client.batchGetPostStatuses({ refs }).catch(() => undefined);

@@ -1,7 +1,8 @@
 import type { Locale } from "@postrider/rest/locale";
 
 /**
- * Names of the connect pages: the page of an open connect link, and one page for each outcome of connecting an account.
+ * Names of the connect pages: the page of an open connect link, and one page for each way in which an authorization can
+ * end.
  */
 export const CONNECT_PAGES = [
   "open",
@@ -32,9 +33,12 @@ interface Texts extends Readonly<Record<ConnectPage, ConnectText>> {
   readonly missing: string;
   /** Names of the features that an account can lack. */
   readonly features: Readonly<Record<string, string>>;
-  /** Names the platform's guide with causes and remedies. The placeholder `{guide}` is replaced. */
+  /**
+   * Text that names Postrider's guide for the platform, with causes and remedies. The placeholder `{guide}` is
+   * replaced.
+   */
   readonly guide: string;
-  /** Last line of every connect page that shows an outcome. */
+  /** Last line of every connect page that shows how the authorization ended. */
   readonly close: string;
 }
 
@@ -159,7 +163,10 @@ export const CONNECT_TEXTS: Readonly<Record<Locale, Texts>> = {
   },
 };
 
-/** Returns the connect page for an outcome of the authorization; the page `unavailable` for an unknown outcome. */
+/**
+ * Returns the connect page for what the accounts service reports about an authorization; the page `unavailable` for a
+ * word that the gateway does not know.
+ */
 export function toConnectPage(outcome: string): ConnectPage {
   if (outcome === "unknown_state") return "unknown";
   return CONNECT_PAGES.find((page) => page === outcome) ?? "unavailable";

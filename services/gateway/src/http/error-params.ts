@@ -23,14 +23,14 @@ const NOUNS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   ko: { query: "매개변수", header: "헤더" },
 };
 
-/** Returns the allowed values as a phrase: the only one, or "one of" and a list. */
+/** Returns the allowed values as a phrase: a single value as it is, several values as "one of" and their list. */
 function toChoice(allowed: readonly string[], locale: Locale): string | undefined {
   const values = allowed.join(", ");
   if (allowed.length < 2) return allowed[0];
   return locale === "en" ? `one of ${values}` : `${values} 중 하나`;
 }
 
-/** Returns the parameters of the message about a violation, such as the limit. */
+/** Returns the parameters of the error message about a violation (what is wrong with a request), such as the limit. */
 export function paramsOf(violation: RequestViolation, locale: Locale) {
   const { expected, found = "", status, reason, postId, allowed = [] } = violation;
   return {
@@ -47,7 +47,7 @@ export function paramsOf(violation: RequestViolation, locale: Locale) {
   };
 }
 
-/** Returns the limit, the actual value and the quota numbers of a violation. */
+/** Returns the limit, the actual value and the quota numbers of a violation (what is wrong with a request). */
 export function numbersOf(violation: Violation) {
   return {
     limit: violation.limit,

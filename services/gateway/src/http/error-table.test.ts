@@ -27,7 +27,7 @@ test.each([
   ["timeout", 504, "upstream_timeout"],
   ["internal", 500, "internal"],
 ] as const)(
-  "an error of the kind %s with an unknown reason is answered with %i %s",
+  "an error of the kind %s whose reason is not a public error code is answered with %i %s",
   (kind, status, code) => {
     expect(httpStatusOf("unknown_code", kind)).toBe(status);
     expect(errorCodeOf("unknown_code", kind)).toBe(code);
@@ -45,7 +45,7 @@ test("an error without violations has no details", () => {
   });
 });
 
-test("every violation of an error becomes an error detail that has only the fields that the violation has", () => {
+test("every violation that an error lists becomes one error detail, which has exactly the fields that the violation has", () => {
   const violations = [
     {
       $typeName: "postrider.errors.v1.Violation" as const,
@@ -127,7 +127,7 @@ test("the error detail of a duplicate post contains the id of the other post", (
   ]);
 });
 
-test("the error detail of a missing scope has the same message as the error", () => {
+test("the error detail about a missing scope has the same message as the error to which it belongs", () => {
   const violations = [{ code: "posts:write" }];
   const { error } = toErrorBody({ reason: "insufficient_scope", violations, locale: "en" });
   expect(error.details).toEqual([{ code: "posts:write", message: error.message }]);

@@ -46,7 +46,7 @@ export function describeFormat(format: string | undefined): string | undefined {
   return format === undefined ? undefined : FORMATS.get(format);
 }
 
-/** Says in English which values a schema accepts; undefined if the schema does not tell. */
+/** Says in English which values a schema accepts; undefined if the schema names no type, format or value. */
 export function describeExpected(schema: ExpectedSchema | undefined): string | undefined {
   if (schema === undefined) return undefined;
   const { format, items } = schema;

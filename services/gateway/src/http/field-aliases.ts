@@ -68,8 +68,8 @@ const ALIASES: ReadonlyMap<string, ReadonlySet<string>> = new Map(
 );
 
 /**
- * Converts the value of an unknown Boolean field to a status: `true` for `enabled` means `active`. Undefined if the field that is
- * meant is not such a status.
+ * Converts the value of an unknown Boolean field to a status: `true` for `enabled` means `active`. Undefined if the
+ * value is not Boolean, or `choices`, the allowed values of the known field, lack `active` or `paused`.
  */
 export function toStatus(
   name: string,

@@ -1,6 +1,9 @@
 import { describeExpected, type ExpectedSchema, toPhrase } from "#src/http/expected-values.ts";
 
-/** A part of the schema of a request, with the members that lead to the schemas of its fields. */
+/**
+ * A request schema, or the schema of one of its fields or items. It has the members that lead to the schemas of further
+ * fields.
+ */
 export interface NestedSchema extends Omit<ExpectedSchema, "items" | "properties"> {
   readonly $ref?: string;
   readonly properties?: Readonly<Record<string, NestedSchema>>;
@@ -24,7 +27,7 @@ function childOf(schema: NestedSchema, name: string): NestedSchema | undefined {
 }
 
 /**
- * Says in English what the field at a JSON Pointer accepts and is for; undefined if the schema does not tell. The text
+ * Says in English what the field at a JSON Pointer accepts and is for; undefined if the schema says neither. The text
  * is added to errors of services: a service knows that a value is not valid, but not how the schema of the request
  * describes the value.
  */

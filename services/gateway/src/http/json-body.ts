@@ -1,6 +1,6 @@
 import type { Violation } from "@postrider/shared/errors";
 
-/** Result of parsing a request body: its value, ready for schema validation, or its mistakes. */
+/** Result of parsing a request body: the value, which is not yet checked against a schema, or the mistakes. */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly violations: readonly Violation[] };
@@ -21,7 +21,7 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /**
  * Parses a JSON body in strict UTF-8. Refuses NUL characters and unpaired surrogates in any text or key, more than 64
  * levels of nesting, and the key `__proto__`, because some code would take it for a prototype. Also refuses lists and
- * objects that are longer than any schema allows, because listing every fault of half a million items would take
+ * objects that are longer than any schema allows, because listing the mistakes in half a million items would take
  * seconds.
  */
 export function parseJsonBody(bytes: Buffer): ParsedBody {

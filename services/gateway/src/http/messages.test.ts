@@ -21,7 +21,7 @@ test("the error catalogue contains every error code once", () => {
 });
 
 test.each(ENTRIES)(
-  "the English and Korean texts of %s name the same parameters, and both say a cause and a remedy",
+  "the English and Korean texts of %s contain the same placeholders, and each text says a cause and a remedy",
   (_, { texts: { en, ko } }) => {
     expect(placeholders(ko)).toEqual(placeholders(en));
     for (const text of en) expect(text).toMatch(/^[A-Z].*\.$/);

@@ -20,7 +20,7 @@ const ANSWER = {
   data: [{ id: "a", hidden: 1, targets: [{ status: "queued", parent: { id: "b", hidden: 2 } }] }],
 };
 
-test("an answer whose schema refers to shared schemas, and through them to others, is written as fastify's own serializer writes it", () => {
+test("an answer whose schema refers to shared schemas, and through them to further shared schemas, is written as fastify's own serializer writes it", () => {
   const own = buildSerializers(SHARED, {})({ ...ROUTE, schema: LIST });
   const usual = SerializerSelector()(SHARED, {})({ ...ROUTE, schema: LIST });
 
@@ -30,7 +30,7 @@ test("an answer whose schema refers to shared schemas, and through them to other
   expect(own(ANSWER)).toBe(usual(ANSWER));
 });
 
-test("routes with equal schemas share one serializer, and other schemas get their own", () => {
+test("routes with equal answer schemas share one serializer, and each different schema has a serializer of its own", () => {
   const serializerOf = buildSerializers(SHARED, {});
   const first = serializerOf({ ...ROUTE, schema: { $ref: "Post#" } });
 
@@ -38,7 +38,7 @@ test("routes with equal schemas share one serializer, and other schemas get thei
   expect(serializerOf({ ...ROUTE, schema: { $ref: "Target#" } })).not.toBe(first);
 });
 
-test("a shared schema to which a schema does not refer is not compiled with it", () => {
+test("a shared schema to which a route's schema does not refer is not compiled with the route's schema", () => {
   const invalid = { $id: "Invalid", type: "no type" };
   const serializer = buildSerializers(
     { ...SHARED, Invalid: invalid },

@@ -5,10 +5,10 @@ type Schemas = Readonly<Record<string, unknown>>;
 const REFERENCE = /"\$ref":"([^"#]+)#?[^"]*"/g;
 
 /**
- * Builds the functions that write answers as JSON, for the `schemaController` of fastify. Fastify's own factory checks all shared
- * schemas again for each status code of each route, which took half of the gateway's start. This one builds a function
- * with only the shared schemas that its schema refers to, and only once per schema, because most status codes
- * of errors have the same.
+ * Builds the functions that write answers as JSON, for the `schemaController` of fastify. Fastify's own factory checks
+ * all shared schemas again for each status code of each route, which took half of the gateway's start. This factory
+ * gives each function only the shared schemas to which its schema refers. It builds one function per schema, because
+ * most status codes of errors share a schema.
  */
 export function buildSerializers(
   shared: unknown,

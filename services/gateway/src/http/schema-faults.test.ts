@@ -116,7 +116,7 @@ test.each([
   [{ ...valid, bytes: 1.5 }, "type", "/bytes"],
   [{ ...valid, options: null }, "type", "/options"],
   [{ ...valid, accountIds: [ID, ID, ID] }, "max_items", "/accountIds"],
-])("the request body %j is reported with the mistake %s at %j", async (body, code, path) => {
+])("for the request body %j, the gateway finds the mistake %s at %j", async (body, code, path) => {
   expect(await faultsOfBody(post, body)).toContainEqual(expect.objectContaining({ code, path }));
 });
 
@@ -145,7 +145,7 @@ test.each([
   ],
   [{ ...valid, options: { x: { title: "a" } } }, { allowed: ["privacy"] }],
 ])(
-  "the report about the mistake in the request body %j says which value would be valid",
+  "for the first mistake in the request body %j, the gateway says which values would be valid",
   async (body, advice) => {
     expect((await faultsOfBody(post, body))[0]).toMatchObject(advice);
   },
@@ -162,7 +162,7 @@ test("the length of a text is counted in code points, as in the schema", async (
   ]);
 });
 
-test("two schema errors with the same path and code are reported once", async () => {
+test("two schema errors with the same path and code are reported as one mistake", async () => {
   expect(withoutAdvice(await faultsOfBody(post, { ...valid, accountIds: ["ABC"] }))).toEqual([
     { code: "format", path: "/accountIds/0" },
   ]);
@@ -252,7 +252,7 @@ test("a query parameter that is out of range is reported with the limit and its 
   ]);
 });
 
-test("a value that violates a schema keyword without its own error code is reported as invalid", () => {
+test("a mistake against a schema keyword that has no error code of its own gets the error code `invalid`", () => {
   const error = { keyword: "contains", instancePath: "/a", schemaPath: "#/a", params: {} };
   expect(toSchemaViolations([error])).toEqual([{ code: "invalid", path: "/a" }]);
 });

@@ -16,7 +16,7 @@ test("the unknown field `status` of a post means isDraft: true for draft, and no
   expect(adviseOnName("status", { status: "published" }, fields)).toBeUndefined();
 });
 
-test("for a list in place of a field with one value, the advice is to send one request per item", () => {
+test("for a list in an unknown field that probably means a field with one value, the advice is to send one request per item", () => {
   expect(adviseOnName("mediaIds", { mediaIds: ["1", "2"] }, FIELDS)).toEqual({
     expected: "mediaId (a string)",
     variant: "each",

@@ -165,7 +165,10 @@ function admit(key: string | undefined, workspaceId?: string, address = ADDRESS)
   return admission.admit({ key, workspaceId, address });
 }
 
-/** Returns the admission result of a request, after moving the test's clock as far as a batch and its call take. */
+/**
+ * Returns the admission result of a request. If the request needs a call to the accounts service, the test's clock is
+ * first moved to the time of the answer.
+ */
 async function admitted(key: string | undefined, workspaceId?: string): Promise<AdmissionResult> {
   const result = admit(key, workspaceId);
   if (result instanceof Promise) await pass(2 + accounts.latencyMs);
@@ -413,7 +416,7 @@ test("a request with a valid API key that selects no workspace counts towards th
   expect(await admitted(key, WORKSPACE)).toMatchObject({ kind: "admitted" });
 });
 
-test("requests with one API key that name many foreign workspaces cause one check by the accounts service and evict no other API key from the gateway's cache", async () => {
+test("requests that name many workspaces to which their API key does not belong cause one check by the accounts service and evict no other API key from the gateway's cache", async () => {
   const [victim, key] = [accounts.addKey(), accounts.addKey()];
   accounts.setBucket(WORKSPACE, 60_000);
   await admitted(victim);
@@ -454,7 +457,7 @@ test.each([
   ["different API keys", () => admit(newKey())],
   ["one API key and different workspaces", () => admit(unknownKey, randomId())],
 ])(
-  "10,000 requests at once with %s that are unknown cause at most 120 look-ups per remote address and leave room for other addresses",
+  "10,000 requests at once with %s that are unknown cause at most 120 look-ups per remote address, and another address can still look up its API key",
   async (_what, request) => {
     const valid = accounts.addKey();
     accounts.latencyMs = 500;
@@ -468,7 +471,7 @@ test.each([
   },
 );
 
-test("of 10,000 requests at once with one unknown API key, at most 1,000 per remote address wait for its look-up, so that there is room for other addresses", async () => {
+test("of 10,000 requests at once with one unknown API key, at most 1,000 per remote address wait for the look-up of this key, so that requests of other addresses can wait too", async () => {
   const valid = accounts.addKey();
   accounts.latencyMs = 500;
   const results = Array.from({ length: 10_000 }, () => admit(unknownKey));
@@ -500,7 +503,7 @@ test("500 requests at once with an API key that is not recognised yet are looked
   expect(wants()).toEqual([[500]]);
 });
 
-test("requests with one API key that name malformed workspace ids share one check by the accounts service", async () => {
+test("requests with one API key that name different malformed workspace ids share one query to the accounts service", async () => {
   const key = accounts.addKey();
   const results = ["a", "b", "c"].map((named) => admit(key, named));
   await pass(2);
@@ -593,7 +596,7 @@ test("requests admitted during an outage of the accounts service are deducted fr
   expect(accounts.granted - before).toBeGreaterThanOrEqual(101);
 });
 
-test("after an outage of the accounts service, every request that waits for the first call to this service is admitted, even if many other requests are admitted without a call while it runs", async () => {
+test("after an outage of the accounts service, every request that waits for the first call to this service is admitted, even if the gateway admits many other requests without a call while the first call runs", async () => {
   const key = accounts.addKey();
   await admitted(key);
   spendPrepaid(key);
@@ -703,7 +706,7 @@ async function play(steps: readonly Step[], check: (admitted: number) => void): 
 }
 
 test(
-  "the gateway admits only requests that the accounts service granted, whatever the order of events",
+  "the gateway admits only requests that the accounts service granted, in whatever order requests, answers and outages follow each other",
   async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(...calm), long), async (steps) => {

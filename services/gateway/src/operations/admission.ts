@@ -62,8 +62,8 @@ interface Waiter extends LookUpWaiter {
 }
 
 /**
- * Granted API requests that are kept for waiting requests until the accounts service answers the query about their API
- * key.
+ * Granted API requests that are set aside for waiting requests until the accounts service answers the query about the
+ * API key of these requests.
  */
 interface Reserved {
   readonly budget: WorkspaceBudget | undefined;
@@ -171,7 +171,8 @@ class BatchedAdmission implements Admission {
     const stored = sent.map(({ query: { source }, want, prepared: { debt } }, index) => {
       const grant = outcome.isAnswered ? outcome.grants[index] : undefined;
       // When the accounts service has no request left for the workspace, the requests that were admitted during an
-      // outage are deducted later. Deducting them now would take granted requests from waiting ones.
+      // outage are deducted later. Deducting them now would take granted requests from the requests that wait for
+      // admission.
       const isShort = grant === undefined || grant.remaining === 0;
       const kept = debt > 0 && isShort ? 0 : want - debt;
       return grant && { record: this.#records.store({ source, sentAt, kept }, grant, time) };

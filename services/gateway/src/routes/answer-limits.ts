@@ -9,7 +9,8 @@ export interface UnsentLimits {
   readonly bytesWithoutWorkspace: number;
   /**
    * Maximum number of unsent bytes of large answers to one workspace or, for requests without a workspace, to one
-   * remote network. A further answer waits or is refused.
+   * remote network. While they are in use, a further request for a large answer waits, and is refused after
+   * `maxWaitMs`.
    */
   readonly bytesPerCaller: number;
   /**
@@ -18,7 +19,7 @@ export interface UnsentLimits {
   readonly maxWaitMs: number;
 }
 
-/** What the gateway knows about the answer to a request before it makes the answer. */
+/** What the gateway knows about an answer before it carries out the request. */
 export interface ExpectedAnswer {
   /** Maximum size in bytes of an answer that can be large; 0 for an answer that is always small. */
   readonly bytes: number;

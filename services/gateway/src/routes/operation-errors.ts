@@ -26,8 +26,9 @@ const ALWAYS: readonly ErrorCode[] = [
 ];
 
 /**
- * Returns every error with which an operation can answer: those that follow from its scope, path, query, headers and
- * body, and its own. `method_not_allowed` belongs to a path, not to an operation.
+ * Returns every error with which an operation can answer: the errors that follow from its scope, path, query, headers
+ * and body, and the errors that the operation lists itself. `method_not_allowed` belongs to a path, not to an
+ * operation.
  */
 export function listErrors(facts: Facts): readonly ErrorCode[] {
   const { scope, params, querystring, headers = {}, body, errors = [] } = facts;

@@ -19,7 +19,7 @@ interface Operation {
   readonly description?: string;
   readonly tags: readonly string[];
   readonly scope: Scope;
-  /** Whether the operation is an addition to the contract of the REST interface. */
+  /** Whether the operation is an extension of the API contract. */
   readonly isExtension?: boolean;
   /** Maximum duration of a request to the operation, if it is not the gateway's usual one. */
   readonly timeoutMs?: number;
@@ -31,8 +31,8 @@ interface Operation {
   readonly body?: TSchema;
   readonly response: Readonly<Record<number, Answer>>;
   /**
-   * The errors that only this operation, or few others, have. Those that follow from its scope, path, query, headers
-   * and body are added to them.
+   * The errors that this operation and few or no other operations have. The errors that follow from its scope, path,
+   * query, headers and body are added to them.
    */
   readonly errors?: readonly ErrorCode[];
 }
@@ -75,7 +75,9 @@ function describeAnswer({ description, body, headers = {} }: Answer) {
 
 /** The key under which the schema of a route lists its errors, until the API description lists them as answers. */
 export const ERRORS_KEY = "x-errors";
-/** The key under which the API description says which scope an operation needs. */
+/**
+ * The key under which the schema of a route lists its errors. The API description replaces the key by error answers.
+ */
 const SCOPE_KEY = "x-postrider-scope";
 
 /**

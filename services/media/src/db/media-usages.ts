@@ -104,7 +104,7 @@ export async function listUsages(
     limit ${page.limit}`;
 }
 
-/** Deletes the given records that posts use the media, except those that were renewed after they were read. */
+/** Deletes the given records that posts use the media. Records that were renewed after they were read are kept. */
 export async function deleteUsages(
   sql: ISql,
   { workspaceId, mediaId }: MediaRef,

@@ -15,7 +15,7 @@ const COLUMNS = [
   "refusal",
 ] as const;
 
-/** Returns those rows of the renditions of media whose plan is one of the given texts. */
+/** Returns the rows of those renditions of one media item whose plans are given as texts. */
 export async function listRenditions(
   sql: ISql,
   {
@@ -90,7 +90,7 @@ export async function claimRenditions(
 /**
  * Extends the lease on renditions.
  *
- * @returns false when no rendition of the lease is left to make.
+ * @returns false when this process holds the lease on none of the renditions any more.
  */
 export async function renewRenditions(
   sql: ISql,
@@ -167,7 +167,7 @@ export async function markMade(
   return made.length > 0;
 }
 
-/** Stores why a rendition cannot be made. It is not tried again. */
+/** Stores why a rendition cannot be made, after which no process tries to make it again. */
 export async function markRefused(
   sql: ISql,
   { workspaceId, mediaId, token }: RenditionLease,

@@ -13,8 +13,8 @@ export interface StoredBytes {
 }
 
 /**
- * Makes the transaction the only one that stores media for this workspace, until it ends. Otherwise two uploads could
- * both take the last free bytes of the storage limit.
+ * Until this transaction ends, no other transaction can store media for this workspace. Otherwise two uploads could both take
+ * the last free bytes of the storage limit.
  */
 export async function lockStorage(tx: TransactionSql, workspaceId: string): Promise<void> {
   await tx`select pg_advisory_xact_lock(hashtext('media.storage'), hashtext(${workspaceId}))`;

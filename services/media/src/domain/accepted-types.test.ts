@@ -14,9 +14,12 @@ test.each([
   ["image/jpg", undefined],
   ["application/octet-stream", undefined],
   ["constructor", undefined],
-])("kindOf maps the media type %s to %s", (contentType, kind) => {
-  expect(kindOf(contentType)).toBe(kind);
-});
+])(
+  "kindOf returns for the media type %s whether it is an image or a video (undefined if it is not accepted): %s",
+  (contentType, kind) => {
+    expect(kindOf(contentType)).toBe(kind);
+  },
+);
 
 test("an image and a video have separate size limits, and a file of exactly the maximum size is accepted", () => {
   expect(checkDeclared({ contentType: "image/png", bytes: 20 }, limits)).toBeUndefined();

@@ -11,7 +11,10 @@ export interface InspectedMedia {
   readonly height: number;
   /** Duration of a video in milliseconds; null for images. */
   readonly durationMs: number | null;
-  /** Number of frames of an image, or of pages of a TIFF; 0 for a video, and when an older inspector does not say it. */
+  /**
+   * Number of frames of an image, or of pages of a TIFF; 0 for a video, and when the inspector of an older release does not
+   * report the number.
+   */
   readonly frames: number;
   readonly delivery: Delivery;
 }

@@ -9,8 +9,8 @@ const ONE_RANGE = /^bytes=[\t ]*(\d*)-(\d*)[\t ]*$/i;
 /**
  * Parses a `Range` header for an object of `total` bytes.
  *
- * @returns undefined for the whole object: the header is missing, or RFC 9110 allows the server to ignore it (another
- *   unit, several ranges, malformed).
+ * @returns undefined for the whole object: the header is missing, or RFC 9110 allows the server to ignore it (its unit is not
+ *   bytes, it has several ranges, or it is malformed).
  */
 export function parseRangeHeader(
   header: string | undefined,

@@ -1,7 +1,10 @@
 /** How an image is brought to the exact size of a rendition. */
 export type RenditionFit = "scale" | "pad" | "crop";
 
-/** Describes an image that is made from an image. Equal plans of the same media share one file. */
+/**
+ * Describes a rendition: an image that is made from an uploaded image. Renditions of the same media with equal plans share
+ * one file.
+ */
 export interface RenditionPlan {
   readonly contentType: "image/jpeg" | "image/png";
   /** Width of the upright result in pixels. Width and height are reduced in proportion when the file would exceed `maxBytes`. */
@@ -35,7 +38,7 @@ export type Refusal =
   | "too_many_bytes"
   | "too_demanding";
 
-/** The result of a rendition's plan: the file that was made for it, or why there is none. */
+/** The result of a rendition's plan: the file that was made, or why no file was made. */
 export type RenditionOutcome =
   | ({ readonly kind: "made" } & RenderedImage)
   | { readonly kind: "refused"; readonly refusal: Refusal };

@@ -51,8 +51,8 @@ function toDelivery(media: StoredMedia, objectKey: string): StoredFile | undefin
 }
 
 /**
- * Returns the file from which renditions are made: the uploaded one, which has lost nothing, or the JPEG that was made of
- * a HEIC, because a HEIC takes long to decode. Undefined unless the media are ready.
+ * Returns the file from which renditions are made: the uploaded file, or for a HEIC the JPEG that was made of it, because a
+ * HEIC takes long to decode. Undefined unless the media are ready.
  */
 export function toRenderSource(media: StoredMedia): StoredFile | undefined {
   return toStoredFile(media, isHeif(media.contentType) ? "delivery" : "original");

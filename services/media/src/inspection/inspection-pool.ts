@@ -13,9 +13,9 @@ export interface InspectionPoolOptions extends InspectionProcessOptions {
 }
 
 /**
- * Runs inspections in child processes, at most two at once. Each process inspects one file and ends, so that a file
- * that takes over its process never sees another one. The next process starts while a file is inspected, because
- * loading Node and the libraries takes longer than the inspection of a small image.
+ * Runs inspections in child processes, at most two at once. Each process inspects one file and ends, so that a file that
+ * takes over its process never sees another file. The next process starts while a file is inspected, because loading Node and
+ * the libraries takes longer than the inspection of a small image.
  */
 export class InspectionPool implements InspectionRunner {
   readonly #permits: Semaphore;

@@ -16,11 +16,13 @@ import { trackProcess } from "./stray-processes.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
 
 const CHILD = fileURLToPath(new URL("child/main.ts", import.meta.url));
-/** Folders with the code of the inspection process, the only ones that its JavaScript may read. */
+/**
+ * Folders with the code of the inspection process. Its JavaScript may read these folders and `COMPILE_CACHE`, and no others.
+ */
 const CODE = ["../../", "../../../../node_modules/"].map((folder) =>
   fileURLToPath(new URL(folder, import.meta.url)),
 );
-/** Folder in which Node keeps compiled modules, if this process uses one, as the local stack and tests do. */
+/** Folder in which Node keeps compiled modules, as in the local stack and in tests; undefined when this process keeps none. */
 const COMPILE_CACHE = getCompileCacheDir();
 const WATCH_INTERVAL_MS = 20;
 /**
@@ -43,7 +45,7 @@ export interface InspectionProcessOptions {
  * A child process that inspects one file. The parent watches its memory and time from outside, because the memory of
  * native image libraries cannot be limited from inside the process.
  *
- * A hostile file may take over the image library of its process. What it finds then:
+ * A hostile file may take over the image library of its process. Its code can then reach:
  * - Everywhere: no secret in its environment, and no other file among its descriptors. JavaScript can open only its own
  *   code, and can start no process (`--permission`); native code is not bound by that.
  * - In the inspector of compose.yaml and Kubernetes: no secret in the container, and no network (in compose only one that
@@ -182,7 +184,7 @@ function nodeOptions(): readonly string[] {
     "--permission",
     "--allow-addons",
     ...CODE.map((folder) => `--allow-fs-read=${folder}`),
-    // Node uses the cache of compiled modules only if it may also write to it.
+    // Node uses the cache of compiled modules only if the process may also write to this cache.
     ...(COMPILE_CACHE === undefined
       ? []
       : [

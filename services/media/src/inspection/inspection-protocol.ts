@@ -69,8 +69,8 @@ export interface Inspection {
   /** Opens the bytes of the media file. It is called once. */
   readonly open: () => AsyncIterable<Uint8Array>;
   /**
-   * Receives the file that platforms receive, or the files of the renditions one after the other. It is called once if
-   * there is such a file and it differs from the inspected file.
+   * Called once with the file that platforms receive, or with the files of the renditions one after the other. It is not
+   * called without such a file, or when platforms receive the inspected file itself.
    */
   readonly receive: (end: InspectionEnd, delivery: DeliveryFile) => Promise<void>;
 }

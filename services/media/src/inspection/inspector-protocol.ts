@@ -5,9 +5,9 @@ import {
 } from "./inspection-protocol.ts";
 
 /**
- * How the media service asks the inspector over HTTP: `POST /inspections` with the request in a header and the file as
- * the body. The answer is a line of JSON with the end of the inspection, and then the bytes of the file that platforms
- * receive, if it differs.
+ * How the media service asks the inspector over HTTP: `POST /inspections` with the request in a header and the file as the
+ * body. The answer is a line of JSON with the end of the inspection, and then the bytes of the file that platforms receive,
+ * if that file is not the sent file.
  */
 export const INSPECTIONS_PATH = "/inspections";
 export const REQUEST_HEADER = "x-inspection";

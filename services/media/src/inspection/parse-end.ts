@@ -34,11 +34,11 @@ const CODES: ReadonlySet<unknown> = new Set<MediaViolation["code"]>([
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Checks and copies what an inspection process or the inspector says about a file of `fileBytes` bytes. A hostile file
- * may have taken over that process, so nothing that it says may harm more than this file: neither the path of a file
- * to read nor a media type that browsers execute is accepted.
+ * Checks and copies what an inspection process or the inspector says about a file of `fileBytes` bytes. A hostile file may
+ * have taken over that process, so nothing that it says may harm more than this file: neither the path of a file to read nor
+ * a media type that browsers execute is accepted.
  *
- * @returns undefined when it is not a valid end of an inspection. The path of a rewritten file is empty.
+ * @returns undefined when `said` is not a valid end of an inspection. The path of a rewritten file is empty.
  */
 export function parseEnd(said: unknown, fileBytes: number): InspectionEnd | undefined {
   const end = toFields(said);

@@ -16,7 +16,10 @@ import {
 } from "./inspector-protocol.ts";
 import { parseEnd } from "./parse-end.ts";
 
-/** Maximum number of files that this process sends to the inspector at the same time. Some of them wait there for a process. */
+/**
+ * Maximum number of files that this process sends to the inspector at the same time. Some of these files wait at the
+ * inspector for an inspection process.
+ */
 const MAX_AT_ONCE = 8;
 /** Maximum time of one file at the inspector: its transfer, its wait for a process and its inspection. */
 const MAX_TOTAL_MS = 300_000;

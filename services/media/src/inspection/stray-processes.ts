@@ -11,9 +11,9 @@ export function trackProcess(pid: number | undefined): () => void {
 }
 
 /**
- * Returns the child processes that this process has not started. The first process of a container inherits the processes whose
- * parent has ended, so there they are processes that an inspection has left behind: only a file that took over its
- * inspection starts one.
+ * Returns the child processes that this process has not started. The first process of a container inherits the processes
+ * whose parent has ended. The processes that it has not started were therefore left behind by an inspection: only a file that
+ * took over its inspection starts one.
  *
  * @returns No process where the kernel does not list them.
  */

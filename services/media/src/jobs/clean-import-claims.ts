@@ -7,8 +7,8 @@ const INTERVAL_MS = 10 * 60_000;
 const PAGE_SIZE = 1000;
 
 /**
- * Deletes the import claims that dead processes left behind, page by page. How often the job runs does not matter,
- * because an expired claim blocks no request.
+ * Deletes the import claims that dead processes left behind, a limited number at a time. How often the job runs does not
+ * matter, because an expired claim blocks no request.
  */
 export function startCleaningImportClaims(sql: Sql, logger: Logger): AsyncDisposable {
   return startLoop({

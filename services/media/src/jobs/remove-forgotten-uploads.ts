@@ -8,7 +8,7 @@ const INTERVAL_MS = 60_000;
 const PAGE_SIZE = 500;
 
 export interface ForgottenUploadOptions extends JobDependencies {
-  /** How long after its grant an upload that was not completed is deleted. */
+  /** How long after its upload grant was issued an upload is deleted if it was not completed. */
   readonly pendingMs: number;
   /** How long after it was issued an upload grant allows an upload to begin. */
   readonly grantMs: number;

@@ -46,8 +46,8 @@ export interface Making {
 type Files = Map<number, RenditionFile>;
 
 /**
- * Makes renditions and stores them or the reasons why they cannot be made. All are made in one process, so that the image
- * is read once; if that exceeds a limit, each is made in a process of its own.
+ * Makes renditions and stores them or the reasons why they cannot be made. All are made in one process, so that the image is
+ * read once; if this process exceeds a limit, each is made in a process of its own.
  *
  * @returns `unavailable` when a later attempt may succeed.
  * @throws When the database or the object store fails.

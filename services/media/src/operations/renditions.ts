@@ -47,10 +47,10 @@ export class Renditions implements AsyncDisposable {
   }
 
   /**
-   * Returns the renditions of ready media after making those that do not exist. A rendition is absent from the result
-   * when the media were deleted meanwhile.
+   * Returns the renditions of ready media after making those that do not exist. A rendition is absent from the result when
+   * the media were deleted meanwhile.
    *
-   * @throws `unavailable` when they are not made at `endsAt` (a time of `performance.now`), or cannot be made now.
+   * @throws `unavailable` when the renditions are not made by `endsAt` (a time of `performance.now`), or cannot be made now.
    */
   async prepare(
     media: StoredMedia,

@@ -72,7 +72,7 @@ export async function checkStorage(deps: Deps, demand: StorageDemand): Promise<v
 
 /**
  * Runs the transaction that inserts the media of a file, unless the file exceeds the storage limit of its workspace.
- * Concurrent files cannot exceed the limit.
+ * Concurrent calls cannot exceed the limit together.
  *
  * @throws `quota_exceeded`, `unavailable` and what `work` throws.
  */

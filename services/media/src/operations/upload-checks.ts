@@ -70,8 +70,9 @@ export class UploadChecks implements AsyncDisposable {
   }
 
   /**
-   * Starts the check of an upload when its workspace has a fair share of the temporary space and of the checks of this
-   * process, or waits for the check of the same media that already runs here. The promise never rejects.
+   * Starts the check of an upload and waits for its end, or waits for the end of the check if this process already checks the
+   * same media. The check begins when its workspace has a fair share of the temporary space and of the checks of this
+   * process. The promise never rejects.
    */
   run(media: CheckedUpload): Promise<CheckOutcome> {
     const { id } = media;

@@ -60,7 +60,8 @@ export class UploadBody {
       if (!check.matches())
         throw invalidRequest([{ code: "invalid_header", path: "/Content-Digest" }]);
     } catch (error) {
-      // Every other error means that the connection of the upload is broken, so the client cannot receive an answer.
+      // An error that is not a ServiceError means that the connection of the upload is broken, so the client cannot receive
+      // an answer.
       this.fault = error instanceof ServiceError ? error : invalidRequest();
       throw this.fault;
     }

@@ -113,8 +113,8 @@ async function accept(
     deps.nudgeRelay();
     return { media: toMedia(row), replayed: false };
   } catch (error) {
-    // After any other error the import may have been committed, so its objects are kept. If no row names them, the job
-    // remove-orphans deletes them.
+    // After an error that is neither `Replayed` nor a ServiceError, the import may have been committed, so its objects are
+    // kept. If no row names them, the job remove-orphans deletes them.
     if (error instanceof Replayed || error instanceof ServiceError) await removeObjects(deps, keys);
     if (error instanceof Replayed) return toReplay(error.response);
     throw error;

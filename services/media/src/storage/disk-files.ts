@@ -21,7 +21,7 @@ export async function listNames(folder: string): Promise<readonly string[]> {
   return (await readdir(folder).catch(undefinedIfMissing)) ?? [];
 }
 
-/** Handler for `catch`: returns undefined when a file is missing and rethrows every other error. */
+/** Handler for `catch`: returns undefined when the error says that a file is missing, and rethrows every other error. */
 export function undefinedIfMissing(error: unknown): undefined {
   if (!isMissing(error)) throw error;
   return undefined;

@@ -89,9 +89,8 @@ class DiskStore implements ObjectStore {
   }
 
   /**
-   * Moves an object in the disk store. A hard link to the file keeps the version that was compared, so that this
-   * version is moved even if the source is replaced meanwhile. The source is deleted last, so that a crash loses
-   * nothing.
+   * Moves an object in the disk store. The file whose version was compared is kept by a hard link to it, so that this version
+   * is moved even if the source is replaced meanwhile. The source is deleted last, so that a crash loses nothing.
    */
   async move(from: string, to: string, version: string): Promise<boolean> {
     requireMove(from, to);

@@ -108,11 +108,11 @@ export class TempSpace {
   }
 
   /**
-   * Deletes the temporary folders that killed processes left behind, and returns their number. A process of the media
-   * service calls this function when it starts.
+   * Deletes the temporary folders that killed processes left behind, and returns their number. A process of the media service
+   * calls this function when it starts.
    *
-   * @param before A folder is deleted only if it was created before this time, when it is not known whether the process
-   *   that owns it still runs, for example because that is a process of another host.
+   * @param before If it is not known whether the process that owns a folder still runs, for example because it is a process
+   *   of another host, the folder is deleted only if it was created before this time.
    */
   async removeAbandoned(before: Date): Promise<number> {
     let count = 0;

@@ -60,7 +60,7 @@ export function createAccountDirectory(client: Client<typeof AccountService>): A
   };
 }
 
-/** Returns the request context for an RPC to the accounts service that answers all these lookups of accounts. */
+/** Returns the request context for an RPC to the accounts service that answers several lookups of accounts. */
 function contextOf(lookups: readonly Lookup[]): RequestContext {
   return shareContext(lookups.map(({ context }) => context)) ?? { requestId: newId() };
 }

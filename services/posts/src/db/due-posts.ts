@@ -145,7 +145,7 @@ export async function extendTargets(
     )`;
 }
 
-/** When the next scheduled post is due. */
+/** The result of the search for the next scheduled post. */
 export interface NextDue {
   /** Milliseconds until the next scheduled post is due, negative if it is late; null if no post is scheduled. */
   readonly dueMs: number | null;

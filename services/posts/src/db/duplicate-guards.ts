@@ -5,11 +5,11 @@ export interface Guard {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly targetId: string;
-  /** SHA-256 of the content that the target publishes, in hex. */
+  /** SHA-256, in hex, of the content that is published for the target. */
   readonly contentHash: string;
 }
 
-/** A publishing target of another post that has the same content on the same account. */
+/** A target of another post that has the same content on the same account. */
 export interface GuardClash {
   readonly postId: string;
   readonly accountId: string;
@@ -17,7 +17,7 @@ export interface GuardClash {
 }
 
 /**
- * Returns a duplicate guard for each publishing target of a post. A draft's targets have no content hash yet and
+ * Returns a duplicate guard for each target of a post. A draft's targets have no content hash yet and
  * therefore no guard.
  */
 export function toGuards(
@@ -124,7 +124,7 @@ export async function keepGuards(
     set expires_at = excluded.expires_at`;
 }
 
-/** Deletes the duplicate guards of publishing targets. */
+/** Deletes the duplicate guards of targets. */
 export async function freeGuards(
   tx: TransactionSql,
   targets: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -140,7 +140,7 @@ export async function freeGuards(
 }
 
 /**
- * Lists the publishing targets of other posts that guard the same content as the given guards, one target for each
+ * Lists the targets of other posts that guard the same content as the given guards, one target for each
  * account.
  */
 export async function listClashes(

@@ -10,7 +10,7 @@ import type { Placement, PlannedTarget } from "#src/domain/plan-post.ts";
 import type { PostOptions } from "#src/domain/post.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
 
-/** A new post to store. Its publishing targets are in the order of the request's accounts. */
+/** A new post to store. Its targets are in the order of the request's accounts. */
 export interface NewPost extends Placement {
   readonly id: string;
   readonly workspaceId: string;
@@ -38,7 +38,8 @@ export interface Acceptance {
   readonly force: boolean;
   readonly events: readonly OutboxEvent[];
   /**
-   * What the events say about each quota counter of the post if the post uses the counter up, as proto JSON without the amounts.
+   * For each quota counter that the post takes quota from: what the events of the post say if the post uses the counter
+   * up. It is proto JSON without amounts, which the SQL statement adds.
    */
   readonly exhaustions: readonly {
     readonly subject: string;

@@ -35,10 +35,11 @@ export interface ListFilter {
   readonly platform: PlatformId | undefined;
   readonly createdVia: string | undefined;
   /**
-   * Only posts whose effective time is not earlier are listed. It is the scheduled time, and without one the time of creation.
+   * Only posts with this effective time or a later one are listed. The effective time of a post is its scheduled time
+   * or, without one, the time of its creation.
    */
   readonly from: Date | undefined;
-  /** Only posts whose effective time is earlier are listed. */
+  /** Only posts with an effective time before this time are listed. */
   readonly before: Date | undefined;
 }
 

@@ -229,7 +229,9 @@ export async function updatePosts(
     returning post.id as post_id, post.workspace_id, post.status, post.version, post.updated_at`;
 }
 
-/** Raises the versions of locked posts of which something visible has changed in another table. */
+/**
+ * Raises the versions of locked posts, because data that the API shows with these posts has changed in another table.
+ */
 export async function raiseVersions(tx: TransactionSql, posts: readonly PostRef[]): Promise<void> {
   if (posts.length === 0) return;
   await tx`

@@ -80,7 +80,10 @@ export function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reser
       coalesce(exhausted_at = ${now}::timestamptz, false) as is_exhausted`;
 }
 
-/** What a reservation of quota did: nothing is left of the counters in `exhausted`, and the demands in `short` failed. */
+/**
+ * The result of a reservation of quota: the counters that are used up now, and the demands that would exceed the limit
+ * of their counter.
+ */
 interface Reserved {
   readonly exhausted: readonly QuotaExhaustion[];
   readonly short: readonly QuotaDemand[];

@@ -39,7 +39,8 @@ const MAX_BACK_OFF = 8;
  * Returns the time from which the sweep counts the silence of a target about which it has just asked the delivery
  * service. The questions about a target become rarer while nothing changes. The time until the next question is as long
  * as the target has already been waiting, but at least `silentMs` and at most eight times `silentMs`. It is made up to
- * a fifth shorter or longer at random, so that the questions about targets of the same moment spread.
+ * a fifth shorter or longer at random, so that the sweep does not ask at one time about all targets that were due at
+ * one time.
  */
 function silentFrom(sql: ISql, silentMs: number) {
   const silence = sql`${silentMs}::float8 * interval '1 millisecond'`;
@@ -63,9 +64,9 @@ export interface SilentTarget extends TargetKey, PostRef, Silent {
 
 /**
  * Claims silent targets for the sweep, those with the longest silence first. A target is silent if its outcome is open
- * and the delivery service has not reported about it for `silentMs`. Claiming a target ends its silence, so that other
- * replicas claim other targets. Targets that failed with an unknown outcome are included until a day after their
- * deadline, because their outcome may still become known.
+ * and the delivery service has not reported about it for `silentMs`. A claimed target does not count as silent any
+ * more, so that other replicas claim other targets. Targets that failed with an unknown outcome are included until a
+ * day after their deadline, because their outcome may still become known.
  */
 export async function takeSilentTargets(
   sql: ISql,
@@ -103,7 +104,7 @@ export async function takeSilentTargets(
     order by asked.silent_since`;
 }
 
-/** A publishing target that the delivery service has been asked to publish, with the data of this publish request. */
+/** A target that the delivery service has been asked to publish, with the data of this publish request. */
 export interface RequestedTargetRow extends PostRef, TargetKey {
   readonly accountId: string;
   readonly platform: string;
@@ -139,7 +140,7 @@ export async function lockRequestedTargets(
     for update of post`;
 }
 
-/** Locks the posts that the given publishing targets belong to, in id order. */
+/** Locks the posts that the given targets belong to, in id order. */
 export async function lockPostsOfTargets(
   tx: TransactionSql,
   keys: readonly { readonly workspaceId: string; readonly targetId: string }[],
@@ -158,7 +159,7 @@ export async function lockPostsOfTargets(
     for update`;
 }
 
-/** Identifies a request to delete what a publishing target has published on its platform. */
+/** Identifies a request to delete the published post of a target on its platform. */
 export interface DeletionKey {
   readonly workspaceId: string;
   readonly targetId: string;

@@ -9,7 +9,7 @@ export interface TargetRow extends TargetState {
   readonly accountId: string;
   readonly platform: string;
   /**
-   * The UTC day on which the publishing target uses quota; it also determines the month. Null if the target uses no
+   * The UTC day on which the target uses quota; it also determines the month. Null if the target uses no
    * quota.
    */
   readonly dueDay: string | null;
@@ -41,7 +41,7 @@ function toTarget({ errorCode, errorMessage, errorRetryable, ...row }: LockedRow
   return { ...row, error };
 }
 
-/** Locks all publishing targets of posts, in id order. The caller must have locked the posts. */
+/** Locks all targets of posts, in id order. The caller must have locked the posts. */
 export async function lockTargetsOf(
   tx: TransactionSql,
   posts: readonly PostRef[],
@@ -85,7 +85,7 @@ function toUpdate(target: TargetRow) {
   };
 }
 
-/** Writes all changeable fields of locked publishing targets. */
+/** Writes all changeable fields of locked targets. */
 export async function updateTargets(
   tx: TransactionSql,
   targets: readonly TargetRow[],

@@ -128,7 +128,7 @@ test("checkPost reports a post option for a platform on which the post has no ac
   ]);
 });
 
-test("the violation of a media item says what the platform would take instead", () => {
+test("the violation of a media item lists the media types that the platform accepts", () => {
   const animation = { ...image, contentType: "image/webp", frames: 2 };
   const media = new Map([[image.id, animation]]);
   const violations = checkPost(

@@ -37,7 +37,7 @@ test("requestDeletion leaves a target published when the API of its platform can
   expect(deleteOutcome(target)).toEqual({ status: "not_supported", error: null });
 });
 
-test("requestDeletion fails while the target's account does not exist, and succeeds when the account exists again", () => {
+test("requestDeletion marks a deletion as failed while the target's account does not exist, and starts the deletion when the account exists again", () => {
   const failed = requestDeletion(PUBLISHED, { isConnected: false, again: true });
   expect(failed).toMatchObject({
     status: "delete_failed",
@@ -48,7 +48,7 @@ test("requestDeletion fails while the target's account does not exist, and succe
   expect(requestDeletion(failed, anew)).toMatchObject({ status: "deleting", deletion: 1 });
 });
 
-test("cancelTarget cancels only publishing targets without an outcome", () => {
+test("cancelTarget cancels only targets without an outcome", () => {
   for (const status of TARGET_STATUSES) {
     const isOpen = status === "pending" || status === "publishing";
     expect(cancelTarget({ status }).status).toBe(isOpen ? "cancelled" : status);

@@ -18,7 +18,7 @@ export interface DeletionUpdate {
   readonly error: TargetError | null;
 }
 
-/** The fields of a publishing target that change when its deletion is requested or reported. */
+/** The fields of a target that change when its deletion is requested or reported. */
 export interface DeletableState {
   readonly platform: string;
   readonly status: TargetStatus;
@@ -29,7 +29,7 @@ export interface DeletableState {
   readonly error: TargetError | null;
 }
 
-/** What the response to the deletion of a post says about one of its publishing targets. */
+/** What the response to the deletion of a post says about one of its targets. */
 export interface DeleteOutcome {
   readonly status: "deleting" | "deleted" | "delete_failed" | "not_supported" | "not_published";
   readonly error: TargetError | null;
@@ -66,7 +66,7 @@ export function requestDeletion<T extends DeletableState>(
   return { ...target, status: "deleting", deletion, deletionVersion: 0, error: null };
 }
 
-/** Marks a publishing target as cancelled, after the delivery service has promised not to publish it. */
+/** Marks a target as cancelled, after the delivery service has promised not to publish it. */
 export function cancelTarget<T extends { readonly status: TargetStatus }>(target: T): T {
   const isOpen = target.status === "pending" || target.status === "publishing";
   return isOpen ? { ...target, status: "cancelled", nextAttemptAt: null } : target;
@@ -97,7 +97,7 @@ export function applyDeletionUpdate<T extends DeletableState>(
   };
 }
 
-/** Returns what the response to the deletion of a post says about one of its publishing targets. */
+/** Returns what the response to the deletion of a post says about one of its targets. */
 export function deleteOutcome({
   status,
   error,
@@ -105,7 +105,7 @@ export function deleteOutcome({
   if (status === "deleting" || status === "deleted" || status === "delete_failed")
     return { status, error };
   if (status === "published") return { status: "not_supported", error: null };
-  // The platform may have published the target without answering, so a user has to look there.
+  // The platform may have published the target without answering, so a user has to look on the platform.
   return status === "failed" && error?.code === "outcome_unknown"
     ? { status: "delete_failed", error }
     : { status: "not_published", error: null };

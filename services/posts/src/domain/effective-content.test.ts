@@ -10,7 +10,7 @@ const option: fc.Arbitrary<PostOption> = fc.record(
   { requiredKeys: [] },
 );
 
-test("a publishing target without options publishes only the text of the post", () => {
+test("the content of a target for which the post has no option is the text of the post alone", () => {
   expect(effectiveContent("hello", { bluesky: { content: "other" } }, TARGET)).toEqual({
     text: "hello",
   });

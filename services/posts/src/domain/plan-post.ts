@@ -30,14 +30,14 @@ export interface Placement {
   readonly due: Due | null;
 }
 
-/** A publishing target of a post that is about to be stored. */
+/** A target of a post that is about to be stored. */
 export interface PlannedTarget {
   readonly id: string;
   readonly accountId: string;
   readonly platform: string;
   readonly username: string;
   /**
-   * The UTC day on which the publishing target uses quota; it also determines the month. Null for a draft, which uses
+   * The UTC day on which the target uses quota; it also determines the month. Null for a draft, which uses
    * no quota.
    */
   readonly dueDay: string | null;
@@ -159,7 +159,7 @@ function placeAt(
 }
 
 /**
- * Returns one publishing target for each account of a checked post, in the order of the accounts.
+ * Returns one target for each account of a checked post, in the order of the accounts.
  *
  * @param options.idOf Returns the id of the target of an account: a new id, or the id that the stored target of the
  *   account already has.
@@ -185,7 +185,7 @@ export function planTargets(
 }
 
 /**
- * Returns the SHA-256, in hex, of the content of a publishing target as readers see it. The text is normalized, and
+ * Returns the SHA-256, in hex, of the content of a target as readers see it. The text is normalized, and
  * the media are in their order.
  */
 export function contentHash(text: string, mediaIds: readonly string[]): string {

@@ -145,12 +145,12 @@ test("a post that has begun to be published never becomes a draft or scheduled a
   }
 });
 
-test("updates, retries and reports about targets cannot start a draft or scheduled post", () => {
+test("requests to update or retry a post and reports about its targets cannot start a draft or scheduled post", () => {
   for (const status of ["draft", "scheduled"] as const)
     expect([...reachable(status, ["update", "fold", "retry"])]).not.toContain("publishing");
 });
 
-test("a published post can only become cancelled", () => {
+test("the status of a published post can only change to cancelled", () => {
   expect([...reachable("published", OPERATIONS)]).toEqual(["published", "cancelled"]);
 });
 

@@ -12,7 +12,7 @@ export const POST_STATUSES = [
 export type PostStatus = (typeof POST_STATUSES)[number];
 
 /**
- * Every status of a publishing target (one account that a post is published to). `cancelled` means that nothing was
+ * Every status of a target (one account that a post is published to). `cancelled` means that nothing was
  * published on the account, because the post was deleted before.
  */
 export const TARGET_STATUSES = [
@@ -156,7 +156,7 @@ export function nextPostStatus(current: PostStatus, targets: readonly TargetStat
 }
 
 /**
- * Returns the status of a publishing target as the API reports it. The targets of a publishing post are reported as
+ * Returns the status of a target as the API reports it. The targets of a publishing post are reported as
  * `publishing` even before the delivery service has begun. Starting a post therefore writes only the row of the post,
  * however many targets it has.
  */

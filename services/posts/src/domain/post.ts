@@ -114,6 +114,6 @@ export interface TargetInput {
   readonly media: readonly TargetMedia[];
   /** The settings that the workspace chose for the account; absent = all have their defaults. */
   readonly settings?: SettingValues | undefined;
-  /** What the platform says about the account; absent = nothing that changes its limits. */
+  /** Properties of the account on the platform that change its limits; absent = none. */
   readonly traits?: Readonly<Record<string, string>>;
 }

@@ -22,7 +22,7 @@ export interface QuotaLimits {
 }
 
 /**
- * The fields of a publishing target that determine its quota. A target uses quota for one publication on one account.
+ * The fields of a target that determine its quota. A target uses quota for one publication on one account.
  */
 export interface QuotaTarget {
   readonly accountId: string;
@@ -147,7 +147,7 @@ export function dailyCounter(
 }
 
 /**
- * Returns the quota that publishing targets with the same due time need, one demand per counter. The demands are in the
+ * Returns the quota that targets with the same due time need, one demand per counter. The demands are in the
  * order in which rows of counters are locked. Because of this order, posts that share counters wait for each other and
  * never deadlock.
  */

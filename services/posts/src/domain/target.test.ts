@@ -86,7 +86,7 @@ const history = fc
 const apply = (target: TargetState, updates: readonly TargetUpdate[]) =>
   updates.reduce(applyTargetUpdate<TargetState>, target);
 
-test("the state of a publishing target does not depend on the order or repetition of the reports of the delivery service", () => {
+test("the state of a target does not depend on the order or repetition of the reports of the delivery service", () => {
   fc.assert(
     fc.property(
       history.chain(({ target, updates }) =>
@@ -109,7 +109,7 @@ test("the state of a publishing target does not depend on the order or repetitio
   );
 });
 
-test("the newest report of the delivery service decides the state of a publishing target, even if other reports are lost", () => {
+test("the newest report of the delivery service decides the state of a target, even if other reports are lost", () => {
   fc.assert(
     fc.property(history, fc.infiniteStream(fc.boolean()), ({ target, updates }, keep) => {
       const newest = updates.findLast(({ status }) => status === "published") ?? updates.at(-1);

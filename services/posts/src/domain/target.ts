@@ -30,7 +30,7 @@ export interface TargetUpdate {
   readonly nextAttemptAt: Date | null;
 }
 
-/** The fields of a publishing target that a report of the delivery service can change. */
+/** The fields of a target that a report of the delivery service can change. */
 export interface TargetState {
   readonly status: TargetStatus;
   /** How often the publishing of the target was requested. */
@@ -49,7 +49,7 @@ export interface TargetState {
 }
 
 /**
- * The reports that a publishing target accepts, by its status. `published` is final; a later report only adds to it,
+ * The reports that a target accepts, by its status. `published` is final; a later report only adds to it,
  * for example a permalink. A target that was reported as failed may later be reported as undecided or published.
  */
 const ACCEPTED = {
@@ -83,7 +83,7 @@ function applies(target: TargetState, update: TargetUpdate): boolean {
 }
 
 /**
- * Applies a report of the delivery service to a publishing target. Reports may arrive late, twice or never: they are
+ * Applies a report of the delivery service to a target. Reports may arrive late, twice or never: they are
  * ordered by (is published, generation, version), and the greatest decides the state. Returns the same object when
  * nothing changes.
  */
@@ -123,7 +123,7 @@ export function isVisiblyDifferent(before: TargetState, after: TargetState): boo
   return shown(before) !== shown(after);
 }
 
-/** The due time and the deadline of a publishing target, which a retry replaces. */
+/** The due time and the deadline of a target, which a retry replaces. */
 interface DueState {
   readonly dueAt: Date | null;
   readonly publishBefore: Date | null;
@@ -166,7 +166,7 @@ export function firstPublishedAt(
   return times.length === 0 ? null : new Date(Math.min(...times));
 }
 
-/** The fields of a publishing target that determine its quota and its duplicate guard. */
+/** The fields of a target that determine its quota and its duplicate guard. */
 export interface HoldingTarget {
   readonly id: string;
   readonly workspaceId: string;
@@ -175,13 +175,13 @@ export interface HoldingTarget {
   readonly status: TargetStatus;
   readonly error: { readonly code: string } | null;
   readonly publishedAt: Date | null;
-  /** The UTC day on which the publishing target uses quota; null if it uses no quota. */
+  /** The UTC day on which the target uses quota; null if it uses no quota. */
   readonly dueDay: string | null;
   /** Hash of the target's content that the duplicate guard compares; null for a draft, which has no guard. */
   readonly contentHash: string | null;
 }
 
-/** The used and reserved amounts that one publishing target adds to each of its quota counters. */
+/** The used and reserved amounts that one target adds to each of its quota counters. */
 export interface QuotaShare {
   readonly used: number;
   readonly reserved: number;
@@ -193,7 +193,7 @@ const USED: QuotaShare = { used: 1, reserved: 0 };
 const GUARD_MS = 24 * 3_600_000;
 
 /**
- * What a publishing target adds to its quota counters, by its status. A target without an outcome reserves quota. A
+ * What a target adds to its quota counters, by its status. A target without an outcome reserves quota. A
  * target that is or may be published uses quota, even after its deletion.
  */
 const SHARES = {
@@ -211,14 +211,14 @@ function isUnknown({ status, error }: HoldingTarget): boolean {
   return status === "failed" && error?.code === "outcome_unknown";
 }
 
-/** Returns the used and reserved amounts that a publishing target adds to each of its quota counters. */
+/** Returns the used and reserved amounts that a target adds to each of its quota counters. */
 export function quotaShare(target: HoldingTarget): QuotaShare {
   if (target.dueDay === null) return NOTHING;
   return isUnknown(target) ? USED : SHARES[target.status];
 }
 
 /**
- * Returns the keys of the quota counters in which a publishing target counts: its workspace's month and, if its
+ * Returns the keys of the quota counters in which a target counts: its workspace's month and, if its
  * platform has a daily limit, its day.
  */
 export function quotaKeys(target: HoldingTarget): { subject: string; period: string }[] {
@@ -236,7 +236,7 @@ export function quotaKeys(target: HoldingTarget): { subject: string; period: str
 }
 
 /**
- * Returns how long a publishing target keeps other targets from publishing the same content on its account. Null means
+ * Returns how long a target prevents the publication of other targets with the same content on its account. Null means
  * as long as its outcome is open; undefined means that it does not prevent them.
  */
 export function guardedUntil(target: HoldingTarget): Date | null | undefined {

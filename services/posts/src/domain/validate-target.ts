@@ -112,7 +112,10 @@ function takesTitle({ rule, appliesTo }: TitleRules, media: readonly TargetMedia
   return appliesTo === undefined || appliesTo.includes(kindOf(media));
 }
 
-/** Returns the kind of a post, which depends on its media. Some platforms allow a title only for some kinds. */
+/**
+ * Returns the kind of a post (text, image, carousel or video), which depends on its media. Some platforms allow a title
+ * only for some kinds.
+ */
 function kindOf(media: readonly TargetMedia[]): "text" | "image" | "carousel" | "video" {
   const attached = attachedMedia(media);
   if (attached === "none") return "text";

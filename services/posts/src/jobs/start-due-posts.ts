@@ -96,7 +96,7 @@ export async function failMissedBatch({
 }
 
 /**
- * Starts all posts that are due, or marks them as failed if they are too late. Returns whether there were any.
+ * Starts all posts that are due, or marks them as failed if they are too late. Returns whether it changed any post.
  *
  * @param dueMs Milliseconds until the earliest scheduled post is due; 0 or negative, because it is already due.
  */
@@ -111,7 +111,7 @@ async function startOrFail(
   if (missed > 0)
     options.logger.warn(
       { job: "start-due-posts", count: missed },
-      "posts that could not be started in time failed with the code `missed`; check MISSED_AFTER_SECONDS and whether the posts service was down",
+      "posts whose publishing could not be started in time failed with the code `missed`; check MISSED_AFTER_SECONDS and whether the posts service was down",
     );
   return missed + started > 0;
 }
@@ -151,7 +151,7 @@ export function startScheduler(options: SchedulerDeps & { readonly logger: Logge
       floor.reset();
       logger.warn(
         { err: error, job: "start-due-posts" },
-        "due posts could not be started; the scheduler tries again",
+        "the publishing of due posts could not be started; the scheduler tries again",
       );
     },
   });

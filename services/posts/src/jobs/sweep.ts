@@ -2,7 +2,7 @@ import { startLoop } from "@postrider/shared/process/loop";
 import { FIRST_SILENCE, takeSilentDeletions, takeSilentTargets } from "#src/db/silent-targets.ts";
 import { askDelivery, type AskDeps } from "#src/operations/ask-delivery.ts";
 
-/** Maximum number of publishing targets about which one RPC asks the delivery service. */
+/** Maximum number of targets about which one RPC asks the delivery service. */
 const PAGE_TARGETS = 500;
 
 type SweepDeps = AskDeps & {
@@ -11,7 +11,7 @@ type SweepDeps = AskDeps & {
 };
 
 /**
- * Asks the delivery service about publishing targets that it has not reported about for some time and whose outcome is
+ * Asks the delivery service about targets that it has not reported about for some time and whose outcome is
  * open. The answers are applied like events. Targets that the delivery service does not know are requested again, so
  * that no post depends on the arrival of a single event. Deletions of published targets are handled in the same way.
  */
@@ -49,14 +49,14 @@ export function startSweep(options: SweepDeps & { readonly everyMs: number }): A
       if (count > 0)
         logger.info(
           { job: "sweep", count },
-          "the periodic check of the posts service asked the delivery service about targets without a recent update",
+          "the sweep of the posts service asked the delivery service about targets without a recent update",
         );
       return false;
     },
     onError: (error) =>
       logger.warn(
         { err: error, job: "sweep" },
-        "the delivery service could not be asked about targets without a recent update; the next periodic check tries again",
+        "the delivery service could not be asked about targets without a recent update; the next sweep tries again",
       ),
   });
 }

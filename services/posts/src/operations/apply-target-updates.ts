@@ -12,7 +12,7 @@ import { applyTargetUpdate, type TargetUpdate } from "#src/domain/target.ts";
 import { changeTargets, type TargetChange } from "./change-targets.ts";
 
 /**
- * Applies reports of the delivery service to publishing targets and their posts, in the caller's transaction. The
+ * Applies reports of the delivery service to targets and their posts, in the caller's transaction. The
  * reports come from events or from answers to the sweep. Reports that arrive late, twice or never do not change the
  * result, as long as the newest report arrives. Posts are locked first, then their targets, both in id order. Reports
  * about deleted posts are ignored.

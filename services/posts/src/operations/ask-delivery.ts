@@ -59,7 +59,7 @@ function logFailures(
     const { workspaceId, targetId } = item;
     logger.error(
       { err: error, job: "sweep", workspaceId, targetId },
-      "the delivery service's answer about a target could not be applied; the next periodic check asks about the target again",
+      "the delivery service's answer about a target could not be applied; the next sweep asks about the target again",
     );
   }
 }

@@ -16,18 +16,18 @@ import {
 } from "#src/domain/target.ts";
 import { isSettled, postCancelled, postDeletionRequested, postSettled } from "#src/events.ts";
 
-/** A publishing target before and after a change. */
+/** A target before and after a change. */
 export interface TargetChange {
   readonly before: TargetRow;
   readonly after: TargetRow;
 }
 
-/** Locked posts with all of their locked publishing targets, before and after a change. */
+/** Locked posts with all of their locked targets, before and after a change. */
 export interface PostChanges {
   readonly posts: readonly LockedPost[];
   readonly pairs: readonly TargetChange[];
   /**
-   * The ids of publishing targets with a new or changed attempt. The API shows attempts, so the version of their post
+   * The ids of targets with a new or changed attempt. The API shows attempts, so the version of their post
    * has to rise.
    */
   readonly attempted?: ReadonlySet<string>;
@@ -38,7 +38,7 @@ export interface PostChanges {
 }
 
 /**
- * Writes changed publishing targets and their posts, in the caller's transaction. Only this function changes the status
+ * Writes changed targets and their posts, in the caller's transaction. Only this function changes the status
  * of a target, so that the duplicate guard and the quota of the target always change with it. If the API shows the
  * change, the version of the post rises and the events of the post are appended. Locks are taken in the order posts,
  * targets, duplicate guards, quota counters.
@@ -119,7 +119,7 @@ function toEvents(
 }
 
 /**
- * A locked publishing target before and after a change that affects its quota or its duplicate guard; `after` is
+ * A locked target before and after a change that affects its quota or its duplicate guard; `after` is
  * undefined when the target is deleted.
  */
 export interface HoldingChange {
@@ -128,7 +128,7 @@ export interface HoldingChange {
 }
 
 /**
- * Updates the duplicate guards and then the quota of changed publishing targets, in the transaction of the change. It
+ * Updates the duplicate guards and then the quota of changed targets, in the transaction of the change. It
  * never refuses a change: a target that turns out to be published counts even above a quota limit. Requests that may be
  * refused, such as a retry, call `takeGuards` and `reserveQuota` instead.
  */
@@ -162,7 +162,7 @@ async function moveGuards(tx: TransactionSql, changes: readonly HoldingChange[])
   );
 }
 
-/** Returns by how much each quota counter changes when publishing targets change. */
+/** Returns by how much each quota counter changes when targets change. */
 function quotaMoves(changes: readonly HoldingChange[]): QuotaMove[] {
   const moves = changes.flatMap(({ before, after }) => [
     ...movesOf(before, -1),

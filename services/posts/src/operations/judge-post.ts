@@ -7,7 +7,9 @@ import { checkSchedule, type PostTiming } from "#src/domain/plan-post.ts";
 import type { PostAccount, PostContent } from "#src/domain/post.ts";
 import type { PostsDeps } from "./dependencies.ts";
 
-/** Everything that checking a post needs from other services, and the database time before it was requested. */
+/**
+ * The data from other services that checking a post needs, and the database's time from before this data was requested.
+ */
 export interface PostDependencies {
   /** The accounts of the post and the accounts that are keys of its options. Accounts that do not exist are missing. */
   readonly accounts: ReadonlyMap<string, PostAccount>;

@@ -34,11 +34,15 @@ import {
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
 
-/** Maximum number of checks of a post, then CreatePost is unavailable. A check is repeated when the claim on media expired. */
+/**
+ * Maximum number of times that CreatePost checks a post before it fails as unavailable. A check is repeated when the
+ * claim on media expired.
+ */
 const MAX_CHECKS = 2;
 /**
- * Maximum number of attempts to insert a post, then CreatePost is unavailable. A refused insert is tried again
- * when another post has just taken the queue slot, and when the duplicate post or the exceeded quota is gone by now.
+ * Maximum number of times that CreatePost tries to insert a post before it fails as unavailable. A refused insert is
+ * tried again when another post has just taken the queue slot, and when the duplicate post or the exceeded quota is
+ * gone by now.
  */
 const MAX_INSERTS = 5;
 

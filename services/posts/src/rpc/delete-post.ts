@@ -36,10 +36,10 @@ interface Preparation {
   readonly post: CommandPost;
   /** The ids of the post's accounts that still exist. */
   readonly connected: ReadonlySet<string>;
-  /** The publishing targets that the delivery service has promised not to publish, as keys of target and generation. */
+  /** The targets that the delivery service has promised not to publish, as keys of target and generation. */
   readonly closed: ReadonlySet<string>;
   /**
-   * The outcomes of the publishing targets that had already ended when the delivery service was asked to close them.
+   * The outcomes of the targets that had already ended when the delivery service was asked to close them.
    */
   readonly ended: readonly TargetUpdated[];
 }

@@ -45,8 +45,8 @@ export function parseListPosts(request: ListPostsRequest): ListFilter {
 }
 
 /**
- * Returns the first instant after a UTC date; undefined after the last date of all, because Postgres does not accept
- * the year 10000 as JavaScript writes it, and no post is later.
+ * Returns the first instant after a UTC date; undefined after 9999-12-31, because Postgres does not accept the year
+ * 10000 as JavaScript writes it, and no post is later.
  */
 function endOf(date: Date): Date | undefined {
   const end = new Date(date.getTime() + DAY_MS);

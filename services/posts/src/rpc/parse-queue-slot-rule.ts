@@ -3,7 +3,7 @@ import { invalidRequest, type Violation } from "@postrider/shared/errors";
 import type { QueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
 import { checkSlotTimetable, normalizeSlotTimetable } from "#src/domain/queue-slot-rule.ts";
 
-/** Throws `invalid_request` with every invalid value of a queue-slot rule, if there is one. */
+/** Throws `invalid_request` with every invalid value of a queue-slot rule; does nothing if all values are valid. */
 export function assertRule(faults: readonly Violation[]): void {
   if (faults.length > 0) throw invalidRequest(faults);
 }

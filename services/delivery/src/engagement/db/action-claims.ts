@@ -5,7 +5,7 @@ import { actionColumns } from "./comment-actions.ts";
 import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isDoubtful } from "./restore-doubts.ts";
 
-/** A claimed action, with the database's time at its claim. */
+/** A claimed action, with the time of the claim by the database's clock. */
 export interface ClaimedAction extends CommentAction {
   readonly claimedAt: Date;
 }
@@ -61,8 +61,8 @@ async function lockDueQueues(
   tx: TransactionSql,
   { platforms, maxAccounts, maxPerPlatform }: ActionLimits,
 ): Promise<readonly string[]> {
-  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then makes the queue due again. So
-  // this claim does not lose its changes. Locked queues are skipped, so that a claim never waits.
+  // A concurrent transaction that changes actions of a locked queue waits for the lock, and then makes the queue due
+  // again. So no change is overlooked. Locked queues are skipped, so that a claim never waits.
   const rows = await tx<{ accountId: string }[]>`
     select q.account_id
     from (
@@ -121,8 +121,8 @@ function isBehind(sql: ISql) {
 }
 
 /**
- * Selects the first ready actions of each account in `slots`, at most as many as it may have in work besides those in work. For
- * a paused account, it selects only actions whose call has an unknown outcome, because they need a search and not a call.
+ * Selects for each account in `slots` the ready actions that have waited longest, at most as many as the account has free slots.
+ * For a paused account, selects only actions whose call has an unknown outcome: they need a search and not a call.
  */
 function firstReady(sql: ISql) {
   return sql`

@@ -15,11 +15,11 @@ function isAllowed(sql: ISql) {
 }
 
 /**
- * Records, before the platform call is sent, that the call of an action begins: its status is `calling`, and no process acts on
- * it before `call_until`.
+ * Records, before the platform call is sent, that the call of an action begins: its status is `calling`, and no worker
+ * claims the action before `call_until`.
  *
  * @param callMs Maximum duration of the call, in milliseconds.
- * @returns The number of the call; undefined if it may not begin, see `explainUnmarked`.
+ * @returns The number of the call; undefined if it must not begin, see `explainUnmarked`.
  * @throws A unique violation if an open call on the same comment cannot be told apart from this one.
  */
 export async function markActionCall(
@@ -50,7 +50,7 @@ export async function markActionCall(
   return marked?.callNumber;
 }
 
-/** Why the platform call of an action may not begin. */
+/** Why the platform call of an action must not begin. */
 export type Unmarked =
   /** Another worker has claimed the action. */
   | "lost"
@@ -65,7 +65,7 @@ export type Unmarked =
   /** A call for the same comment that the platform cannot tell apart from this one is open, and has to end first. */
   | "busy";
 
-/** Determines why the platform call of an action may not begin. */
+/** Determines why the platform call of an action must not begin. */
 export async function explainUnmarked(sql: ISql, { id, fence }: HeldAction): Promise<Unmarked> {
   const [row] = await sql<{ reason: Unmarked }[]>`
     select case

@@ -26,7 +26,7 @@ export interface PollEnd {
   readonly waitMs: number;
   readonly failures: number;
   readonly error: string | null;
-  /** Whether the platform has limited the account, so that no process may poll it before `waitMs` is over. */
+  /** Whether the platform has limited the account, which no process polls before `waitMs` is over. */
   readonly isLimited: boolean;
   readonly mediaCursor: string | null;
 }
@@ -66,7 +66,10 @@ export async function pollNow(tx: TransactionSql, accountId: string): Promise<vo
     where account_id = ${accountId}`;
 }
 
-/** Takes the leases of due accounts of a platform that no process polls, those that have waited for longest first. */
+/**
+ * Takes the leases of accounts of a platform that are due to be polled and that no process polls. The accounts that
+ * have waited for longest come first.
+ */
 export async function claimAccounts(
   sql: ISql,
   {
@@ -119,7 +122,7 @@ export async function keepLease(
 
 /** Number of units that the account may still use of its call budget; most platform calls use one. */
 export interface TakenCalls {
-  /** Whether the units were used. If not, the calls may not be made. */
+  /** Whether the units were used. If not, the calls must not be made. */
   readonly isTaken: boolean;
   readonly unitsLeft: number;
   /** Milliseconds until the account may use a unit again. */

@@ -21,7 +21,8 @@ export async function upsertWatchedMedia(
   { accountId, workspaceId }: { readonly accountId: string; readonly workspaceId: string },
   media: WatchedMedia,
 ): Promise<void> {
-  // Only the holder of the account's lease writes these rows, so the row does not change between read and write.
+  // Only the holder of the account's lease writes the rows of its media, so a row does not change between read and
+  // write.
   await tx`
     insert into automation_media (
       account_id, media_id, workspace_id, comment_count, read_until, read_cursor, read_newest, quiet_reads, read_at,

@@ -111,7 +111,7 @@ export async function endRuns(
   await appendEnds(tx, changed);
 }
 
-/** Lists those runs that exist, of these automation rules and comments. */
+/** Lists the runs that the given automation rules have for the given comments. */
 export async function listKnownRuns(
   sql: ISql,
   {

@@ -50,7 +50,7 @@ export async function listHiddenComments(
     limit ${limit}`;
 }
 
-/** Returns which of the comments Postrider hid and has not unhidden. */
+/** Returns those of the given comments that Postrider hid and has not unhidden. */
 export async function findHiddenComments(
   sql: ISql,
   { workspaceId, accountId, mediaId }: MediaRef,

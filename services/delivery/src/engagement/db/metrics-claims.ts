@@ -14,7 +14,7 @@ export interface MetricsClaim {
    */
   readonly enoughTargets: number;
   readonly bucket: Bucket;
-  /** How long no other process can claim the accounts, in milliseconds. */
+  /** Duration in milliseconds of the lease with which this process claims the accounts. */
   readonly leaseMs: number;
   /** Targets whose metrics become due within this time are refreshed together with those whose metrics are due. */
   readonly aheadMs: number;
@@ -33,8 +33,8 @@ export interface ClaimedAccount {
   readonly accountId: string;
   readonly workspaceId: string;
   /**
-   * The targets of the account whose metrics are due. Empty if the stored due time of the account was too early, so that none
-   * is due yet.
+   * The targets of the account whose metrics are due. Empty if the stored due time of the account was too early, so
+   * that no target is due yet.
    */
   readonly targets: readonly ClaimedTarget[];
 }
@@ -42,11 +42,14 @@ export interface ClaimedAccount {
 type ClaimRow = ClaimedTarget & {
   readonly claimedAccountId: string;
   readonly claimedWorkspaceId: string;
-  /** The target whose metrics are due; null for an account that has none. */
+  /** The target whose metrics are due; null if the account has no such target. */
   readonly targetId: string | null;
 };
 
-/** Creates the rows of the platforms that limit all accounts of our app together. */
+/**
+ * Creates the rows of `metrics_apps`, one per platform. They store the rate limits and the call budgets that all
+ * accounts of our app share.
+ */
 export async function insertApps(sql: ISql, platforms: readonly string[]): Promise<void> {
   if (platforms.length === 0) return;
   await sql`
@@ -59,9 +62,11 @@ function milliseconds(sql: ISql, ms: number) {
   return sql`${ms}::float8 * interval '1 millisecond'`;
 }
 
-/** SQL: the number of calls that the app's budget allows now; no row if the platform has a budget per account. */
+/**
+ * SQL: the number of calls that the call budget of our app allows now; no row if the platform has a budget per account.
+ */
 function appCalls(sql: ISql, { platform, bucket }: MetricsClaim) {
-  // The lock makes the claims of all processes use the app's budget one after the other.
+  // The lock makes the claims of all processes use the call budget of our app one after the other.
   return sql`
     select case
       when limited_until > now() then 0

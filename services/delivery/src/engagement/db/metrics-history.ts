@@ -25,10 +25,12 @@ function rankedHistory(sql: ISql) {
     ) as history on history_of = target_id`;
 }
 
-/** Deletes the superfluous rows of the metrics history of up to `limit` targets. Returns the number of targets. */
+/**
+ * Deletes the superfluous rows of the metrics history of up to `limit` targets. Returns the number of these targets.
+ */
 export async function thinHistories(sql: ISql, limit: number): Promise<number> {
-  // A target whose metrics another process is refreshing, or whose metrics history it is thinning out, is left to the next
-  // page.
+  // A target whose metrics another process is refreshing, or whose metrics history another process is thinning out, is
+  // left out; a later page contains it.
   const [row] = await sql<{ count: number }[]>`
     with due as materialized (
       select target_id

@@ -2,7 +2,7 @@ import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import type { StoppedRule } from "#src/engagement/db/automation-rules.ts";
 import type { EndedPrivateReply } from "#src/engagement/domain/comment-action.ts";
 
-/** Returns those comments of an account that have a private reply, or for which one is waiting. */
+/** Returns those of the given comments that have a private reply, or for which one is waiting. */
 export async function listAnswered(
   sql: ISql,
   { workspaceId, accountId }: { readonly workspaceId: string; readonly accountId: string },

@@ -2,8 +2,8 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { lockMetricsAccounts } from "./metrics-results.ts";
 
 /**
- * Border in milliseconds between two kinds of waits of an account. A shorter wait is the lease of a process that has claimed
- * the account for one call; a longer wait is a pause.
+ * Maximum wait of an account, in milliseconds, that counts as a lease: a process has claimed the account for one call.
+ * A longer wait is a pause.
  */
 const MAX_LEASE_MS = 90_000;
 

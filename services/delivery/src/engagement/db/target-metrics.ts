@@ -149,7 +149,7 @@ export interface AskedTarget {
   readonly missingCount: number;
 }
 
-/** Returns the columns of an `AskedTarget`, for a query in which `target_metrics` has the alias `t`. */
+/** Returns the columns that an `AskedTarget` needs, for a query in which `target_metrics` has the alias `t`. */
 export function askedColumns(sql: ISql) {
   return sql`
     t.target_id, t.workspace_id, t.account_id, t.platform, t.external_id, now() as asked_at,

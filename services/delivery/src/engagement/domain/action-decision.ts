@@ -73,7 +73,10 @@ export function later(a: Date, b: Date): Date {
   return a > b ? a : b;
 }
 
-/** Returns the decision to store this state of the action. It resets the crash count, because the worker recorded a result. */
+/**
+ * Returns the decision to store the given state of an action. It resets the crash count, because the worker recorded a
+ * result.
+ */
 export function change(action: CommentAction): ActionDecision {
   return { action: { ...action, version: action.version + 1, crashCount: 0 } };
 }

@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { toBucket, type Bucket } from "./call-budget.ts";
 
 /**
- * Simulates calls of which each is made as soon as the budget allows it, after a pause of `pauseMs`. Returns for each used unit
- * the instant of its call. `share` is the part of `unitsPerCall` that a call uses.
+ * Simulates calls. Each call is made after a pause of `pauseMs`, or later, as soon as the budget allows it. Returns for
+ * each used unit the instant of its call. `share` is the part of `unitsPerCall` that a call uses.
  */
 function useUnits(
   { intervalMs, burst, unitsPerCall }: Bucket,
@@ -28,7 +28,7 @@ const CALLS = fc.array(
   { maxLength: 100 },
 );
 
-test("no period as long as a call budget's time window contains more calls, or for some platforms more requested posts, than the budget allows", () => {
+test("within any period as long as a call budget's time window, the calls, or for some platforms the requested posts, never exceed the budget", () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 10, max: 40 }),

@@ -50,7 +50,7 @@ test("a poll first reads the comments on media whose number of comments has chan
   expect(choose(listed, [known("changed")])).toEqual(["changed", "first"]);
 });
 
-test("after a failed read of the comments on a piece of media, the next read waits its full time even if the number of comments changes", () => {
+test("after a failed read of the comments on a piece of media, a changed number of comments does not make the next read earlier", () => {
   const waiting = known("failing", { failures: 1, readAt: hoursAgo(-1) });
   expect(choose([seen("failing", 4)], [waiting])).toEqual([]);
 });

@@ -46,7 +46,7 @@ export interface CommentAction extends HeldAction {
   /** No platform call of the action starts after this instant. */
   readonly sendBefore: Date;
   readonly status: ActionStatus;
-  /** No process acts on the action before this instant. */
+  /** No worker claims the action before this instant. */
   readonly wakeAt: Date;
   readonly crashCount: number;
   readonly retryCount: number;
@@ -67,7 +67,7 @@ export interface CommentAction extends HeldAction {
   readonly furtherIds: readonly string[];
   readonly errorCode: ActionErrorCode | null;
   readonly errorMessage: string | null;
-  /** Headers of the request or event that caused the action. */
+  /** Request id and trace header of the request or event that caused the action. */
   readonly cause: Readonly<Record<string, string>> | null;
   readonly createdAt: Date;
   readonly finishedAt: Date | null;

@@ -454,7 +454,7 @@ test.each<[string, CommentAction, Learned, object | undefined]>([
     },
   ],
 ])(
-  "what a worker learned about a comment action decides what follows: %s",
+  "the next state of a comment action follows from what its worker learned: %s",
   (_title, action, learned, expected) => {
     expect(changesOf(action, learned)).toEqual(expected);
   },

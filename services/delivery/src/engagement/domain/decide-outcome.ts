@@ -22,8 +22,8 @@ function isRepeatable({ type }: CommentAction): boolean {
 }
 
 /**
- * Decides what follows when a call may have been carried out. Until the call can no longer arrive (`callUntil`), no process
- * acts on the action. Then a call that hides a comment is repeated, and for a reply the platform is searched.
+ * Decides what follows when a call may have been carried out. Until the call can no longer arrive (`callUntil`), no
+ * worker claims the action. Then a call that hides a comment is repeated, and for a reply the platform is searched.
  */
 export function onUnknown(
   snapshot: ActionSnapshot,
@@ -54,7 +54,10 @@ export function onUnknown(
   };
 }
 
-/** Decides what follows when a limit of the platform refused a call. The wait does not count as a retry. */
+/**
+ * Decides what follows when a limit of the platform refused a call. The attempt does not count as a retry of the
+ * action.
+ */
 function onLimit(snapshot: ActionSnapshot, failure: Retryable): ActionDecision {
   const { action, now } = snapshot;
   const holdUntil = after(now, failure.retryAfterMs ?? DEFAULT_LIMIT_MS);

@@ -57,7 +57,7 @@ test("the comments on new media are read at once, and those on media that were p
   expect([isReadDue(young, seen(3), NOW), isReadDue(old, seen(3), NOW)]).toEqual([true, true]);
 });
 
-test("a read of comments goes back to half a minute before the newest known comment, or to the rule's activation", () => {
+test("a read of comments goes back to half a minute before the newest known comment, but not beyond the rule's activation", () => {
   expect(readFloor(watched(), minutesAgo(60))).toEqual(minutesAgo(10.5));
   expect(readFloor(watched(), minutesAgo(2))).toEqual(minutesAgo(2));
   expect(readFloor(watched({ readUntil: null }), minutesAgo(60))).toEqual(minutesAgo(60));
@@ -93,7 +93,7 @@ test("a read of comments continues page by page to the known comments, and then 
   });
 });
 
-test("all comments with the same time as the oldest comment to be read are read", () => {
+test("a read of comments includes all comments with the same time as the oldest one that it has to read", () => {
   const page = { times: [minutesAgo(10), minutesAgo(10)], next: "page 2" };
   expect(afterPage(watched(), page, context).readCursor).toBe("page 2");
 });

@@ -1,7 +1,10 @@
 import type { OwnedMedia } from "@postrider/platforms/private-replies/connector";
 
 const MINUTE_MS = 60_000;
-/** Wait before the comments on media are read again although their number has not changed; it doubles with each such read. */
+/**
+ * Wait before the comments on media are read again although their number has not changed. It doubles after each read
+ * that finds no new comment.
+ */
 const FIRST_QUIET_MS = 5 * MINUTE_MS;
 const MAX_QUIET_MS = 6 * 60 * MINUTE_MS;
 /** Maximum wait before comments are read again on media for which the platform reports no number of comments. */

@@ -4,10 +4,12 @@ const MINUTE_MS = 60_000;
 /** Age of a post in milliseconds after which its metrics are no longer refreshed without a request. */
 export const METRICS_END_MS = 7 * 24 * HOUR_MS;
 
-/** How long in milliseconds no call is made for an account that the user must connect again. */
+/** How long in milliseconds no call for metrics is made for an account that the user must connect again. */
 export const RECONNECT_PAUSE_MS = 6 * HOUR_MS;
 
-/** Waits between two scheduled refreshes of metrics in milliseconds, each up to an age of the post. */
+/**
+ * Waits between two scheduled refreshes of metrics in milliseconds; each wait applies until the post has a certain age.
+ */
 const INTERVALS = [
   { untilAgeMs: 6 * HOUR_MS, intervalMs: HOUR_MS },
   { untilAgeMs: 24 * HOUR_MS, intervalMs: 3 * HOUR_MS },

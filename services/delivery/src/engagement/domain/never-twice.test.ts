@@ -164,7 +164,7 @@ test.each(["reply", "private_reply"] as const)(
 );
 
 test.each(["reply", "private_reply"] as const)(
-  "a %s ends when its platform answers again",
+  "the comment action %s ends once its platform answers again",
   (type) => {
     fc.assert(
       fc.property(fc.array(fault, { maxLength: 20 }), (faults) => {

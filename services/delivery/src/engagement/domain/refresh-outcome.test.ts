@@ -46,7 +46,10 @@ test.each([
   ["unusable", "error"],
   ["unavailable", "failed"],
   ["failed", "failed"],
-])("a refresh by hand with the outcome %s is counted as %s", (kind, counter) => {
-  const outcome = OUTCOMES.find((each) => each.kind === kind);
-  expect(outcome && countAs(outcome, true)).toBe(counter);
-});
+])(
+  "a refresh of metrics that a user requested, with the outcome %s, is counted as %s",
+  (kind, counter) => {
+    const outcome = OUTCOMES.find((each) => each.kind === kind);
+    expect(outcome && countAs(outcome, true)).toBe(counter);
+  },
+);

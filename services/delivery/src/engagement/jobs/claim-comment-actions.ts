@@ -29,14 +29,17 @@ export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "o
  * outcomes are recorded.
  */
 export interface ActionClaims extends AsyncDisposable {
-  /** Claims ready actions on comments now instead of at the next poll. */
+  /** Claims ready actions on comments now instead of in the next pass of the loop. */
   nudge(): void;
   /** Milliseconds since this process last looked for due actions without an error. */
   claimAgeMs(): number;
 }
 
 const POLL_MS = 500;
-/** Interval in milliseconds of checks for calls with a lost worker and for actions that a restore made uncertain. */
+/**
+ * Interval in milliseconds of checks for platform calls whose worker reported no outcome in time, and for actions that
+ * a restore made uncertain.
+ */
 const LOOK_MS = 500;
 /**
  * Interval in milliseconds at which all open actions, and not only recent ones, are checked for actions that a restore made
@@ -53,7 +56,7 @@ const MAX_PER_ACCOUNT = 4;
  * Maximum number of actions of one platform that all processes together work on; at the maximum, no more of them are claimed.
  */
 const MAX_PER_PLATFORM = 48;
-/** Maximum number of calls with a lost worker that are recorded per check. */
+/** Maximum number of platform calls, whose worker reported no outcome in time, that one check records. */
 const MAX_LOSSES = 100;
 /** How long a stopping process waits for the outcome of a call after the call's deadline, in milliseconds. */
 const CALL_MARGIN_MS = 2_000;
@@ -147,7 +150,10 @@ class Claims {
     this.#batches.add(batch);
   }
 
-  /** Records the unknown outcome of calls with a lost worker, and looks for actions that a restore made uncertain. */
+  /**
+   * Records the unknown outcome of platform calls whose worker reported no outcome in time, and looks for actions that
+   * a restore made uncertain.
+   */
   async #lookForLosses(): Promise<void> {
     const now = performance.now();
     if (now - this.#lookedAt < LOOK_MS) return;

@@ -13,7 +13,7 @@ const EVERY_MS = 15_000;
 
 type Deps = Pick<EngagementDeps, "sql" | "logger" | "connectors">;
 
-/** Counts the waiting work of automations once and sets the metrics. */
+/** Counts once the waiting runs of automation rules and the accounts that are due for a poll, and sets the gauges. */
 export async function measureAutomations({
   sql,
   connectors,
@@ -27,7 +27,10 @@ export async function measureAutomations({
     failingAccounts.set({ platform }, counts.failing[platform] ?? 0);
 }
 
-/** Counts what waits in the automations of all processes, for the metrics, until it is disposed of. */
+/**
+ * Counts the waiting runs of automation rules and the accounts that are due for a poll, in the whole installation,
+ * until it is disposed of.
+ */
 export function startCountAutomations(deps: Deps): Loop {
   return startLoop({
     idleMs: EVERY_MS,
@@ -38,7 +41,7 @@ export function startCountAutomations(deps: Deps): Loop {
     onError: (error) =>
       deps.logger.debug(
         { err: error },
-        "the waiting runs of automations could not be counted; the metrics keep their last values",
+        "the waiting runs of automation rules could not be counted; the metrics keep their last values",
       ),
   });
 }

@@ -10,7 +10,7 @@ import type { EngagementDeps } from "#src/engagement/operations/dependencies.ts"
 
 const EVERY_MS = 15_000;
 
-/** Counts the unfinished actions on comments once and sets the metrics. */
+/** Counts once the unfinished actions on comments, and sets the gauges. */
 export async function measureActions(sql: Sql): Promise<void> {
   const counts = await countActions(sql);
   for (const type of ACTION_TYPES) {
@@ -23,7 +23,7 @@ export async function measureActions(sql: Sql): Promise<void> {
   }
 }
 
-/** Counts the unfinished actions of all processes, for the metrics, until it is disposed of. */
+/** Counts the unfinished actions on comments, in the whole installation, until it is disposed of. */
 export function startCountCommentActions({
   sql,
   logger,

@@ -29,7 +29,7 @@ const limited = createGauge(
 
 type CountDeps = Pick<EngagementDeps, "sql" | "connectors">;
 
-/** Counts the targets whose metrics are due once, and sets the gauges. */
+/** Counts once the targets whose metrics are due, and sets the gauges. */
 export async function measureMetrics({ sql, connectors }: CountDeps): Promise<void> {
   const byPlatform = new Map(
     Object.values(connectors.metrics).map((connector) => [connector.platform as string, connector]),
@@ -46,7 +46,7 @@ export async function measureMetrics({ sql, connectors }: CountDeps): Promise<vo
   }
 }
 
-/** Counts the due refreshes of metrics of all processes, for Prometheus, until it is disposed of. */
+/** Counts the targets whose metrics are due, in the whole installation, until it is disposed of. */
 export function startCountMetrics(deps: CountDeps & Pick<EngagementDeps, "logger">): Loop {
   return startLoop({
     idleMs: EVERY_MS,

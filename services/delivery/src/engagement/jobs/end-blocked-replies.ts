@@ -36,7 +36,7 @@ export function startEndBlockedReplies(deps: Deps): Loop {
     onError: (error) =>
       deps.logger.warn(
         { err: error, job: "end-blocked-replies" },
-        "waiting private replies could not be ended although AUTOMATION_SENDING is `blocked`; none is sent, and the job end-blocked-replies tries again",
+        "waiting private replies could not be marked as failed although AUTOMATION_SENDING is `blocked`; none is sent, and the job end-blocked-replies tries again",
       ),
   });
 }

@@ -29,7 +29,7 @@ export const oldestDueAction = createAgeGauge(
   ["type"],
 );
 
-/** Counts results of actions that could not be recorded in any form. */
+/** Counts results of actions that could be recorded neither with nor without the platform's texts. */
 export const refusedResultsTotal = createCounter(
   "delivery_refused_comment_action_results_total",
   "Results of actions on comments that could not be recorded in any form; the action continues as after a crash.",

@@ -14,7 +14,7 @@ import type { PlannedItem } from "#src/engagement/domain/plan-backfill.ts";
 import type { PastPage } from "./read-past-comments.ts";
 import { toComment } from "./to-comment.ts";
 
-/** Returns a new job with the counts of its first page of past comments, which has been read already. */
+/** Returns a new backfill job with the counts of its first page of past comments, which has been read already. */
 export function createJob(
   { id: ruleId, workspaceId, accountId }: AutomationRule,
   mediaId: string,
@@ -40,8 +40,8 @@ export function createJob(
 }
 
 /**
- * Stores a page of past comments with its results. Call it while the job is locked. A job that was paused in the meantime stays
- * paused, unless this was its last page.
+ * Stores a page of past comments with its results. Call it while the backfill job is locked. A job that was paused in
+ * the meantime stays paused, unless this was its last page.
  */
 export async function storePage(
   tx: TransactionSql,

@@ -20,7 +20,10 @@ export interface EngagementSettings {
   readonly commentPollMs: number;
   /** Whether metrics are refreshed without a request. */
   readonly isMetricsRefreshOn: boolean;
-  /** Minimum time in milliseconds between two refreshes of the same metrics that users request. */
+  /**
+   * Minimum time in milliseconds between two refreshes of the same metrics that users request. A request before that is
+   * answered as deferred, with the stored metrics.
+   */
   readonly metricsDeferMs: number;
   /** Deadline in milliseconds of a call that makes a reply visible or sends a private reply. */
   readonly visibleCallMs: number;

@@ -23,9 +23,9 @@ export interface ListedMedia {
 }
 
 /**
- * Lists the media whose numbers of comments a poll compares: the newest media of the account, and a part of the older ones that
- * moves on with each poll, while the call budget of the account allows it. If every automation rule names its media, only these
- * are listed.
+ * Lists the media whose numbers of comments a poll compares: the newest media of the account and, while the call budget
+ * of the account allows it, the next part of the older media. If every automation rule names its media, only the named
+ * media are listed.
  */
 export async function listAccountMedia(
   calls: PollCalls,

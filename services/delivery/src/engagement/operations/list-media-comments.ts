@@ -14,7 +14,7 @@ type Deps = ReadDeps & { readonly sql: Sql };
 
 interface Query {
   readonly mediaId: string;
-  /** Maximum number of comments on the page. */
+  /** Maximum number of comments on a page. */
   readonly limit: number;
   readonly state: ListState;
 }

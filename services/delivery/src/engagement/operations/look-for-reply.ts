@@ -58,7 +58,7 @@ async function look(
   } catch (error) {
     logger.warn(
       { err: error, actionId: action.id },
-      "the platform could not be searched for the outcome of a comment action; the search is repeated later",
+      "the platform could not be searched to find out whether a comment action took effect; the search is repeated later",
     );
     const afterMs = LOOK_AGAIN_MS * settings.reconcileTimeScale;
     return { kind: "look_again", afterMs, isIncomplete: true };

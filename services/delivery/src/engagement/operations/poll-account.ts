@@ -28,7 +28,7 @@ type PollResult =
   | {
       readonly kind: "read";
       readonly mediaCursor: string | null;
-      /** Wait in milliseconds until the account may make another call. */
+      /** Milliseconds until another call may be made for the account. */
       readonly unitWaitMs: number;
     }
   | { readonly kind: "idle" }

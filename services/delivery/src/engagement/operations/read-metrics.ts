@@ -29,7 +29,10 @@ export interface ReadDeps {
 export interface MetricsAnswer {
   /** The outcome of the metrics request for each target, by target id. */
   readonly outcomes: ReadonlyMap<string, RefreshOutcome>;
-  /** Number of calls to the platform: none without a usable access token, more if it was renewed or posts were read singly. */
+  /**
+   * Number of calls to the platform: none without a usable access token; more than one if the token was renewed or the
+   * posts were read one by one.
+   */
   readonly calls: number;
   /** Units of the platform's call budget that the calls used. */
   readonly units: number;
@@ -135,7 +138,7 @@ function toOutcome(result: Result): RefreshOutcome {
   return isStorable(metrics) ? { kind: "read", metrics } : { kind: "failed" };
 }
 
-/** Whether the database and the API can store these numbers. If not, the answer counts as unreadable. */
+/** Whether the database and the API can store these metrics. If not, the platform's answer counts as unreadable. */
 function isStorable(metrics: PostMetrics): boolean {
   return Object.values(metrics).every(
     (value) => value === null || (Number.isSafeInteger(value) && value >= 0),

@@ -20,7 +20,7 @@ interface ResultPage {
   readonly nextCursor?: string;
 }
 
-/** Reads a page of the results of a job that prepares past comments. */
+/** Reads a page of the results of a backfill job. */
 export async function readResults(
   { sql, cursorKeys }: { readonly sql: ISql; readonly cursorKeys: CursorKeys },
   { id, workspaceId }: Pick<BackfillRow, "id" | "workspaceId">,

@@ -56,8 +56,8 @@ export class RefreshesByHand implements AsyncDisposable {
   }
 
   /**
-   * Refreshes the metrics of those of the targets for which that is allowed now. Returns the counter of the outcome for each
-   * target whose refresh ends before the wait does.
+   * Refreshes the metrics of those of the targets for which a refresh is allowed now. Returns the counter of the
+   * outcome for each target whose refresh ends before the caller's wait does.
    */
   async refresh(targets: TargetsOfPost): Promise<ReadonlyMap<string, CountedAs>> {
     const { sql, settings, waitMs = WAIT_MS } = this.#deps;

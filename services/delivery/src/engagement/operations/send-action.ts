@@ -78,8 +78,8 @@ async function sendOnce(
   const { id } = action;
   if (stopping.aborted) return { kind: "release", delayMs: 0 };
   failpoint("delivery.before-action-mark");
-  // The clocks are read before the database records that the call begins. So every delay from here on shortens the time for
-  // the call.
+  // The clocks are read before the database records that the call begins. So every delay after that shortens the time
+  // for the call.
   const callMs = deps.settings.visibleCallMs;
   const guard = createSendGuard(deps.clocks, callMs);
   const callNumber = await mark(context, action, callMs);
@@ -114,7 +114,7 @@ async function send(
   }
 }
 
-/** Records that the call begins. Returns its number, or how the work ends if the call may not begin. */
+/** Records that the call begins. Returns the call's number, or how the work ends if the call must not begin. */
 async function mark(
   { deps }: ActionContext,
   action: ClaimedAction,

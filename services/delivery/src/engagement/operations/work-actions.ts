@@ -90,7 +90,10 @@ async function workAction(
   }
 }
 
-/** @param credential The account's credential, or the wait in milliseconds if it could not be fetched. */
+/**
+ * @param credential The account's credential. If it could not be fetched: the milliseconds after which the action is
+ * tried again.
+ */
 async function carryOut(
   context: ActionContext,
   action: ClaimedAction,

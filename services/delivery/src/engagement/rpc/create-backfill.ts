@@ -21,8 +21,8 @@ import { toKeyed } from "#src/engagement/operations/to-keyed.ts";
 type Response = MessageInitShape<typeof CreateBackfillResponseSchema>;
 
 /**
- * Creates a job that prepares past comments, with its first page. It reads the page before it stores anything, so that nothing
- * is stored when the platform fails. It sends nothing.
+ * Creates a backfill job and stores the results of its first page of past comments. It reads this page before it stores
+ * anything, so that nothing is stored when the platform fails. It sends nothing.
  */
 export async function createBackfill(
   deps: AutomationRpcDeps,

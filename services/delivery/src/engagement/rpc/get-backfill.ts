@@ -10,7 +10,7 @@ import { toBackfill } from "#src/engagement/operations/backfill-pages.ts";
 import { readResults } from "#src/engagement/operations/read-results.ts";
 import { assertIds } from "./parse-automation-rule.ts";
 
-/** Returns a job that prepares past comments, with a page of its results. */
+/** Returns a backfill job with a page of its results. */
 export async function getBackfill(
   deps: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: GetBackfillRequest,

@@ -9,7 +9,7 @@ import { toBackfill } from "#src/engagement/operations/backfill-pages.ts";
 import { parsePage, toCursor } from "#src/operations/parse-page.ts";
 import { assertIds } from "./parse-automation-rule.ts";
 
-/** Lists a page of the jobs of a workspace that prepare past comments, without their results. */
+/** Lists a page of the backfill jobs of a workspace, without their results. */
 export async function listBackfills(
   { sql, cursorKeys }: Pick<AutomationRpcDeps, "sql" | "cursorKeys">,
   request: ListBackfillsRequest,

@@ -22,7 +22,8 @@ export async function listComments(
 ): Promise<MessageInitShape<typeof ListCommentsResponseSchema>> {
   const { workspaceId, accountId, mediaId } = parseMediaRef(request);
   const limit = parseLimit(request.limit);
-  // The signature of the platform's cursor covers the media id, because some platforms accept a cursor for other media.
+  // The signature of the platform's cursor covers the media id, because some platforms accept a cursor although they
+  // returned it for other media.
   const scope = ["comments", workspaceId, accountId, mediaId];
   const { cursorKeys, readTimeoutMs } = deps;
   const state =

@@ -51,7 +51,10 @@ function parseRequest(
   return { workspaceId, postId, targetIds: [...new Set(targetIds)], platforms };
 }
 
-/** Returns the rows of the targets. A row is created for a target if no event about it has arrived yet. */
+/**
+ * Returns the stored metrics of the targets. A row is inserted for a target if no event about the target has arrived
+ * yet.
+ */
 async function listOrInsert(
   { sql }: MetricsRpcDeps,
   targets: TargetsOfPost,

@@ -81,8 +81,8 @@ interface Created {
 type Replayed = { readonly kind: "replayed"; readonly response: Uint8Array };
 
 /**
- * Checks that the account has the comment, and that its platform offers the action. Skipped for a request that an earlier one
- * with the same idempotency key has stored.
+ * Checks that the account has the comment, and that its platform offers the action. Skipped if an earlier request with
+ * the same idempotency key has stored the action.
  */
 async function checkAction(
   deps: CommentRpcDeps,

@@ -104,7 +104,7 @@ test.each([
   [500, "broken"],
   [200, "broken"],
 ])(
-  "an answer of the media service with status %i means that the media file is %s",
+  "an answer of the media service with HTTP status %i means that the media file is %s",
   async (status, reason) => {
     const url = await serve((_request, response) => response.writeHead(status).end("0123456789"));
     await expect(readAll(url)).rejects.toMatchObject({ name: "MediaUnreadable", reason });
@@ -180,7 +180,7 @@ test("a file that the media service refuses to convert is reported as refused wi
   ]);
 });
 
-test("while the media service is of a release without PrepareMedia, only files that need no conversion are delivered", async () => {
+test("while the media service is of an earlier release, without the RPC PrepareMedia, files that need no conversion are prepared, and files that need a conversion count as unavailable", async () => {
   const source = openSource("http://127.0.0.1:1");
   const [file] = await source.prepare([{ media: IMAGE, rendition: undefined }]);
   expect(file).toMatchObject({
@@ -192,7 +192,7 @@ test("while the media service is of a release without PrepareMedia, only files t
   });
 });
 
-test("an error of the media service while it prepares files does not make it count as an earlier release", async () => {
+test("an error of the media service while it prepares files does not mean that the service is of an earlier release", async () => {
   const source = openSource("http://127.0.0.1:1", {
     prepareMedia: () => {
       throw invalidRequest();

@@ -75,8 +75,8 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
       const files = await callPrepareMedia(options.mediaService, items);
       if (files !== "unsupported")
         return items.map((_, index) => toPreparedFile(files[index], toPublicationMedia));
-      // A media service of this release cannot convert files, and the platform would permanently refuse the file as it is. So
-      // the targets wait for the newer media service.
+      // A media service of an earlier release cannot convert files, and the platform would permanently refuse the file
+      // as it is. So the targets wait for the newer media service.
       if (items.some(({ rendition }) => rendition !== undefined)) throw unavailable();
       return items.map(({ media }) => ({ kind: "file", media: describe(media) }));
     },
@@ -84,7 +84,7 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
   };
 }
 
-/** Name of a file in `GET /objects/{path}?rendition=`. */
+/** Address of a file at the media service: the two variable parts of `GET /objects/{path}?rendition=`. */
 interface FileAddress {
   readonly path: string;
   readonly rendition: string;

@@ -12,8 +12,8 @@ interface TargetRef {
 }
 
 /**
- * Requests from the posts service what each publishing target must contain and whether the target must still be
- * published. The results are in the order of the given targets.
+ * Requests from the posts service the content of each target, and whether the target must still be published. The
+ * results are in the order of the given targets.
  */
 export async function fetchContents(
   posts: PostsClient,

@@ -6,7 +6,10 @@ import { ServiceError } from "@postrider/shared/errors";
 
 export type MediaServiceClient = Pick<Client<typeof MediaService>, "prepareMedia">;
 
-/** A file to prepare for one platform: media and their conversion; without `rendition` the media are sent unchanged. */
+/**
+ * A file that the media service prepares for one platform: a media item and how to convert it; without `rendition`, the
+ * file is sent as it was uploaded.
+ */
 export interface MediaPreparation {
   readonly media: Media;
   readonly rendition: Rendition | undefined;

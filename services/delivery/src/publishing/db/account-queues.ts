@@ -11,8 +11,8 @@ export interface QueueLimits extends ClaimLimits {
   /** Workspaces that have reached their maximum number of tasks in work in this process; no more of their tasks are claimed. */
   readonly busyWorkspaces?: readonly string[];
   /**
-   * Times from which the claim reads the task queues, as the search for the next task found them; null = it reads all due
-   * queues.
+   * Search floors of the task queues, from the search for the next task: the claim reads no earlier entries. If null,
+   * the claim reads all due queues.
    */
   readonly floors: TaskFloors | null;
 }
@@ -23,9 +23,9 @@ export interface QueueLimits extends ClaimLimits {
  */
 const MAX_DUE_ACCOUNTS = 10_000;
 /**
- * How long claims skip an account whose due tasks cannot be claimed, when it is not known when they can be, in milliseconds.
- * For example, the only due task is a suspect (a task whose processes crashed repeatedly), and this process already works on
- * another suspect.
+ * If the due tasks of an account cannot be claimed now, and it is not known when they can be, claims skip the account
+ * for this many milliseconds. For example, the only due task is a suspect (a task whose processes crashed repeatedly),
+ * and this process already works on another suspect.
  */
 const RECHECK_MS = 200;
 
@@ -39,8 +39,8 @@ function isInWork(sql: ISql) {
 }
 
 /**
- * Selects the platforms on which this process may publish: neither an operator's pause nor a hold after unanswered
- * publishing calls stops them.
+ * Selects the platforms on which this process may publish, because neither an operator's pause nor a hold stops
+ * publishing on them.
  */
 export function openPlatforms(sql: ISql, platforms: readonly string[]) {
   return sql`
@@ -139,9 +139,9 @@ export async function lockDueAccounts(
   limits: QueueLimits,
 ): Promise<readonly string[]> {
   const { limit, maxPerPlatform, maxPerWorkspace } = limits;
-  // A concurrent transaction that changes tasks of a locked queue waits for the lock, and then makes the queue due again. So
-  // this claim does not lose its change. Locked queues are skipped, so that a claim never waits. Postgres checks the times
-  // again under the lock.
+  // A concurrent transaction that changes tasks of a locked queue waits for the lock, and then makes the queue due
+  // again. So the change of that transaction is not lost. Locked queues are skipped, so that a claim never waits.
+  // Postgres checks the times again under the lock.
   const rows = await tx<{ accountId: string }[]>`
     with ${placesInUse(tx, limits)},
     due as (

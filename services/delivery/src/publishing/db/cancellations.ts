@@ -26,8 +26,8 @@ export async function insertTombstones(
     account_id: cancellation.accountId,
     platform: cancellation.platform,
   }));
-  // This insert waits for a consumer that is inserting the same tasks, so that the lock statement below finds them. Both
-  // insert tasks in the order of their keys, so that they cannot deadlock.
+  // This insert waits for a consumer that is inserting the same tasks, so that the lock statement below finds them. The
+  // insert and the consumer insert tasks in the order of their keys, so that the two cannot deadlock.
   await tx`
     insert into publish_tasks (
       target_id, generation, workspace_id, post_id, account_id, platform, status, wake_at, due_at,

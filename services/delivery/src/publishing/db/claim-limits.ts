@@ -35,7 +35,7 @@ export function fullPlatforms(sql: ISql, { maxPerPlatform }: ClaimLimits) {
 export interface NextWake {
   /** Milliseconds until the next task is ready; 0 or less if a task is ready now, null if there is no task. */
   readonly waitMs: number | null;
-  /** Time from which the claim that follows and the next search read the index of ready tasks; see `SearchFloor`. */
+  /** Search floor of the index of ready tasks, for the next claim and the next search; see `SearchFloor`. */
   readonly floor: Date;
 }
 
@@ -47,8 +47,8 @@ export function isAboveFloor(sql: ISql, since: Date | null) {
 /**
  * Finds the next task of a table that is ready at `since` or later.
  *
- * @param rows The table of tasks, with the condition of its unfinished tasks.
- * @param since Time from which the index is read, as the previous search returned it; null for a complete search.
+ * @param rows SQL text: the table of tasks, and the condition that a task is unfinished.
+ * @param since The search floor that the previous search returned; null for a complete search.
  */
 export async function findNextWake(
   sql: ISql,

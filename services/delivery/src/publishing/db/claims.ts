@@ -11,7 +11,7 @@ import { isDoubtful } from "./deployment.ts";
 import { taskColumns } from "./tasks.ts";
 
 export interface ClaimOptions extends QueueLimits {
-  /** Number of crashes in a row of its process after which a task is a suspect, which may be the cause of the crashes. */
+  /** A task is a suspect, which may cause crashes, after its process crashed this many times in a row. */
   readonly suspectAfter: number;
   /** Maximum number of suspects (tasks whose processes crashed several times in a row) that one claim takes. */
   readonly maxSuspects: number;
@@ -38,8 +38,8 @@ function crashes(sql: ISql) {
 }
 
 /**
- * Selects those of the accounts that have no task in work, and whether their tasks may be published. If they may not, the
- * platforms are still searched for the posts of their publishing calls with unknown outcomes.
+ * Selects those of the given accounts that have no task in work, each with whether its tasks may be published. If they
+ * may not, the platform is still searched for the posts of the account's publishing calls with unknown outcomes.
  */
 function idleAccounts(sql: ISql, accountIds: readonly string[], { platforms }: ClaimOptions) {
   return sql`
@@ -152,8 +152,9 @@ async function claimFirstTasks(
 }
 
 /**
- * Claims ready publish tasks: at most one per account, from the workspaces in turn. The claim only makes it rare that two
- * workers work for one account. The unique indexes of `publish_tasks` make it impossible to publish a target twice.
+ * Claims ready publish tasks: at most one per account, and the workspaces take turns. The claim makes it rare, but not
+ * impossible, that two workers work for one account. The unique indexes of `publish_tasks` make it impossible to
+ * publish a target twice.
  */
 export async function claimTasks(tx: TransactionSql, options: ClaimOptions): Promise<Claimed> {
   const accountIds = await lockDueAccounts(tx, options);

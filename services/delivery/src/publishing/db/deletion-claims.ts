@@ -13,8 +13,8 @@ import { deletionColumns, toHeldRow } from "./deletions.ts";
 
 export interface DeletionLimits extends ClaimLimits {
   /**
-   * Time from which the claim reads the ready tasks, as the search for the next deletion task found it; null = it reads all
-   * ready tasks.
+   * Search floor from the search for the next deletion task: the claim reads no earlier entries of the index of ready
+   * tasks. If null, the claim reads all ready tasks.
    */
   readonly since: Date | null;
 }
@@ -121,7 +121,7 @@ export async function releaseDeletions(
 /**
  * Finds the next ready deletion task.
  *
- * @param since Time from which the index is read, as the previous search returned it; null for a complete search.
+ * @param since The search floor that the previous search returned; null for a complete search.
  */
 export async function findNextDeletion(sql: ISql, since: Date | null): Promise<NextWake> {
   return await findNextWake(sql, sql`deletion_tasks where status in ('queued', 'working')`, since);

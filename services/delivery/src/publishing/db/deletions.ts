@@ -62,9 +62,10 @@ function toRequestRow(request: DeletionRequest) {
 }
 
 /**
- * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed, unless it names a post that this
- * service has not published and the new request names the right one. A deletion waits until no publishing call of its target
- * with an unknown outcome can still arrive at the platform, because such a call could publish the post after its deletion.
+ * Creates the deletion tasks that do not exist yet; an existing deletion task is not changed, unless it names a post
+ * that this service has not published and the new request names the post that this service has published. A deletion
+ * waits until no publishing call of its target with an unknown outcome can still arrive at the platform, because such a
+ * call could publish the post after its deletion.
  */
 export async function insertDeletions(
   sql: ISql,
@@ -113,8 +114,8 @@ export async function insertDeletions(
 }
 
 /**
- * Returns the deletion tasks with the given references. A reference with the id of another workspace finds no deletion
- * task.
+ * Returns the deletion tasks with the given keys. A key with the id of a workspace that does not own the task finds
+ * nothing.
  */
 export async function listDeletions(
   sql: ISql,

@@ -43,7 +43,7 @@ export function isDoubtful(sql: ISql) {
 }
 
 /**
- * SQL condition: the restore before the latest one made it uncertain, too, whether the target of publish task `t` was
+ * SQL condition: the restore before the latest one made it uncertain whether the target of publish task `t` was
  * published.
  */
 export function isDoubtfulSinceEarlier(sql: ISql) {
@@ -145,8 +145,8 @@ function restoreColumns(sql: ISql, known: ReturnType<typeof sql>) {
 
 /**
  * Assigns data that belongs to another deployment of Postrider to this deployment. The publish tasks that were due
- * become uncertain: their posts are searched for before they are sent. If several processes call this function at once,
- * one of them changes the data.
+ * become uncertain: before such a task is sent, the platform is searched for its post. If several processes call this
+ * function at once, one of them changes the data.
  *
  * @returns False if the data already belongs to this deployment.
  */
@@ -160,12 +160,12 @@ export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<
 }
 
 /**
- * Records that the deployment's own data was restored from a backup. The outcome of publish tasks that were due becomes
- * uncertain: the platforms are searched for their posts before these are sent. If several processes notice the restore, only
- * one of them records it.
+ * Records that the deployment's own data was restored from a backup. The publish tasks that were due become uncertain:
+ * before such a task is sent, the platform is searched for its post. If several processes notice the restore, only one
+ * of them records it.
  *
- * @param rememberedAt The latest `seenAt` (when the data was last in use) that the process had read before it noticed the
- *   restore. If the `seenAt` of the restored data is earlier, the restore lost commits.
+ * @param rememberedAt The latest `seenAt` (when the data was last in use) that the process had read before it noticed
+ *   the restore. If the `seenAt` of the restored data is earlier, the restore lost commits.
  */
 export async function recordRestore(
   sql: ISql,

@@ -53,8 +53,8 @@ export async function claimQuestions(
     readonly limit: number;
     readonly leaseMs: number;
     /**
-     * Time from which the claim reads the published targets whose post id is missing, as the search for the next request
-     * returned it.
+     * Search floor from the search for the next request: the claim reads no published targets whose request was due
+     * earlier.
      */
     readonly since: Date;
   },
@@ -110,7 +110,7 @@ export async function deleteQuestions(sql: ISql, keys: readonly TaskKey[]): Prom
 /**
  * Finds out when the next request to a platform for a post id is due.
  *
- * @param since Time from which the index is read, as the previous search returned it; null for a complete search.
+ * @param since The search floor that the previous search returned; null for a complete search.
  */
 export async function findNextQuestion(sql: ISql, since: Date | null): Promise<NextWake> {
   return await findNextWake(sql, sql`detail_questions where true`, since);

@@ -5,15 +5,15 @@ const BATCH = 500;
 const MESSAGE = "the data was restored from a backup; the target may have been published before";
 
 /**
- * How long after a restore from a backup each check for tasks with an uncertain outcome reads all due tasks. Afterwards, only
- * one check now and then (`isThorough`) does so.
+ * For this many minutes after a restore from a backup, each search for tasks whose outcome the restore made uncertain
+ * reads all due tasks. Afterwards, only the rarer thorough searches (`isThorough`) do so.
  */
 const RECENT_RESTORE_MINUTES = 30;
 
 /**
- * SQL condition: only publishing calls that the restored data does not contain may have published the target of publish task
- * `t`, so they began after the backup. A task with handles (ids from the platform) is excluded, because a platform may date its
- * post back to the time of its preparation.
+ * SQL condition: if the target of publish task `t` was published, then only by a publishing call that the restored data
+ * does not contain, and that therefore began after the backup. A task with handles (ids from the platform) is excluded,
+ * because a platform may date its post back to the time of its preparation.
  */
 function isWithoutStoredCall(sql: ISql) {
   return sql`

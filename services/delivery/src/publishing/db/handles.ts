@@ -11,8 +11,8 @@ import type { HeldKey, StoredHandles, TaskKey } from "#src/publishing/domain/tas
 import { toKeyRows } from "./tasks.ts";
 
 /**
- * Encrypts handles before they are stored. Handles are values that the platform returned and that must stay secret:
- * anyone who has the URL of an upload can send bytes to it.
+ * Seals handles before they are stored, and unseals them. Handles are values that the platform returned and that must
+ * stay secret: anyone who has the URL of an upload can send bytes to it.
  */
 export interface HandleSealing {
   seal(task: TaskKey, handles: Handles): StoredHandles;
@@ -24,7 +24,9 @@ function placeOf({ targetId, generation }: TaskKey, name: string): SealedPlace {
   return { table: "task_handles", rowId: `${targetId}/${generation}`, column: name };
 }
 
-/** Creates the encryption of handles. The first and newest key encrypts; every key can decrypt. */
+/**
+ * Creates the functions that seal and unseal handles. The first key, which is the newest, seals; every key can unseal.
+ */
 export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing {
   const sealOne = (task: TaskKey, name: string, text: string) => ({
     sealed: seal(keys, placeOf(task, name), text, newNonce()),

@@ -27,8 +27,8 @@ function heldTasks(sql: ISql, held: readonly HeldKey[], statuses: readonly strin
 }
 
 /**
- * Renews the leases of publish tasks. A task in its publishing call needs no lease, because no process acts on the task before
- * `call_until`.
+ * Renews the leases of publish tasks. A task in its publishing call needs no lease, because no other process works on
+ * the task before `call_until`.
  *
  * @returns The tasks that this process still holds.
  */
@@ -82,8 +82,8 @@ export interface LostCall extends TaskKey {
 }
 
 /**
- * @param floors Times from which publishing calls are read, as the last search for tasks returned them; null to read all
- * publishing calls.
+ * @param floors Search floors from the last search for tasks; earlier publishing calls are not read. If null, all
+ * publishing calls are read.
  */
 export async function listLostCalls(
   sql: ISql,

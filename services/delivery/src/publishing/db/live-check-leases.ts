@@ -30,7 +30,10 @@ export async function renewLiveChecks(
     and c.fence = h.fence`;
 }
 
-/** Releases the lease of a live check, so that the next process need not wait for its end. */
+/**
+ * Releases a live check by ending its lease now, so that the process that continues the check need not wait until the
+ * lease expires.
+ */
 export async function releaseLiveCheck(sql: ISql, { id, fence }: HeldCheck): Promise<void> {
   await sql`
     update live_checks
@@ -39,13 +42,15 @@ export async function releaseLiveCheck(sql: ISql, { id, fence }: HeldCheck): Pro
     and fence = ${fence}`;
 }
 
-/** Takes the leases of live checks on supported platforms that another process has not renewed. */
+/**
+ * Claims live checks on supported platforms whose lease has ended because the process that held it did not renew it.
+ */
 export async function claimInterruptedChecks(
   sql: ISql,
   { limit, leaseMs }: { readonly limit: number; readonly leaseMs: number },
 ): Promise<readonly InterruptedRow[]> {
-  // `skip locked` guarantees that two processes do not take the same check; the raised fence prevents a later publishing call
-  // of the process that had it before.
+  // `skip locked` guarantees that two processes do not claim one live check. The raised fence guarantees that the
+  // process which held the check before this claim cannot begin its publishing call any more.
   return await sql<InterruptedRow[]>`
     update live_checks
     set fence = fence + 1,
@@ -63,7 +68,7 @@ export async function claimInterruptedChecks(
     returning id, fence, workspace_id, account_id, platform, text, media_id, steps, called_at, external_id, permalink`;
 }
 
-/** Deletes up to `limit` live checks that ended more than `days` days ago, and returns their number. */
+/** Deletes the records of up to `limit` live checks that ended more than `days` days ago, and returns their number. */
 export async function deleteOldLiveChecks(
   sql: ISql,
   { limit, days }: { readonly limit: number; readonly days: number },

@@ -50,8 +50,8 @@ export async function insertLiveCheck(
 }
 
 /**
- * Records that the publishing call of a live check begins and returns when; undefined if it began before, if another process has
- * taken the check, or if publishing was paused meanwhile.
+ * Records that the publishing call of a live check begins, and returns the time. Returns undefined if the call began
+ * earlier, if another process has taken the check, or if publishing was paused meanwhile.
  */
 export async function beginLiveCall(
   sql: ISql,
@@ -73,7 +73,7 @@ export async function beginLiveCall(
   return row?.calledAt;
 }
 
-/** Adds a step to a live check, unless another process has taken the check. */
+/** Adds a step to the journal of a live check, unless another process has taken the check. */
 export async function addLiveCheckStep(
   sql: ISql,
   { id, fence }: HeldCheck,
@@ -87,8 +87,8 @@ export async function addLiveCheckStep(
 }
 
 /**
- * Records the post that the platform has now. A process that has lost the live check can record it too, which reopens an ended
- * check, so that the post is deleted even if that process ends.
+ * Records the post that a live check has on the platform. A process that has lost the live check can record the post
+ * too, which reopens an ended check, so that the post is deleted even if that process ends.
  */
 export async function keepLivePost(sql: ISql, id: string, post: LivePost): Promise<void> {
   await sql`
@@ -99,7 +99,7 @@ export async function keepLivePost(sql: ISql, id: string, post: LivePost): Promi
     where id = ${id}`;
 }
 
-/** Records that the platform no longer has the post. */
+/** Records that the post of a live check is no longer on the platform. */
 export async function dropLivePost(sql: ISql, id: string): Promise<void> {
   await sql`
     update live_checks

@@ -18,7 +18,8 @@ export interface MarkRequest extends HeldKey {
 }
 
 /**
- * A publishing call that may begin: its task has the status `calling`, and no process acts on the task before `call_until`.
+ * A publishing call that may begin: its task has the status `calling`, and no other process works on the task before
+ * `call_until`.
  */
 export interface Mark extends TaskKey {
   readonly callNumber: number;

@@ -9,7 +9,7 @@ export interface NextTask {
    * may be ready now, null if there is no task.
    */
   readonly waitMs: number | null;
-  /** Times from which the claim that follows and the next search read their indexes. */
+  /** Search floors of the indexes, for the next claim and the next search. */
   readonly floors: TaskFloors;
 }
 
@@ -54,17 +54,17 @@ function firstOfPlatforms(sql: ISql, platforms: readonly string[], floors: TaskF
 }
 
 /**
- * Finds out when the next publish task may be ready. Tasks do not count if they wait to be published and an operator's pause
- * stops them, or the publishing calls of their platform are held.
+ * Finds out when the next publish task may be ready. Tasks do not count if they wait to be published and an operator's
+ * pause stops them, or the publishing calls of their platform are held.
  *
- * @param floors Times from which the indexes are read, as the previous search returned them; null for a complete search.
+ * @param floors The search floors that the previous search returned; null for a complete search.
  */
 export async function findNextTask(
   sql: ISql,
   platforms: readonly string[],
   floors: TaskFloors | null,
 ): Promise<NextTask> {
-  // While nothing may be published on a platform, the next search reads its queues from the same time as this one.
+  // While nothing may be published on a platform, the search floor for tasks to publish on it does not move.
   const [next] = await sql<[NextTask]>`
     with ${firstOfPlatforms(sql, platforms, floors)},
     in_work as materialized (

@@ -1,20 +1,20 @@
 import type { ISql } from "@postrider/shared/postgres";
 
 /**
- * The times from which searches for due publish tasks read their indexes; see `SearchFloor`. Postgres writes the times and
- * reads them again, so they are not converted to `Date`, which would round them.
+ * Search floors of the searches for due publish tasks; see `SearchFloor`. Postgres writes the times and reads them
+ * again, so they are not converted to `Date`, which would round them.
  */
 export interface TaskFloors {
   /**
-   * Hash of the operator's pauses. The times in `queues` from which accounts to publish are searched skip paused accounts, so
-   * they are valid only until the pauses change.
+   * Hash of the operator's pauses. The search floors for publishing in `queues` skip paused accounts, so they are valid
+   * only until the pauses change.
    */
   readonly pauses: string;
-  /** Time from which searches for ended leases and publishing calls read the tasks in work. */
+  /** Search floor of the tasks in work, for searches for leases and publishing calls whose time has passed. */
   readonly inWork: string;
   /**
-   * Times from which searches read the task queues of each platform: for publishing, and for posts of publishing calls with
-   * unknown outcomes.
+   * Search floors of the task queues of each platform: one for tasks to publish, and one for searches for the posts of
+   * publishing calls with unknown outcomes.
    */
   readonly queues: readonly {
     readonly platform: string;
@@ -24,14 +24,17 @@ export interface TaskFloors {
 }
 
 /**
- * SQL expression: the time from which the next search reads an index. `first` is the time of the first row that this search
- * found, or null.
+ * SQL expression: the search floor of an index for the next search. `first` is the time of the first row that this
+ * search found, or null.
  */
 export function nextFloor(sql: ISql, first: ReturnType<ISql>) {
   return sql`(least(${first}, now()) - interval '1 minute')`;
 }
 
-/** SQL expression: the time from which searches for ended leases and publishing calls read the tasks in work. */
+/**
+ * SQL expression: the search floor of the tasks in work, for searches for leases and publishing calls whose time has
+ * passed.
+ */
 export function inWorkFloor(sql: ISql, floors: TaskFloors | null) {
   return sql`coalesce(${floors?.inWork ?? null}::timestamptz, '-infinity')`;
 }

@@ -58,9 +58,9 @@ function toRequestRow(request: PublishRequest) {
 }
 
 /**
- * Locks the publish tasks that already exist for the requests. Returns those that are to be queued again: dropped tasks,
- * except cancelled ones, because the posts service may not have committed the cancellation yet, and except tasks of published
- * targets.
+ * Locks the publish tasks that already exist for the requests. Returns those that are to be queued again: dropped tasks
+ * whose target is not published. Cancelled tasks are left out: the posts service may not have committed the
+ * cancellation yet, and would then say that the target is still wanted.
  */
 async function lockDropped(tx: TransactionSql, rows: readonly TaskKey[]) {
   // Tasks are locked in the order of their keys, so that two transactions cannot deadlock.

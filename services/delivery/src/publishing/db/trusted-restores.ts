@@ -6,9 +6,10 @@ import { ONE_RESTORE_HOURS } from "./deployment.ts";
 import { toKeyRows } from "./tasks.ts";
 
 /**
- * Declares the restore at `restoredAt` lossless. If there was an earlier restore, that one counts as the latest restore again.
- * The publish tasks whose outcome the lossless restore made uncertain are released later, in batches. The conditions are those
- * of `findTrustRefusal`. They are repeated here because another process may record a restore at the same time.
+ * Declares the restore at `restoredAt` lossless. If there was an earlier restore, that one counts as the latest restore
+ * again. The publish tasks whose outcome the lossless restore made uncertain are corrected later, in batches. The
+ * conditions are those of `findTrustRefusal`. They are repeated here because another process may record a restore at
+ * the same time.
  *
  * @returns False if nothing was changed.
  */

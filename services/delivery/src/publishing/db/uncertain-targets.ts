@@ -2,9 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
 
-/**
- * A publish task whose outcome is not known. It has the same account as the examined target, but is for another target.
- */
+/** A publish task with an unknown outcome, for another target of the account of the examined target. */
 export interface UncertainTask extends TaskKey {
   readonly workspaceId: string;
 }

@@ -78,8 +78,8 @@ export function fail(
 }
 
 /**
- * Decides what follows when a publishing call may have published its post. Until the call can no longer arrive
- * (`callUntil`), no process acts on the task. Then the platform is searched for the post.
+ * Decides what follows when a publishing call may have published its post. The task waits until the call can no longer
+ * arrive at the platform (`callUntil`). Then the platform is searched for the post.
  */
 export function toUnknown(snapshot: TaskSnapshot, unknown: Omit<Unknown, "kind">): Decision {
   const { task, now } = snapshot;

@@ -125,7 +125,7 @@ const unknown: Outcome = { kind: "unknown", message: "timeout" };
 const tokenRefused: Outcome = { kind: "token_refused", message: "expired" };
 const notSent: Outcome = { kind: "not_sent" };
 
-test("when a published post differs from the request (a caveat), its target has that difference as its error, even if the success was first stored only in the attempt", () => {
+test("when a published post differs from the request (a caveat), its target has that difference as its error, also when the success was stored in the attempt before it was stored in the task", () => {
   const caveat = { code: "app_configuration", message: "the video is private" } as const;
   const shown = {
     status: "published",
@@ -140,7 +140,7 @@ test("when a published post differs from the request (a caveat), its target has 
   expect(after(RECONCILING, looked({ kind: "absent" }), { attempt })).toMatchObject(shown);
 });
 
-test("when a target is published without a post id, the id is requested from the platform later, unless another publish request of the target has already published it", () => {
+test("when a target is published without a post id, the platform is asked for the id later, unless another publish request of the target has already succeeded", () => {
   const askLater = { publishId: "p1" };
   const present: Verdict = { kind: "present", externalId: null, permalink: null, askLater };
   expect(decide(snapshot(RECONCILING), looked(present), POLICY).askLater).toEqual(askLater);
@@ -164,7 +164,7 @@ test.each<[string, Task, Partial<TaskSnapshot>, object]>([
     { status: "queued", wakeAt: at(1_000), isReported: false },
   ],
 ])(
-  "a task whose worker lost the database while recording the start of its publishing call is queued again when the start %s",
+  "a task whose worker does not know whether the start of its publishing call was recorded is queued again when the start %s",
   (_what, task, given, expected) => {
     expect(after(task, { kind: "mark_lost", fence: 3, callNumber: 1 }, given)).toMatchObject(
       expected,
@@ -187,7 +187,7 @@ test.each<[string, Task, Partial<TaskSnapshot>]>([
   },
 );
 
-test("a task that is tried while publishing to its platform is held back ends its attempt as a retry that does not count, and its further tries are not reported", () => {
+test("when a task is tried while its platform is held, its attempt ends with the outcome retry, its retry count does not rise, and further tries during the hold are not reported", () => {
   const held: Learned = { kind: "platform_held", fence: 3 };
   const first = after(WORKING, held);
   expect(first).toMatchObject({
@@ -204,7 +204,7 @@ test("a task that is tried while publishing to its platform is held back ends it
   expect(after(known, held)).toMatchObject({ isReported: false, attempt: undefined });
 });
 
-test("a task with an earlier unknown outcome keeps the error outcome_unknown while publishing to its platform is held back", () => {
+test("a task with an earlier unknown outcome keeps the error outcome_unknown while its platform is held", () => {
   const resending: Task = { ...UNKNOWN, status: "working", isAttemptOpen: true };
   expect(after(resending, { kind: "platform_held", fence: 3 })).toMatchObject({
     status: "queued",
@@ -214,7 +214,7 @@ test("a task with an earlier unknown outcome keeps the error outcome_unknown whi
   });
 });
 
-test("a publishing call with an unknown outcome counts as a failure of its account, but a call whose worker died does not", () => {
+test("a publishing call with an unknown outcome counts as a failure of its account, but a publishing call whose worker died does not", () => {
   const failed = decide(snapshot(CALLING), called(unknown), POLICY);
   expect(failed.account).toEqual({ kind: "failed" });
   const lost: Task = { ...CALLING, callUntil: at(-1) };
@@ -298,7 +298,7 @@ test("a target fails at once when its next retry would come after publish_before
   });
 });
 
-test("a platform's refusal of a post as a duplicate fails the target, unless an earlier call may have published it", () => {
+test("a platform's refusal of a post as a duplicate fails the target, unless an earlier publishing call may have published the target", () => {
   expect(after(CALLING, called(duplicate))).toMatchObject({ status: "failed" });
   expect(after({ ...CALLING, unknownCount: 1 }, called(duplicate))).toMatchObject({
     status: "unknown",
@@ -318,7 +318,7 @@ test("while an earlier publishing call may have published the target, only a ref
 const reported: Attempt = { ...ATTEMPT, outcome: "unknown", finishedAt: at(-5_000) };
 
 test.each([UNKNOWN, RECONCILING, FAILED_UNKNOWN])(
-  "a success that is reported late publishes a target whose status is $status",
+  "a target with the status $status becomes published when the success of its publishing call is reported late",
   (task) => {
     expect(after(task, called(published), { attempt: reported })).toMatchObject({
       status: "published",
@@ -457,7 +457,7 @@ test("when two publish requests of one target both succeed, the target keeps the
   ]);
 });
 
-test("when one publish request of a target succeeds, its other publish requests that have not begun their publishing call are dropped", () => {
+test("when one publish request of a target succeeds, the other publish requests of the target get the status dropped if they have not begun their publishing call", () => {
   const siblings = (["queued", "working", "calling"] as const).map((status, index) => ({
     ...CALLING,
     status,
@@ -538,7 +538,7 @@ test("a target that is uncertain after a restore from a backup stays uncertain u
   });
 });
 
-test("after publish_before, a target that is proved absent fails as missed, and a target whose publishing call would have to be repeated fails with outcome_unknown", () => {
+test("after publish_before, a target whose absence from the platform is proved fails with the error missed, and a target whose publishing call would have to be repeated fails with outcome_unknown", () => {
   const task = { ...RECONCILING, publishBefore: NOW };
   expect(after(task, looked({ kind: "absent" }))).toMatchObject({ errorCode: "missed" });
   expect(after(task, looked({ kind: "repeat" }))).toMatchObject({ errorCode: "outcome_unknown" });
@@ -619,7 +619,7 @@ const allLearned: fc.Arbitrary<Learned> = fc.oneof(
 );
 const tasks = fc.constantFrom(CALLING, WORKING, UNKNOWN, RECONCILING, FAILED_UNKNOWN, PUBLISHED);
 
-/** Returns the state of the task after all events are decided in one batch. */
+/** Returns the state of the task after one batch of events, each of which has led to a decision. */
 function run(task: Task, learned: readonly Learned[]): Task {
   const ref = { targetId: "t", generation: 1, attemptNumber: 1 };
   const events = learned.map((each) => ({ ...ref, ...each }));
@@ -629,7 +629,7 @@ function run(task: Task, learned: readonly Learned[]): Task {
   return changes.at(-1)?.task ?? task;
 }
 
-test("a published target stays published under its platform id, whatever events follow in any order", () => {
+test("a published target stays published with the same post id, whatever events follow in any order", () => {
   fc.assert(
     fc.property(tasks, fc.array(allLearned, { maxLength: 8 }), (task, events) => {
       let current = task;
@@ -644,7 +644,7 @@ test("a published target stays published under its platform id, whatever events 
   );
 });
 
-test("a successful publishing call publishes its target, whatever events came before it", () => {
+test("a target becomes published when its publishing call succeeds, whatever events came before", () => {
   fc.assert(
     fc.property(tasks, fc.array(allLearned, { maxLength: 6 }), (task, events) => {
       expect(run(task, [...events, called(published)]).status).toBe("published");

@@ -17,8 +17,8 @@ import type { PublishingPolicy } from "./retry-policy.ts";
 import { nameTask, type Attempt, type Task, type TaskStatus } from "./task.ts";
 
 /**
- * How long a task waits after the database did not answer whether it recorded the beginning of the task's publishing
- * call, in milliseconds.
+ * How long a task waits for its next try after the database did not answer whether it recorded the beginning of the
+ * task's publishing call, in milliseconds.
  */
 const MARK_LOST_MS = 1_000;
 const WORKER_LOST = "the worker stopped during the publishing call";
@@ -156,9 +156,9 @@ function onCallLost(snapshot: TaskSnapshot, callNumber: number): Decision {
 }
 
 /**
- * Decides what follows when a worker does not know whether the database recorded that its publishing call begins. If the
- * beginning is recorded, the call ends as not sent. If not, the task is released; the recording statement, should it still run
- * in the database, then finds the task queued and records nothing.
+ * Decides what follows when a worker does not know whether the database recorded that its publishing call begins. If
+ * the beginning is recorded, the call ends as not sent. If it is not recorded, the task is released. A statement that
+ * still runs in the database and would record the beginning then finds the task queued, and records nothing.
  */
 function onMarkLost(
   snapshot: TaskSnapshot,

@@ -92,7 +92,7 @@ export interface TaskSnapshot {
   readonly random: number;
 }
 
-/** How a decision about one publish task affects the other tasks of the same account. */
+/** What a decision about one publish task says about its account, whose other tasks may have to wait. */
 export type AccountEffect =
   | { readonly kind: "failed" }
   | { readonly kind: "answered" }

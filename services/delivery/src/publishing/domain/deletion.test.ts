@@ -49,7 +49,7 @@ test("a deletion succeeds when the platform reports that the post is gone, whate
   });
 });
 
-test("the wait that a platform requests replaces the configured wait and counts as a retry of the deletion", () => {
+test("when a platform asks for a wait before the next try of a deletion, that wait replaces the configured one, and the next try is counted as a retry", () => {
   const result = {
     kind: "retryable",
     code: "platform_unavailable",
@@ -64,7 +64,7 @@ test("the wait that a platform requests replaces the configured wait and counts 
   });
 });
 
-test("a rate limit stops all deletions of the account, for a minute if the platform does not say how long, and does not count as a retry", () => {
+test("a rate limit stops all deletions of the account, for a minute if the platform does not say how long, and the try after the limit is not counted as a retry", () => {
   const last = taskWith({ retryCount: 2 });
   expect(decideDeletion(last, limit(9_000), MOMENT, POLICY)).toMatchObject({
     task: { status: "queued", wakeAt: after(9_000), retryCount: 2 },
@@ -82,7 +82,7 @@ test("a deletion that meets only rate limits is given up after a day", () => {
   });
 });
 
-test("a deletion that meets no rate limit ends after at most its configured number of retries, whatever its tries end with", () => {
+test("a deletion that meets no rate limit ends at the latest after its configured number of retries, whatever the result of each try", () => {
   const results = fc.constantFrom<DeletionResult>(
     { kind: "unknown", message: "reset" },
     { kind: "retryable", code: "platform_unavailable", message: "" },

@@ -40,7 +40,9 @@ export interface DeletionTask extends HeldDeletion {
    */
   readonly isPublishedByUs: boolean;
   readonly status: "queued" | "working" | "deleted" | "failed";
-  /** No process acts on the deletion task before this instant. */
+  /**
+   * No process claims the deletion task before this instant. While the task is in work, its lease ends at this instant.
+   */
   readonly wakeAt: Date;
   readonly crashCount: number;
   readonly retryCount: number;

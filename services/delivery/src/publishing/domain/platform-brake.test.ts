@@ -11,7 +11,7 @@ const ofOther: CallSignal = { ...unanswered, accountId: "b" };
 const answered: CallSignal = { ...unanswered, isAnswered: true };
 const HELD = nextBrake(OPEN, [unanswered, ofOther, unanswered], NOW, POLICY);
 
-test("publishing to a platform is held back after the configured number of calls in a row with an unknown outcome", () => {
+test("publishing to a platform is held after the configured number of publishing calls in a row with an unknown outcome", () => {
   expect(nextBrake(OPEN, [unanswered, ofOther], NOW, POLICY)).toMatchObject({
     unknownsInRow: 2,
     heldSince: null,
@@ -20,7 +20,7 @@ test("publishing to a platform is held back after the configured number of calls
   expect(HELD).toMatchObject({ unknownsInRow: 3, heldSince: NOW, probeAt: at(5_000) });
 });
 
-test("publishing to a platform is not held back when all calls with an unknown outcome are of one account", () => {
+test("publishing to a platform is not held when all publishing calls with an unknown outcome are of one account", () => {
   const many = Array.from({ length: 10 }, () => unanswered);
   const brake = nextBrake(OPEN, many, NOW, POLICY);
 
@@ -28,13 +28,13 @@ test("publishing to a platform is not held back when all calls with an unknown o
   expect(nextBrake(brake, [ofOther], NOW, POLICY)).toMatchObject({ heldSince: NOW });
 });
 
-test("an answer of the platform restarts the count of calls in a row with an unknown outcome", () => {
+test("an answer of the platform restarts the count of publishing calls in a row with an unknown outcome", () => {
   const brake = nextBrake(OPEN, [unanswered, ofOther, answered, unanswered], NOW, POLICY);
 
   expect(brake).toMatchObject({ unknownsInRow: 1, heldSince: null });
 });
 
-test("while publishing to a platform is held back, a failed probe delays the next probe, but a call that was sent earlier and has an unknown outcome does not", () => {
+test("while a platform is held, a failed probe delays the next probe, but a publishing call that was sent before the hold and has an unknown outcome does not", () => {
   const probe = { ...unanswered, calledAt: at(6_000) };
 
   expect(nextBrake(HELD, [unanswered], at(1_000), POLICY)).toMatchObject({
@@ -47,28 +47,28 @@ test("while publishing to a platform is held back, a failed probe delays the nex
   expect(twice).toMatchObject({ failedProbes: 2, probeAt: at(70_000) });
 });
 
-test("while publishing to a platform is held back, a probe that does not show whether the platform answers makes the next probe due after the ordinary wait, and does not count as a failed probe", () => {
+test("a probe of a held platform that does not show whether the platform answers is not counted as failed, so the wait before the next probe does not become longer", () => {
   const sent = { ...HELD, probeAt: at(300_000) };
   const isVoid = { ...unanswered, isAnswered: undefined, calledAt: at(6_000) };
 
   const after = nextBrake(sent, [isVoid], at(7_000), POLICY);
   expect(after).toEqual({ ...HELD, probeAt: at(12_000) });
-  // The time of the next probe does not change: it is earlier already, the call was not a probe, or publishing to the platform
-  // is not held.
+  // The time of the next probe does not change in three cases: the planned probe is earlier, the call was not a probe,
+  // or the platform is not held.
   expect(nextBrake(after, [isVoid], at(8_000), POLICY)).toEqual(after);
   expect(nextBrake(sent, [{ ...isVoid, calledAt: at(-100) }], at(7_000), POLICY)).toEqual(sent);
   expect(nextBrake(OPEN, [isVoid], at(7_000), POLICY)).toEqual(OPEN);
 });
 
-test("publishing to a platform that is held back continues after its next unanswered call, once the setting for the number of unanswered calls that hold a platform back is 0", () => {
+test("when the setting holdAfterUnknowns (calls in a row with an unknown outcome that hold a platform) is changed to 0, the hold of a platform ends after its next call", () => {
   expect(nextBrake(HELD, [unanswered], NOW, { ...POLICY, holdAfterUnknowns: 0 })).toEqual(OPEN);
 });
 
-test("publishing to a platform is no longer held back after any answer of the platform", () => {
+test("the hold of a platform ends after any answer of the platform", () => {
   expect(nextBrake(HELD, [answered], at(1_000), POLICY)).toEqual(OPEN);
 });
 
-test("publishing to a platform is never held back while the setting for the number of unanswered calls that hold a platform back is 0", () => {
+test("a platform is never held while the setting holdAfterUnknowns (calls in a row with an unknown outcome that hold a platform) is 0", () => {
   const many = Array.from({ length: 50 }, () => [unanswered, ofOther]).flat();
 
   expect(nextBrake(OPEN, many, NOW, { ...POLICY, holdAfterUnknowns: 0 }).heldSince).toBeNull();
@@ -99,9 +99,6 @@ test.each<[Outcome, string, boolean | undefined]>([
   ],
   [{ kind: "not_sent" }, "does not show whether the platform answers", undefined],
   [{ kind: "unknown", message: "" }, "counts as unanswered by the platform", false],
-])(
-  "whether a publishing call with the outcome %j shows that the platform answers: it %s",
-  (outcome, _what, is) => {
-    expect(isAnswer(outcome)).toBe(is);
-  },
-);
+])("a publishing call with the outcome %j %s", (outcome, _what, is) => {
+  expect(isAnswer(outcome)).toBe(is);
+});

@@ -10,17 +10,17 @@ export interface BrakePolicy {
    */
   readonly holdAfterUnknowns: number;
   /**
-   * Waits in milliseconds before the first, second … probe of a platform, a publishing call that tests whether the
-   * platform answers again; the last value repeats.
+   * Waits in milliseconds before the first, second and further probes of a platform; the last value is the wait before
+   * each later probe. A probe is a publishing call that tests whether the platform answers again.
    */
   readonly probeMs: readonly number[];
 }
 
 /**
- * The brake of a platform: the state that decides whether its publishing calls are held. Calls are held after several calls in
- * a row with an unknown outcome. Then only probes are sent, one publishing call at a time, until the platform answers one of
- * them. The calls of a single account never cause a hold, because the fault may be its own server, as on Bluesky; such an
- * account is paused by itself.
+ * The brake of a platform: the state that decides whether its publishing calls are held. Calls are held after several
+ * calls in a row with an unknown outcome. Then only probes are sent, one publishing call at a time, until the platform
+ * answers one of them. The calls of a single account never cause a hold, because the cause may be the server of that
+ * account, as on Bluesky; instead, only that account is paused.
  */
 export interface PlatformBrake {
   readonly platform: string;
@@ -85,7 +85,7 @@ function isOfOpenCall(
 
 /**
  * Returns what an event about a publish task, in its state before the event, says about the platform. A lost call says
- * nothing, because the next probe is due about when the call is found to be lost.
+ * nothing: when it is found to be lost, the next probe is due anyway.
  */
 function toSignal(event: TaskEvent, task: Task): (CallSignal & Pick<Task, "platform">) | undefined {
   if (event.kind !== "called" && event.kind !== "mark_lost") return undefined;
@@ -123,8 +123,8 @@ function afterProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): Platf
 }
 
 /**
- * Returns the brake after a probe that did not show whether the platform answers. The next probe is due after the ordinary
- * wait, or at the time that was planned before, if that is earlier.
+ * Returns the brake after a probe that did not show whether the platform answers. The next probe is due after the wait
+ * that belongs to the number of failed probes, or at the time that was planned before, if that is earlier.
  */
 function afterVoidProbe(brake: PlatformBrake, now: Date, policy: BrakePolicy): PlatformBrake {
   const probeAt = nextProbeAt(brake, now, policy);

@@ -42,7 +42,7 @@ function searchAgain(task: Task, { now }: TaskSnapshot): Task {
     ...task,
     status: "unknown",
     wakeAt: later(task.callUntil ?? now, now),
-    // The attempt of a publishing call whose post the platform still processes is open, and its task has no error.
+    // If the platform still processes the post, the attempt is open and the task has no error.
     errorCode: task.isAttemptOpen ? null : "outcome_unknown",
     errorMessage: task.isAttemptOpen ? null : OUTCOME_UNKNOWN,
   };

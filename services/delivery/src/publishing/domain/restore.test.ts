@@ -12,15 +12,15 @@ test.each([
   expect(findRestore(STORED, COPY, rememberedAt)).toBeUndefined();
 });
 
-test("data on another timeline of its Postgres cluster is reported as restored", () => {
+test("data is reported as restored when its Postgres cluster is on another timeline than the data records", () => {
   expect(findRestore(STORED, { ...COPY, timeline: 2 }, undefined)).toBe("timeline");
 });
 
-test("data in a Postgres table that was created again is reported as restored from a dump", () => {
+test("data is reported as restored from a dump when its Postgres table has another object id than the data records", () => {
   expect(findRestore(STORED, { ...COPY, tableOid: 16_900 }, undefined)).toBe("reloaded");
 });
 
-test("data that is older than what the process has already read is reported as restored", () => {
+test("data is reported as restored when it is older than the data that the process has read before", () => {
   expect(findRestore(STORED, COPY, new Date(SEEN_AT.getTime() + 1))).toBe("rewound");
 });
 
@@ -69,14 +69,14 @@ test("a restore can be declared lossless even if an earlier restore lost data or
 
 const MOVED = { timeline: 2 };
 
-test("a process that had read later data reports that a restore, which another process recorded, lost commits", () => {
+test("a process reports that a restore lost commits when another process recorded the restore and this process had read newer data than the restored data", () => {
   const remembered = { ...STORED, seenAt: new Date(SEEN_AT.getTime() + 1) };
   expect(findUnseenLoss({ ...RESTORED, ...MOVED }, remembered)).toEqual(RESTORED_AT);
 });
 
 test.each([
-  ["the process had read nothing later", { ...MOVED }, 0],
-  ["an operator recorded a restore, and the data has not moved", {}, 1],
+  ["the process had read no newer data than the restored data", { ...MOVED }, 0],
+  ["an operator recorded a restore, and the data is still in the same Postgres cluster", {}, 1],
   ["the restore is already known to have lost commits", { ...MOVED, lossyAt: RESTORED_AT }, 1],
   ["an older release recorded the restore", { ...MOVED, undoFor: null }, 1],
 ])("a process does not report that a restore lost commits when %s", (_case, changes, laterMs) => {

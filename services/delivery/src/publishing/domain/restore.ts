@@ -68,7 +68,8 @@ export function findUnseenLoss(
 /** Why an operator cannot declare the latest restore lossless. */
 export type TrustRefusal =
   /**
-   * The data is in another Postgres timeline or table than it records: it was restored, and that will be recorded soon.
+   * The data is in another Postgres timeline or table than the data itself records: the data was restored, and a
+   * process will soon record the restore.
    */
   | "unnoticed"
   | "not_restored"
@@ -80,8 +81,9 @@ export type TrustRefusal =
   | "too_old";
 
 /**
- * Maximum age of a restore that can be declared lossless, in milliseconds. A switchover is not always recorded as a restore; an
- * operator who declares it lossless must not release the tasks that an old restore made uncertain.
+ * Maximum age of a restore that can be declared lossless, in milliseconds. A switchover of Postgres is not always
+ * recorded as a restore. When an operator then wants to declare the switchover lossless, an old restore must not be
+ * declared lossless instead: the tasks that it made uncertain would be sent without a search.
  */
 const TRUST_MS = 24 * 60 * 60_000;
 

@@ -7,7 +7,7 @@ const POLICY = {
   accountPauseMs: [60_000, 300_000],
 };
 
-test("the first repetition of a publishing call that is safe to repeat is sent without a wait, and later ones follow the retry waits", () => {
+test("the first repetition of a publishing call that is safe to repeat is sent without a wait, and each further repetition is sent after the configured retry wait", () => {
   expect([1, 2, 3, 4, 9].map((count) => nextRepeatMs(POLICY, count))).toEqual([
     0, 60_000, 300_000, 900_000, 900_000,
   ]);

@@ -2,8 +2,8 @@ import { NOT_STORED, withoutText } from "#src/domain/without-text.ts";
 import type { TaskEvent } from "./decision.ts";
 
 /**
- * Returns the event without what a platform wrote, so that the same decision can be recorded if the database refuses the
- * platform's text. A post id is kept if it can be stored.
+ * Returns the event without the text that a platform wrote, so that the same decision can be recorded if the database
+ * refuses that text. A post id is kept if it can be stored.
  */
 export function withoutPlatformText(event: TaskEvent): TaskEvent {
   switch (event.kind) {

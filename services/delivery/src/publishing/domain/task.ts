@@ -41,7 +41,10 @@ export interface Task extends HeldKey {
   readonly accountId: string;
   readonly platform: string;
   readonly status: TaskStatus;
-  /** No process acts on the publish task before this instant. */
+  /**
+   * No process claims the publish task before this instant. While the task is in work, its lease or its publishing call
+   * ends at this instant.
+   */
   readonly wakeAt: Date;
   /** When the target is to be published: its scheduled time, or the time at which the user requested it. */
   readonly dueAt: Date;
@@ -87,14 +90,14 @@ export interface Task extends HeldKey {
 }
 
 /**
- * Handles (upload ids and similar values from the platform) as they are stored: each value is encrypted separately.
- * Values that older releases stored are plain text.
+ * Handles (upload ids and similar values from the platform) as they are stored: each value is sealed separately. Values
+ * that older releases stored are plain text.
  */
 export type StoredHandles = Readonly<Record<string, string | { readonly sealed: string }>>;
 
 /**
- * Number of crashes in a row after which a task is a suspect: the work on it may be the cause. A process works on one suspect
- * at a time, so that a task that was only in work beside the cause ends without a further crash.
+ * Number of crashes in a row after which a task is a suspect: the work on it may cause the crashes. A process works on
+ * one suspect at a time, so that a suspect that does not cause the crashes ends without another crash.
  */
 export const SUSPECT_CRASHES = 3;
 
@@ -116,7 +119,7 @@ export interface ClaimedTask extends Task {
   readonly cause: Readonly<Record<string, string>> | null;
 }
 
-/** A claimed publish task whose handles (upload ids and similar values from the platform) are decrypted. */
+/** A claimed publish task whose handles (upload ids and similar values from the platform) are unsealed. */
 export interface OpenTask extends ClaimedTask {
   readonly handles: Handles;
 }

@@ -30,9 +30,9 @@ const CALL_MS = 10_000;
 const LEASE_MS = 60_000;
 
 /**
- * Does what remains for published targets: asks platforms for post ids that they had not returned when a target was published,
- * and reports the ids to the posts service; adds videos to playlists. After a day without success the job gives up, and the
- * target stays published as it is.
+ * Completes published targets: asks platforms for the post ids that they had not returned when a target was published,
+ * and reports the ids to the posts service; adds videos to playlists. After a day without success, the job stops
+ * trying, and the target stays published as it is.
  */
 export function startAskForDetails(options: AskForDetailsOptions): Loop {
   const stopping = new AbortController();
@@ -44,7 +44,7 @@ export function startAskForDetails(options: AskForDetailsOptions): Loop {
       floor.reset();
       options.logger.warn(
         { err: error },
-        "the platforms could not be asked for the post ids of published targets; they are asked again",
+        "the platforms could not be asked for the post ids of published targets; the platforms are asked again",
       );
     },
   });
@@ -97,7 +97,7 @@ async function ask(
   } catch (error) {
     logger.warn(
       { err: error, targetId },
-      "the platform could not be asked for the post id of a published target; it is asked again later",
+      "the platform could not be asked for the post id of a published target; the platform is asked again later",
     );
     return { kind: "not_yet" };
   }
@@ -119,8 +119,8 @@ async function recordDetails(
 }
 
 /**
- * Returns the published target with the post id that the platform returned, unless it has an id already, or with the caveat
- * (what differs from the request), unless it has one; undefined when nothing changes.
+ * Returns the published target with what the platform has returned now: the post id, or the caveat (how the post
+ * differs from the request). Returns undefined if nothing is added.
  */
 function addDetails(task: Task, details: Details): Task | undefined {
   if (task.status !== "published") return undefined;

@@ -17,7 +17,7 @@ export interface ClaimDeletionsOptions extends Omit<
  * Deletes published posts until it is disposed of. Disposing aborts open platform calls, because deletions can be repeated.
  */
 export interface DeletionClaims extends AsyncDisposable {
-  /** Claims ready deletion tasks now instead of at the next periodic check. */
+  /** Claims ready deletion tasks now instead of in the next pass of the loop. */
   nudge(): void;
 }
 
@@ -30,8 +30,8 @@ const MAX_IN_WORK = 50;
  */
 const MAX_PER_PLATFORM = 16;
 /**
- * Duration of the lease of a deletion task in leases of publish tasks. It is not renewed: two platform calls of at most one such
- * lease each, with a token renewal between them, fit into it.
+ * Factor by which the lease of a deletion task is longer than the lease of a publish task. The lease of a deletion task
+ * is not renewed: two platform calls, with a token renewal between them, fit into it.
  */
 const LEASES_PER_DELETION = 3;
 
@@ -77,7 +77,7 @@ class Deletions {
     };
   }
 
-  /** Claims deletion tasks once. Returns when the loop must claim again. */
+  /** Claims deletion tasks once. Returns the milliseconds until the next claim is due, or true if it is due at once. */
   async pass(): Promise<boolean | number> {
     const { sql, owner, settings, guard } = this.#options;
     const limit = MAX_IN_WORK - this.#inWork;

@@ -30,7 +30,7 @@ export interface ClaimTasksOptions extends PublishingDeps {
  * recorded.
  */
 export interface TaskClaims extends AsyncDisposable {
-  /** Claims ready publish tasks now instead of at the next poll. */
+  /** Claims ready publish tasks now instead of in the next pass of the loop. */
   nudge(): void;
   /** Milliseconds since this process last looked for publish tasks successfully. */
   claimAgeMs(): number;
@@ -53,7 +53,7 @@ const THOROUGH_LOOK_MS = 30_000;
 const MIN_CLAIM_INTERVAL_MS = 20;
 /** Maximum number of publish tasks per claim. */
 const MAX_BATCH = 50;
-/** Maximum number of lost publishing calls, and of tasks on unsupported platforms, that are recorded per poll. */
+/** Maximum number of lost publishing calls, and of tasks on unsupported platforms, that one pass of the loop records. */
 const MAX_LOSSES = 100;
 const UNSUPPORTED = {
   kind: "given_up",
@@ -121,7 +121,7 @@ class Claims {
     };
   }
 
-  /** Claims publish tasks once. Returns when the loop should claim again. */
+  /** Claims publish tasks once. Returns the milliseconds until the next claim is due, or true if it is due at once. */
   async pass(): Promise<boolean | number> {
     const waitForMoreMs = this.#claimedAt + MIN_CLAIM_INTERVAL_MS - performance.now();
     if (this.#context.inWork.count > 0 && waitForMoreMs > 0) return Math.ceil(waitForMoreMs);
@@ -191,8 +191,8 @@ class Claims {
   }
 
   /**
-   * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so one check per poll is
-   * enough. If the settings never hold platforms, it releases the platforms that a process with other settings has held.
+   * Looks for lost publishing calls and for tasks that a restore made uncertain. Both are rare, so it runs at most once
+   * per `POLL_MS`. If the settings never hold platforms, it ends the holds that a process with other settings began.
    */
   async #lookForLosses(floors: TaskFloors): Promise<void> {
     this.#lookedAt = performance.now();
@@ -209,7 +209,7 @@ class Claims {
     else if (isThorough) this.#thoroughAt = this.#lookedAt;
   }
 
-  /** Ends tasks that no process of this version publishes, because it does not know their platform, when they are too late. */
+  /** Ends tasks on platforms that this version does not support, when it is too late to publish them. */
   async #endUnsupported(): Promise<void> {
     const { sql, owner, settings } = this.#options;
     const { leaseMs } = settings;

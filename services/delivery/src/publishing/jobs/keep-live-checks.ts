@@ -2,10 +2,13 @@ import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
 
-/** Number of times that the leases of live checks are renewed per duration of a lease. */
+/** Number of times that the lease of a live check is renewed within the duration of one lease. */
 const RENEWALS_PER_LEASE = 3;
 
-/** Renews the leases of live checks, ends interrupted checks, and deletes old ones, until it is disposed of. */
+/**
+ * Renews the leases of live checks, ends interrupted checks, and deletes the records of checks that ended long ago,
+ * until it is disposed of.
+ */
 export function startKeepLiveChecks(
   liveChecks: Pick<LiveChecks, "pass">,
   { leaseMs, logger }: { readonly leaseMs: number; readonly logger: Logger },

@@ -34,7 +34,10 @@ export async function getCheckedAccount(
   return { platform: account.platform, account, credential };
 }
 
-/** Checks an account: its connection and permissions, and on its platform the token, the quotas and the allowed options. */
+/**
+ * Checks an account: its connection, its permissions, and what its platform says about its token, its quotas and its
+ * allowed options.
+ */
 export async function diagnoseAccount(
   { platform, account, credential }: CheckedAccount,
   checks: Readonly<Record<PlatformId, AccountChecks>>,

@@ -33,7 +33,7 @@ function openPace(holdAfterUnknowns = 5) {
   };
 }
 
-test("at most four calls are open to a platform that has not answered one yet, and all others begin after its first answer", async () => {
+test("at most four publishing calls are open to a platform that has not answered any call yet, and all waiting calls begin after its first answer", async () => {
   const { begun, begin, end } = openPace();
   await begin(40);
   expect(begun).toHaveLength(4);
@@ -103,7 +103,7 @@ test("a call that waits to begin stops waiting when its worker aborts it", async
   expect(begun).toHaveLength(5);
 });
 
-test("the number of open calls to a platform is not limited when holding platforms back is disabled", async () => {
+test("the number of open publishing calls to a platform is not limited when the settings never hold a platform", async () => {
   const { begun, begin } = openPace(0);
   await begin(40);
 

@@ -59,7 +59,7 @@ function findConnector(
   if (credential.accountStatus !== "active") return giveUp("account_disconnected");
   const connector = isPlatformId(task.platform) ? connectors[task.platform] : undefined;
   // Another process with a newer version of the delivery service may have the connector. Each wait for that process
-  // counts as a retry, so that the deletion ends at some time.
+  // counts as a retry, so that the deletion fails after the last retry instead of waiting forever.
   if (connector === undefined)
     return { kind: "unknown", message: "this version does not support the platform" };
   return connector.canDelete

@@ -25,7 +25,7 @@ interface EndedTry {
   readonly result: DeletionResult;
 }
 
-/** How long results of deletions are collected before they are recorded in one transaction. */
+/** How long results of deletions are collected before they are recorded in one transaction, in milliseconds. */
 const WINDOW_MS = 2;
 /** Maximum number of results of deletions per transaction. */
 const MAX_EVENTS = 100;

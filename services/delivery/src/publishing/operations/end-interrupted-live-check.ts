@@ -15,7 +15,10 @@ import { addLiveCheckStep } from "#src/publishing/db/live-checks.ts";
 import { getCheckedAccount, type CheckedAccount } from "./account-diagnosis.ts";
 import { createLiveCheckContext, type LiveCheckDeps } from "./live-check-context.ts";
 
-/** Number of interruptions after which the operator must delete the post, because deleting it may be what crashes processes. */
+/**
+ * Number of interruptions of a live check after which Postrider does not delete the check's post, because the deletion
+ * may be what crashes processes. The operator must then delete the post.
+ */
 const MAX_INTERRUPTIONS = 5;
 
 function toInterrupted(row: InterruptedRow, { visibleCallMs }: LiveCheckDeps): InterruptedCheck {
@@ -71,10 +74,11 @@ async function leaveToOperator(
 }
 
 /**
- * Ends a live check whose process ended before it: deletes the post that the check may have left.
+ * Ends a live check whose process ended before the check did: deletes the post that the check may have left.
  *
- * @returns `interrupted` when this process stops too, so that another one must continue.
- * @throws ServiceError when the accounts or the media service does not answer; the check is tried again after its lease.
+ * @returns `interrupted` if this process stops too; another process must then continue.
+ * @throws ServiceError when the accounts or the media service does not answer; the check is tried again after its
+ *   lease.
  */
 export async function endInterruptedLiveCheck(
   deps: LiveCheckDeps,

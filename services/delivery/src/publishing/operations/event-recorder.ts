@@ -117,7 +117,7 @@ export class EventRecorder {
         targetId: first?.event.targetId,
         event: first?.event.kind,
       },
-      "the database or Postrider's own code refused to record the outcomes of targets; each is recorded alone, without the platform's text if it is refused again",
+      "the database or Postrider's own code refused to record the results of work on targets; each is recorded alone, without the platform's text if it is refused again",
     );
   }
 
@@ -176,7 +176,7 @@ export class EventRecorder {
     } catch (error) {
       this.#deps.logger.error(
         { err: error, targetId },
-        "the success of a publishing call could not be stored with its attempt; if it cannot be stored with its task either, the platform is searched for the post",
+        "the success of a publishing call could not be stored in the attempt; if it cannot be stored in the task either, Postrider searches the platform for the post",
       );
     }
   }

@@ -127,7 +127,7 @@ function findObstacle({ task, content, credential }: Answer): WorkEnd | { readon
 }
 
 /**
- * Adds the connector of the platform and the decrypted handles to a publish task. If this version has no connector for
+ * Adds the connector of the platform and the unsealed handles to a publish task. If this version has no connector for
  * the platform, it releases the task for a process with a newer version.
  */
 export function toTaskInputs(

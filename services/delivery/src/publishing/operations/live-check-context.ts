@@ -41,10 +41,15 @@ export interface RunningCheck extends rows.HeldCheck {
   readonly text: string;
 }
 
-/** Number of times that the write of a new post's id is repeated, once per second, while the database does not answer. */
+/**
+ * Maximum number of tries, one per second, to store the id of a live check's post while the database does not answer.
+ */
 const KEEP_ATTEMPTS = 30;
 
-/** Records the post even if the database does not answer for a while, because the post's id is stored nowhere else. */
+/**
+ * Records the post of a live check even if the database does not answer for a while, because the post's id is stored
+ * nowhere else.
+ */
 async function keepPost(sql: Sql, id: string, post: Parameters<typeof rows.keepLivePost>[2]) {
   for (let attempt = 1; ; attempt += 1)
     try {

@@ -20,14 +20,14 @@ export interface LiveCheckFile {
 
 /** Maximum number of interrupted checks that a process takes over at a time. */
 const CLAIM_CHECKS = 10;
-/** Number of days for which ended live checks are kept. */
+/** Number of days for which the records of ended live checks are kept. */
 const KEEP_DAYS = 30;
-/** Maximum number of old live checks that one statement deletes. */
+/** Maximum number of records of ended live checks that one statement deletes. */
 const DELETE_CHECKS = 1000;
 
 /**
- * Makes the live checks of this process, and ends those whose process ended before them. Disposing of it ends their waits;
- * posts that they made are still deleted, by this process or the next one.
+ * Makes live checks, and ends checks whose process ended before the check did. When it is disposed of, its checks stop
+ * waiting; posts that they made are still deleted, by this process or by the next one.
  */
 export class LiveChecks implements AsyncDisposable {
   readonly #deps: LiveCheckDeps;
@@ -42,7 +42,8 @@ export class LiveChecks implements AsyncDisposable {
   /**
    * Starts a live check and returns its id.
    *
-   * @throws ServiceError `publishing_held` when the data may not publish, `publishing_paused` during a pause.
+   * @throws ServiceError `publishing_held` when the data belongs to another deployment, `publishing_paused` while an
+   *   operator's pause stops publishing.
    */
   async start(checked: CheckedAccount, file: LiveCheckFile | undefined): Promise<string> {
     const { guard } = this.#deps;
@@ -78,7 +79,10 @@ export class LiveChecks implements AsyncDisposable {
     });
   }
 
-  /** Renews the leases of live checks, takes over interrupted ones, deletes old ones. Returns whether there may be more to do. */
+  /**
+   * Renews the leases of live checks, takes over interrupted checks, and deletes the records of checks that ended long
+   * ago. Returns whether there may be more to do.
+   */
   async pass(): Promise<boolean> {
     const { sql, guard, leaseMs } = this.#deps;
     await leases.renewLiveChecks(sql, [...this.#running.keys()], leaseMs);

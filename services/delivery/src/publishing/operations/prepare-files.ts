@@ -26,7 +26,7 @@ interface PlannedTask extends TaskContent {
   readonly items: readonly MediaPreparation[];
 }
 
-/** Average time in milliseconds that a publish task waits after the media service did not answer. */
+/** Average time in milliseconds after which a publish task is tried again when the media service did not answer. */
 const MEDIA_UNAVAILABLE_MS = 5000;
 const NO_FILES: TaskFiles = { kind: "ready", media: [] };
 

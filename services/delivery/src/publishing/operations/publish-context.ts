@@ -19,8 +19,8 @@ export interface PublishContext {
 }
 
 /**
- * Average time that a task waits after the posts service, the accounts service or the database did not answer, in
- * milliseconds.
+ * Average time in milliseconds after which a task is tried again when the posts service, the accounts service or the
+ * database did not answer.
  */
 const BACK_OFF_MS = 1_000;
 

@@ -72,8 +72,8 @@ async function tryOnce(
   await using local = prepared.parts;
   // Some accounts are on a server that their owner runs. Whether that server answers shows nothing about the platform.
   const isForeignHost = inputs.connector.isForeignHost?.(local.publication) ?? false;
-  // A publishing call that sends media does not wait for other calls to the platform: such calls can take minutes, and
-  // the platform can later say what became of an upload.
+  // A publishing call that sends media does not wait for other calls to the platform: a call that sends media can take
+  // minutes, and the platform can later say what became of an upload.
   const isPaced = local.bytes === 0 && !isForeignHost;
   using _place = isPaced ? await context.pace.enter(task.platform, interrupted) : undefined;
   if (interrupted.aborted) return RELEASE_NOW;

@@ -56,7 +56,7 @@ function createOwnershipReader({ sql, logger, deploymentId }: GuardOptions) {
     }
     logger.warn(
       { reason },
-      "the data was restored from a backup; each target that was due, or becomes due within 15 minutes, is searched for on its platform before it is sent",
+      "the data was restored from a backup; before Postrider publishes a target that was due, or becomes due within 15 minutes, it searches the platform for the target's post",
     );
     // What this process read before the restore stays remembered until its next read. It can show that the restore lost
     // commits, even if a process that had read nothing recorded the restore first.

@@ -5,7 +5,7 @@ import { releaseDoubt } from "#src/publishing/domain/release-doubt.ts";
 import { nameTask } from "#src/publishing/domain/task.ts";
 import { lockTargets, writeDecisions } from "./write-decisions.ts";
 
-/** Maximum number of publish tasks that one transaction releases. */
+/** Maximum number of publish tasks that `releaseTrustedDoubts` changes in one transaction. */
 const BATCH = 100;
 
 interface ReleaseOptions {
@@ -15,9 +15,9 @@ interface ReleaseOptions {
 }
 
 /**
- * Releases the publish tasks whose platform is searched because of a restore that an operator later declared lossless.
- * Each batch of tasks is one transaction: if the process stops between two batches, the next run releases the rest. Several
- * processes can run this function at once.
+ * Corrects the publish tasks whose platform is searched because of a restore that an operator later declared lossless:
+ * tasks that only that restore made uncertain are sent without a search. Each batch of tasks is one transaction: if the
+ * process stops between two batches, the next run corrects the rest. Several processes can run this function at once.
  */
 export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): Promise<void> {
   for (;;) {
@@ -29,7 +29,7 @@ export async function releaseTrustedDoubts({ sql, onEvents }: ReleaseOptions): P
         tx,
         targetIds.map((targetId) => ({ targetId, number: 0 })),
       );
-      // The tasks are listed again after they are locked, because another process may have released them in the
+      // The tasks are listed again after they are locked, because another process may have corrected them in the
       // meantime.
       const doubts = await listTrustedDoubts(tx, { limit: BATCH, targetIds });
       const causes = new Map(doubts.map(({ targetId, cause }) => [targetId, causeOf(cause ?? {})]));

@@ -32,7 +32,7 @@ export interface LocalParts extends AsyncDisposable {
  * wait releases the task.
  */
 const MAX_WAIT_IN_WORK_MS = 1000;
-/** Average time in milliseconds that a publish task waits after the media service did not answer. */
+/** Average time in milliseconds after which a publish task is tried again when the media service did not answer. */
 const MEDIA_UNAVAILABLE_MS = 5000;
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
 
@@ -118,9 +118,9 @@ async function keep(
 }
 
 /**
- * Runs a part of the work that precedes the publishing call. An error that it throws is a fault of our code or of
- * another service, and is tried again like any other failure. If the media service does not answer, the try does not
- * count as an attempt, because the post did not fail.
+ * Runs a part of the work that precedes the publishing call. An error that this part throws is a fault of our code or
+ * of another service, and the part is tried again as after any other failure. If the media service does not answer, the
+ * try does not count as an attempt, because the post did not fail.
  */
 async function tryToRun<T>(
   { deps }: PublishContext,

@@ -32,7 +32,8 @@ export function inTaskSpan<T>(name: string, task: TargetWork, work: () => Promis
 }
 
 /**
- * Runs work on several targets at once. The work runs in the context of an API request only if that request led to all of it.
+ * Runs work on several targets at once. The work runs in the context of an API request only if that request led to the
+ * work on all these targets.
  */
 export function forTasks<T>(tasks: readonly Pick<TargetWork, "cause">[], work: () => T): T {
   return runInContext(contextOf(sharedCause(tasks.map(causeOfWork))), work);

@@ -7,14 +7,14 @@ import { isSuspect, nameTask, type ClaimedTask } from "#src/publishing/domain/ta
 /** Maximum number of publish tasks in work in this process at a time. */
 const MAX_IN_WORK = 300;
 /**
- * Maximum number of publish tasks of one workspace in work in this process; at the maximum, no more of them are claimed. The
- * tasks of one claim can exceed it, but still leave capacity for other workspaces.
+ * Maximum number of publish tasks of one workspace in work in this process; when it is reached, no more tasks of the
+ * workspace are claimed. A single claim can exceed this number, but still leaves capacity for other workspaces.
  */
 const MAX_OF_WORKSPACE = 200;
 
 /**
- * The lease of a publish task in work. `lost` is aborted when another worker has claimed the task. Disposing of the lease
- * ends the work: the lease is no longer renewed, and the task no longer counts.
+ * The lease of a publish task in work. `lost` is aborted when another worker has claimed the task. Disposing of the
+ * lease ends the work: the lease is no longer renewed, and the task no longer counts as in work.
  */
 export interface Lease extends Disposable {
   readonly lost: AbortSignal;
@@ -64,7 +64,7 @@ export class TasksInWork implements AsyncDisposable {
     return this.#tasks.size;
   }
 
-  /** Number of tasks that can still be claimed. */
+  /** Number of tasks that this process can claim in addition to its tasks in work. */
   get free(): number {
     return MAX_IN_WORK - this.#tasks.size;
   }

@@ -26,7 +26,10 @@ type MarkResult = Marked | { readonly kind: "unmarked"; readonly reason: Unmarke
 const WINDOW_MS = 2;
 /** Maximum number of publishing calls that one SQL statement records as begun. */
 const MAX_MARKS = 100;
-/** Average time in milliseconds that a publish task waits for another open publishing call of its account. */
+/**
+ * Average time in milliseconds after which a publish task is tried again when its account has another open publishing
+ * call.
+ */
 const BUSY_MS = 250;
 
 /** Records for all workers of the process that their publishing calls begin. */

@@ -43,7 +43,7 @@ export async function workDeletions(
       } catch (error) {
         logger.warn(
           { err: error, targetId: task.targetId },
-          "the deletion of a post from its platform ended with an unexpected error; it is tried again when its lease ends",
+          "the deletion of a post from its platform ended with an unexpected error; the deletion is tried again when the lease of its task ends",
         );
       }
       onEnd();

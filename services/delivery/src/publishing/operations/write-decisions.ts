@@ -49,7 +49,7 @@ export async function lockTargets(
   return { tasks, attempts, now };
 }
 
-/** Returns one item for each key: the last one with this key. */
+/** Returns, of all items with the same key, the last one. */
 function lastOfEach<T>(items: readonly T[], name: (item: T) => string): readonly T[] {
   return [...new Map(items.map((item) => [name(item), item])).values()];
 }

@@ -1,4 +1,4 @@
-/** A limited amount of disk space for downloaded media, granted in the order of the requests. */
+/** A limited amount of disk space for downloaded media, given to the requests in the order of their arrival. */
 export class Room {
   readonly #size: number;
   #free: number;

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** A media file that can be read from the media service only `reads` times. */
+/** A media file of which the media service answers only the first `reads` reads. */
 function medium(id: string, reads = 1): PublicationMedia {
   let left = reads;
   return {
@@ -118,7 +118,7 @@ test("a failed media download leaves no file in the disk spool and frees the spa
   await (await fetched)[Symbol.asyncDispose]();
 });
 
-test("a media file that is larger than the whole disk spool is downloaded when the spool holds no other file", async () => {
+test("a media file that is larger than the whole disk spool is downloaded once the spool holds no other file", async () => {
   const spool = new Spool({ folder, maxBytes: 1000 });
   const media = medium("a");
   await using spooled = await spool.fetch([media], [whole(media)], signal);

@@ -8,8 +8,9 @@ interface ObjectRef {
 }
 
 /**
- * Reads the objects of engagement by their ids. Engagement uses the same database, so no RPC is needed; `app.ts` passes the
- * functions in, because webhooks do not import engagement. Unknown objects are missing in the results.
+ * Reads comment actions and runs of automation rules by their ids. They are in the same database, so no RPC is needed;
+ * `app.ts` passes the functions in, because `webhooks/` does not import `engagement/`. Unknown ids are missing in the
+ * results.
  */
 export interface EngagementReader {
   listCommentActions(sql: ISql, refs: readonly ObjectRef[]): Promise<readonly CommentAction[]>;

@@ -36,8 +36,8 @@ export function fromPostEvent(type: PostEventType, post: PostMoment): WebhookEve
 
 /**
  * Converts a publish request to the webhook event that the post is being published. The sweep of the posts service
- * repeats requests, also in parts and with a newer version of the post; all repetitions have the due time and therefore
- * make the same webhook event.
+ * repeats requests, also in parts and with a newer version of the post. All repetitions of a request have the same due
+ * time, and therefore make the same webhook event.
  */
 export function fromPublishRequest(request: PostPublishRequested): WebhookEvent {
   const { workspaceId, postId, version } = request;

@@ -69,7 +69,8 @@ export const webhookHandlers: Readonly<Record<string, readonly EventHandler[]>> 
   "delivery.events.v1": [
     fanOutEvents(TargetUpdatedSchema, fromTargetUpdated),
     fanOutEvents(DeletionUpdatedSchema, fromDeletionUpdated),
-    // During an update, the outbox relay of the previous release still sends every event of this service to this topic.
+    // During an update, the outbox relay of the previous release still sends every event of the delivery service to the
+    // topic `delivery.events.v1`.
     ...ENGAGEMENT_HANDLERS,
   ],
   "engagement.events.v1": ENGAGEMENT_HANDLERS,

@@ -17,7 +17,7 @@ export interface LaneResult {
   readonly unansweredInRow: number;
   /** Milliseconds for which nothing may be sent to the webhook subscription; null when deliveries may be sent. */
   readonly blockedForMs: number | null;
-  /** Milliseconds since which every attempt of the webhook subscription has failed; null after a success. */
+  /** How long every attempt of the webhook subscription has failed, in milliseconds; null after a success. */
   readonly failingForMs: number | null;
 }
 

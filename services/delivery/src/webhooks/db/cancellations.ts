@@ -41,7 +41,7 @@ export async function lockWaiting(
   limit: number,
 ): Promise<readonly string[]> {
   // A process that is claiming or recording a webhook delivery has locked its row in the queue; such a delivery is left
-  // to the next page.
+  // out, and a later page contains it.
   const rows = await tx<{ deliveryId: string }[]>`
     with queued as (
       select delivery_id

@@ -43,7 +43,8 @@ export interface Composition extends WebhookEvent {
 /**
  * Claims webhook events whose payload has to be written, oldest first. Until the lease ends, no other process claims
  * them.
- * @param except Kinds of sources whose owning service is unavailable; their events wait.
+ *
+ * @param except What events are about (`post`, `account`, …) whose owning service is unavailable; these events wait.
  */
 export async function claimCompositions(
   sql: ISql,
@@ -84,7 +85,7 @@ export async function lockCompositions(
   return new Set(rows.map(({ eventId }) => eventId));
 }
 
-/** Deletes the entries of webhook events whose payload is written from the list of payloads to write. */
+/** Removes webhook events whose payload has been written from the list of payloads that are still to be written. */
 export async function deleteCompositions(
   tx: TransactionSql,
   eventIds: readonly string[],
@@ -93,8 +94,8 @@ export async function deleteCompositions(
 }
 
 /**
- * Ends the lease of webhook events whose object (post, account, …) could not be read, because the service that owns it is
- * unavailable.
+ * Ends the lease of webhook events whose post, account or other subject could not be read, because the service that
+ * owns it is unavailable.
  */
 export async function releaseCompositions(sql: ISql, eventIds: readonly string[]): Promise<void> {
   if (eventIds.length === 0) return;

@@ -33,8 +33,8 @@ export async function insertDeliveries(
 }
 
 /**
- * Queues pending webhook deliveries whose payload is written now, and returns their subscriptions. A delivery that is
- * queued already stays as it is.
+ * Queues pending webhook deliveries whose payload has just been written, and returns their subscriptions. A delivery
+ * that is queued already stays as it is.
  */
 export async function queueDeliveries(
   tx: TransactionSql,

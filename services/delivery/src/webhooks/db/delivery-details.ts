@@ -13,7 +13,7 @@ export const DELIVERY_STATUSES = [
 
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** An attempt of a webhook delivery as the database returns it; times are RFC 3339. */
+/** An attempt of a webhook delivery as the database returns it; times have the form of RFC 3339. */
 export interface AttemptJson {
   readonly number: number;
   readonly startedAt: string;
@@ -49,7 +49,7 @@ export const FIRST_ID = "00000000-0000-0000-0000-000000000000";
 /** Maximum number of attempts that a webhook delivery shows, the newest ones: a user can retry a delivery without a limit. */
 const MAX_ATTEMPTS = 50;
 
-/** Returns SQL that reads the newest attempts of a delivery in `relation`; the ids of all these deliveries are `ids`. */
+/** Returns SQL that reads the newest attempts of each delivery in `relation`; `ids` are the ids of these deliveries. */
 function newestAttempts(sql: ISql, relation: "found" | "fitting", ids: string[]) {
   return sql`
     select number, started_at, duration_ms, status_code, error, request_headers, response_headers, response_body

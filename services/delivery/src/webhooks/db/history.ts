@@ -19,8 +19,8 @@ const SENDING_WINDOW = 1000;
 const NEAR_MS = 36 * 3_600_000;
 
 /**
- * Maximum time by which the id of a webhook delivery may be ahead of this process's clock. It keeps the list from planning the
- * partitions of the next two weeks, which are empty.
+ * Maximum time by which the id of a webhook delivery may be ahead of this process's clock. The limit keeps Postgres
+ * from planning a read of the partitions of the next two weeks, which are empty.
  */
 const MAX_CLOCK_ERROR_MS = 24 * 3_600_000;
 
@@ -118,7 +118,10 @@ async function findStored(
   return [...newest, ...older];
 }
 
-/** Returns SQL that reads the first due deliveries of a webhook subscription: those that a user retried, or the others. */
+/**
+ * Returns SQL that reads the first due deliveries of a webhook subscription: either those that a user retried, or all
+ * others.
+ */
 function firstDue(sql: ISql, subscriptionId: string, isManual: boolean) {
   return sql`
     select delivery_id, sending_until

@@ -34,7 +34,7 @@ export interface LaneClaim {
 }
 
 /**
- * Locks webhook subscriptions with due deliveries whose lease no process holds, the longest waiting first. A
+ * Locks webhook subscriptions that have due deliveries and whose lease no process holds, the longest waiting first. A
  * subscription that another transaction has locked is skipped, so that processes never wait for each other. The
  * conditions are checked again under the lock.
  */
@@ -52,8 +52,8 @@ function dueLanes(sql: ISql, pace: Pace, limit: number) {
 }
 
 /**
- * Takes the leases of webhook subscriptions with due deliveries that no process holds, the longest waiting of each
- * receiver speed first.
+ * Takes the leases of webhook subscriptions that have due deliveries and whose lease no process holds. Of each receiver
+ * speed, the subscriptions that have waited for longest come first.
  */
 export async function claimLanes(
   sql: ISql,
@@ -134,7 +134,10 @@ export interface ReleasedLane {
  */
 const MAX_SENDING = 64;
 
-/** When the first deliveries of webhook subscriptions are due: those that a user asked for, and the others. */
+/**
+ * When the first deliveries of webhook subscriptions are due: the first one that a user asked for, and the first of all
+ * others.
+ */
 function nextTimes(sql: ISql, lanes: readonly ReleasedLane[]) {
   const rows = lanes.map(({ subscriptionId, pace, blockMs = null, restMs = 0 }) => ({
     subscription_id: subscriptionId,
@@ -178,9 +181,9 @@ export async function releaseLanes(
   owner: string,
   lanes: readonly ReleasedLane[],
 ): Promise<void> {
-  // A transaction that adds a delivery or resumes a webhook subscription locks the subscription's row in `webhook_lanes` too.
-  // If it was first, the second statement here sees its change. If it comes after this transaction, it sets an earlier time
-  // itself.
+  // A transaction that adds a delivery or resumes a webhook subscription locks the subscription's row in
+  // `webhook_lanes` too. If that transaction was first, the second statement here sees its change. If it comes later,
+  // it sets an earlier time itself.
   const locked = await tx<{ subscriptionId: string }[]>`
     select subscription_id
     from webhook_lanes

@@ -12,7 +12,7 @@ export interface QueuedDelivery {
   readonly latenessMs: number;
   /** The JSON body that is sent to the receiver of the webhook. */
   readonly payload: string;
-  /** Headers of the request that caused the webhook event. */
+  /** Request id and trace header of the request that caused the webhook event. */
   readonly cause: Readonly<Record<string, string>>;
 }
 

@@ -50,8 +50,8 @@ export async function insertSecret(
 }
 
 /**
- * Lets the signing secrets of a webhook subscription end after a grace period, or earlier if a previous rotation said
- * so, and deletes secrets that have ended. At most `keep` secrets, the newest, go on signing.
+ * Lets the signing secrets of a webhook subscription end after a grace period, or at the earlier time that a previous
+ * rotation set, and deletes secrets that have ended. At most `keep` secrets, the newest, go on signing.
  */
 export async function retireSecrets(
   tx: TransactionSql,

@@ -105,7 +105,7 @@ export async function lockSubscriptionCount(
   return row?.count ?? 0;
 }
 
-/** Lists the ids of the webhook subscriptions of workspaces that are not revoked. */
+/** Lists the ids of the given workspaces' webhook subscriptions, without the revoked ones. */
 export async function listSubscriptionIds(
   sql: ISql,
   workspaceIds: readonly string[],

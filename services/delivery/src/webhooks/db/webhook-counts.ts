@@ -18,9 +18,11 @@ export interface WebhookCounts {
 }
 
 /**
- * Counts the webhook deliveries of all processes that wait, and the subscriptions to which nothing can be sent.
+ * Counts the waiting webhook deliveries, the unwritten payloads, and the webhook subscriptions to which nothing can be
+ * sent, in the whole installation.
+ *
  * @param circuitAfter Number of attempts in a row without a response after which a subscription gets only one attempt
- * at a time.
+ *   at a time.
  */
 export async function countWebhooks(sql: ISql, circuitAfter: number): Promise<WebhookCounts> {
   const rows = await sql<WebhookCounts[]>`

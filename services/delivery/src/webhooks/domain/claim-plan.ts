@@ -19,7 +19,10 @@ export interface SlotLimits {
  */
 export const SLOT_LIMITS: SlotLimits = { total: 512, perWorkspace: 128, slow: 256, new: 128 };
 
-/** How many deliveries of a webhook subscription could be sent now, and whether there may be any. */
+/**
+ * How many further deliveries of a webhook subscription a process could send now, and whether the subscription may have
+ * due deliveries.
+ */
 export interface LaneDemand {
   readonly subscriptionId: string;
   readonly workspaceId: string;

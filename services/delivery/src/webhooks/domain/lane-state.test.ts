@@ -73,14 +73,14 @@ test("the response 410 ends the webhook delivery and disables its subscription",
   });
 });
 
-test("a webhook subscription gets single probes after the tenth attempt in a row without a response, not after the ninth", () => {
+test("a webhook subscription gets one probe at a time after the tenth attempt in a row without a response, not after the ninth", () => {
   expect(isCircuitOpen(afterSilences(9, 0))).toBe(false);
   expect(afterSilences(9, 0).blockedUntil).toBe(Number.NEGATIVE_INFINITY);
   expect(isCircuitOpen(afterSilences(10, 0))).toBe(true);
   expect(afterSilences(10, 0).blockedUntil).toBe(5_000);
 });
 
-test("an HTTP response never starts single probes of a webhook receiver, and one response ends them", () => {
+test("an HTTP response never opens the circuit of a webhook subscription, and one response closes an open circuit", () => {
   let state = FRESH;
   for (let count = 0; count < 100; count += 1) state = end(state, refused, { now: 0 }).lane;
   expect(isCircuitOpen(state)).toBe(false);
@@ -99,7 +99,7 @@ test("the waits between probes of a silent webhook receiver grow from 5 s to 5 m
   expect(waits).toEqual([10, 20, 40, 80, 160, 300, 300, 300]);
 });
 
-test("attempts that started before the first probe of a silent webhook receiver do not lengthen the wait before this probe", () => {
+test("attempts that started before the first probe of a silent webhook receiver do not make the wait before this probe longer", () => {
   const open = afterSilences(10, 1_000);
   const late = end(open, unanswered, { now: 9_000, startedAt: 500 });
   expect(late.lane).toEqual(open);

@@ -17,9 +17,15 @@ export const RETRY_WAITS_MS: readonly number[] = [
   18 * HOUR,
   24 * HOUR,
 ];
-/** Part by which a wait before a retry is longer or shorter, so that the retries of an outage do not arrive at once. */
+/**
+ * Fraction by which a wait before a retry is made longer or shorter at random, so that the retries after an outage do
+ * not arrive at once.
+ */
 const JITTER = 0.2;
-/** Maximum pause in milliseconds that a webhook receiver can ask for. */
+/**
+ * Maximum pause in milliseconds that a webhook receiver can ask for. If it asks for a longer one, the pause has this
+ * maximum.
+ */
 const MAX_PAUSE_MS = 24 * HOUR;
 
 const HTTP_DATE =

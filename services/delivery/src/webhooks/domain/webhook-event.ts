@@ -20,9 +20,9 @@ export interface ReportedTarget {
 export type ExhaustedQuota = Readonly<Record<string, string | number | null>>;
 
 /**
- * What a webhook event is about, and what it says happened. The object in the payload is read from the owning service
- * later and may be newer; what the event itself says replaces the object's fields, so that the payload always contains
- * what happened.
+ * What a webhook event is about, and what it says happened. The payload shows a post, account or the like, which the
+ * owning service returns later, and which may then be newer than the event. What the event itself says replaces the
+ * fields of the newer one, so that the payload always contains what happened.
  */
 export type EventSource =
   | { readonly kind: "post"; readonly postId: string }
@@ -54,7 +54,10 @@ export interface WebhookEvent {
   readonly workspaceId: string;
   readonly type: EventType;
   readonly occurredAt: Date;
-  /** Version of the resource when the event happened: a higher number is newer. */
+  /**
+   * Version of the post, account or the like that the event is about, when the event happened: a higher number is
+   * newer.
+   */
   readonly sequence: number;
   readonly source: EventSource;
 }

@@ -9,19 +9,19 @@ import { composePage, PAGE_EVENTS } from "#src/webhooks/operations/compose.ts";
  */
 const POLL_MS = 1_000;
 /**
- * Shortest and longest pause in milliseconds before a service that did not answer is asked again for the objects (posts,
- * accounts, …) that webhook events show.
+ * Shortest and longest pause in milliseconds before a service that did not answer is asked again for the posts,
+ * accounts and so on that webhook events show.
  */
 const MIN_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 30_000;
 
-/** The job that writes the payloads of webhook events. It can be told that there are new ones. */
+/** The job that writes the payloads of webhook events. `nudge` makes it look for new events at once. */
 export interface Composer extends AsyncDisposable {
   nudge(): void;
 }
 
 /**
- * Remembers for how long webhook events about objects of an unavailable service wait. Each failure in a row doubles the
+ * Remembers how long webhook events wait whose payload needs an unavailable service. Each failure in a row doubles the
  * pause.
  */
 class OwnerPauses {

@@ -8,8 +8,8 @@ import { CIRCUIT_AFTER } from "#src/webhooks/domain/lane-state.ts";
 
 const EVERY_MS = 15_000;
 /**
- * Days after today whose partitions are expected. The job keep-partitions creates them for one day more, once an hour, so a
- * partition is missing only if the job has failed for about a day.
+ * Number of days after today whose partitions are expected. The job keep-partitions creates them for one day more, once
+ * an hour, so a partition is missing only if the job has failed for about a day.
  */
 const PARTITION_DAYS = 13;
 
@@ -55,7 +55,10 @@ interface CountOptions {
   readonly historyDays: number;
 }
 
-/** Counts once what waits in the webhooks of all processes, and sets the metrics. */
+/**
+ * Counts once the waiting webhook deliveries, unwritten payloads and partitions of the whole installation, and sets the
+ * gauges.
+ */
 export async function measureWebhooks({
   sql,
   historyDays,
@@ -73,7 +76,10 @@ export async function measureWebhooks({
   overduePartitions.set(partitions.overdue);
 }
 
-/** Counts what waits in the webhooks of all processes, for the metrics, until it is disposed of. */
+/**
+ * Counts the waiting webhook deliveries, unwritten payloads and partitions of the whole installation, until it is
+ * disposed of.
+ */
 export function startCountWebhooks(options: CountOptions): Loop {
   return startLoop({
     idleMs: EVERY_MS,

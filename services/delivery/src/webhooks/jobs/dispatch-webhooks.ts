@@ -54,7 +54,7 @@ export interface DispatcherOptions extends Omit<DispatcherDeps, "settings"> {
  * The job that sends webhooks until it is disposed of. Disposing waits until attempts that run end and are recorded.
  */
 export interface Dispatcher extends AsyncDisposable {
-  /** Makes the dispatcher look for due webhook deliveries now instead of at the next poll. */
+  /** Makes the dispatcher look for due webhook deliveries now instead of in its next pass. */
   nudge(): void;
   /** Milliseconds since this process last looked for webhook deliveries successfully. */
   claimAgeMs(): number;

@@ -31,7 +31,10 @@ const WINDOW_MS = 8;
 const MAX_ATTEMPTS = 200;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 5_000;
-/** How many times the recorder tries to record a webhook attempt with its texts, and then without them. */
+/**
+ * Number of attempts of the recorder to record a webhook attempt that the database refuses: first this number of times
+ * with the receiver's texts, then the same number without them.
+ */
 const TRIES_PER_FORM = 3;
 
 /** Returns the webhook attempt without the texts that the receiver sent. */
@@ -52,9 +55,7 @@ function toResult({ delivery, attempt, decision }: EndedDelivery): AttemptResult
   return { deliveryId: delivery.deliveryId, attempt, decision: decision.delivery };
 }
 
-/**
- * The webhook subscriptions that a batch of attempts disables, each with the request that caused its last sent event.
- */
+/** The webhook subscriptions that a batch of attempts disables, each with the delivery whose attempt led to that. */
 function listDisabled(batch: readonly EndedDelivery[]) {
   const disabled = new Map<string, { receiver: DisabledReceiver; delivery: QueuedDelivery }>();
   for (const { decision, delivery, url } of batch) {

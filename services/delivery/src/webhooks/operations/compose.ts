@@ -21,14 +21,17 @@ import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.
 import { readObjects } from "#src/webhooks/operations/read-objects.ts";
 import { renderData, renderWithoutObject } from "#src/webhooks/operations/render-data.ts";
 
-/** Maximum number of webhook events whose payloads one page writes. */
+/** Maximum number of webhook events whose payloads are written together, as one page. */
 export const PAGE_EVENTS = 200;
 /**
- * How long a page of webhook events is reserved for this process. It is longer than the deadline of the calls that read the
- * events' objects.
+ * Lease in milliseconds with which a process claims a page of webhook events. It is longer than the deadline of the
+ * calls that read the posts, accounts and so on for the payloads.
  */
 const LEASE_MS = 15_000;
-/** Number of failures after which a webhook event is sent without its object. */
+/**
+ * Number of failures after which a webhook event is sent with ids only, without the post, account or the like that it
+ * is about.
+ */
 const MAX_TRIES = 5;
 /** Approximate size in bytes of the webhook payloads that one transaction writes. */
 const CHUNK_BYTES = 4 * 1024 * 1024;
@@ -45,14 +48,15 @@ export interface PageResult {
   readonly claimed: number;
   /** Number of webhook events whose payload is written. */
   readonly composed: number;
-  /** The kinds of objects of webhook events whose owning service did not answer. */
+  /** What webhook events are about (`post`, `account`, …) whose owning service did not answer. */
   readonly unavailable: readonly EventSource["kind"][];
 }
 
 /**
- * Writes the payloads of up to `PAGE_EVENTS` webhook events and queues their deliveries. A crash at any point repeats
- * the page after its lease, and an event that has a payload keeps it.
- * @param except Kinds of sources whose events wait, because their owning service is unavailable.
+ * Writes the payloads of up to `PAGE_EVENTS` webhook events and queues their deliveries. After a crash, the page is
+ * claimed again when its lease ends, and an event that has a payload already keeps it.
+ *
+ * @param except What events are about (`post`, `account`, …) whose owning service is unavailable; these events wait.
  */
 export async function composePage(
   deps: ComposeDeps,
@@ -92,7 +96,10 @@ interface Rendered {
   readonly failed: readonly Composition[];
 }
 
-/** Reads the objects (posts, accounts, …) of a page of webhook events and renders the payloads, outside of any transaction. */
+/**
+ * Reads the posts, accounts and so on that a page of webhook events shows, and renders the payloads, outside of any
+ * transaction.
+ */
 async function renderPage(deps: ComposeDeps, page: readonly Composition[]): Promise<Rendered> {
   const { logger } = deps;
   const written: WrittenEvent[] = [];

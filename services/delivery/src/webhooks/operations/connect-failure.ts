@@ -24,8 +24,8 @@ function codeOf({ failure, cause }: OutboundError): AttemptError {
 }
 
 /**
- * Returns why a connection to a webhook receiver could not be opened. Errors that the connector does not report itself
- * come from the DNS.
+ * Returns why a connection to a webhook receiver could not be opened. An error that is not an `OutboundError` comes from the
+ * DNS.
  */
 export function toConnectFailure(error: Error): ConnectFailure {
   return new ConnectFailure(error instanceof OutboundError ? codeOf(error) : "dns_failed", error);

@@ -9,7 +9,10 @@ import type { ConnectionOptions } from "./receiver-connections.ts";
 export interface DispatcherSettings {
   /** Maximum duration of a webhook attempt: DNS, connecting, the request and the whole response. */
   readonly attemptMs: number;
-  /** How long after the crash of a process no other process sends the webhook deliveries that it was sending. */
+  /**
+   * How long after the crash of a process no other process sends the webhook deliveries that the crashed process was
+   * sending.
+   */
   readonly sendingMs: number;
   /** Duration of the lease of a webhook subscription. */
   readonly leaseMs: number;

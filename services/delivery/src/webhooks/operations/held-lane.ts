@@ -55,8 +55,9 @@ export class HeldLane {
   #stored: LaneState;
   #load: LaneLoad;
   /**
-   * One token per attempt; used only with a maximum rate. A new holder of the lease starts with one token: it does not
-   * know how many attempts were made in the last second, but no process could take the lease before there was a token.
+   * The token bucket of the maximum rate, from which each attempt takes a token; not used without a maximum rate. A new
+   * holder of the lease starts with one token: it does not know how many attempts were made in the last second, but no
+   * process could take the lease before there was a token.
    */
   #level: BucketLevel;
   /** Start of each attempt of the webhook subscription that runs or is not recorded yet, by delivery, oldest first. */
@@ -139,8 +140,8 @@ export class HeldLane {
   }
 
   /**
-   * Decides what follows from a webhook attempt that has just ended. An answer of an address that the subscription no longer has decides
-   * only about the delivery.
+   * Decides what follows from a webhook attempt that has just ended. If the subscription has another address by now,
+   * the answer decides only about the delivery.
    */
   end(
     delivery: { readonly deliveryId: string; readonly attemptCount: number },

@@ -162,7 +162,7 @@ export class LaneLeases {
     if (lost.length > 0)
       logger.warn(
         { count: lost.length },
-        "this process lost the leases of webhook subscriptions because it did not renew them in time; another process may send their deliveries",
+        "this process lost the leases of webhook subscriptions because it did not renew them in time; another process may send the deliveries of these subscriptions",
       );
   }
 

@@ -14,7 +14,7 @@ import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
 import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
 
-/** The object that a webhook event is about, as the owning service returned it. */
+/** The post, account or the like that a webhook event is about, as the owning service returned it. */
 export type SourceObject =
   | { readonly kind: "post"; readonly post: Post }
   | { readonly kind: "account"; readonly account: Account }
@@ -23,25 +23,29 @@ export type SourceObject =
   | { readonly kind: "automation_run"; readonly run: AutomationRun }
   | { readonly kind: "webhook"; readonly webhook: Subscription };
 
-/** Result of reading the object of a webhook event. `read` without an object means that the object no longer exists. */
+/**
+ * Result of reading what a webhook event is about, for example a post. `read` with an undefined `object` means that the
+ * post no longer exists.
+ */
 export type Reading =
   | { readonly kind: "read"; readonly object: SourceObject | undefined }
   | { readonly kind: "unavailable" }
   | { readonly kind: "failed"; readonly error: unknown };
 
-/** Deadline of one call to a service that returns objects (posts, accounts, …) for webhook events. */
+/** Deadline of one call to a service that returns posts, accounts and so on for webhook events. */
 const CALL_TIMEOUT_MS = 5_000;
 /**
- * Deadline of all calls to a service for the objects of one page of webhook events; it is shorter than the lease of the page.
+ * Deadline of all calls to one service for the posts, accounts and so on of a page of webhook events; it is shorter
+ * than the lease of the page.
  */
 const PAGE_TIMEOUT_MS = 10_000;
 
 type Readings = Map<string, Reading>;
 
 /**
- * Reads the objects that webhook events are about, at the owning services at the same time, and returns one result per
- * event. An event that has failed before is read alone, so that one object that cannot be read does not fail the others
- * again.
+ * Reads the posts, accounts and so on that webhook events are about, from all owning services at the same time, and
+ * returns one result per event. An event whose read has failed before is read alone, so that it does not make the reads
+ * of the others fail again.
  */
 export async function readObjects(
   deps: ComposeDeps,
@@ -115,7 +119,9 @@ function idOf(source: EventSource): string {
   }
 }
 
-/** Returns each object that webhook events are about once, although several events may be about it. */
+/**
+ * Returns each post, account or the like that webhook events are about once, although several events may be about it.
+ */
 function toRefs(wanted: readonly Composition[]) {
   const refs = wanted.map(
     (each) => [keyOf(each), { workspaceId: each.workspaceId, id: idOf(each.source) }] as const,
@@ -168,7 +174,10 @@ const readWebhooks: Reader = async ({ sql }, wanted) => {
   );
 };
 
-/** How the object of each kind of webhook event is read; undefined if the event itself contains everything. */
+/**
+ * How the post, account or the like is read that a webhook event is about; undefined if the event itself contains
+ * everything.
+ */
 const READERS: Readonly<Record<EventSource["kind"], Reader | undefined>> = {
   post: readPosts,
   target: readPosts,

@@ -6,14 +6,17 @@ import { toConnectFailure } from "#src/webhooks/operations/connect-failure.ts";
 
 /** Maximum time to connect to a webhook receiver in milliseconds, with DNS and TLS. */
 const CONNECT_MS = 5_000;
-/** Maximum number of idle connections to webhook receivers in this process. */
+/**
+ * Maximum number of idle connections to webhook receivers in this process. When there is one more, the connection that
+ * has been idle for longest is closed.
+ */
 const MAX_IDLE = 512;
 /**
  * How long an idle connection to a webhook receiver is kept, in milliseconds: less than the 5 s after which Node's
  * servers close it.
  */
 const KEEP_ALIVE_MS = 4_000;
-/** Maximum size of the response headers of a webhook receiver in bytes. */
+/** Maximum size of the response headers of a webhook receiver in bytes; larger headers make the attempt fail. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
 export interface ConnectionOptions {

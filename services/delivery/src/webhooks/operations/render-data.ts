@@ -20,10 +20,11 @@ interface RenderOptions {
 type SourceOf<K extends EventSource["kind"]> = Extract<EventSource, { readonly kind: K }>;
 
 /**
- * Returns the `data` of a webhook event: the object in the form of the REST API. The object may be newer than the
- * event; the status and everything else that the event itself says replaces the object's own, so that `data` always
- * contains what happened.
- * @param object Undefined if the object no longer exists; then `data` contains the ids and what the event says.
+ * Returns the `data` of a webhook event: the post, account or the like that it is about, in the form of the REST API.
+ * The post may be newer than the event; the status and everything else that the event itself says replaces the post's
+ * own, so that `data` always contains what happened.
+ *
+ * @param object Undefined if the post no longer exists; then `data` contains the ids and what the event says.
  */
 export function renderData(
   event: WebhookEvent,
@@ -37,7 +38,7 @@ export function renderData(
   return renderObject(source, object, { ...options, type: event.type });
 }
 
-/** The kinds of webhook events that show an object in their payload, for example a post. */
+/** What a webhook event is about, if its payload shows data that has to be read, for example a post. */
 type ObjectSource = Exclude<EventSource, { readonly kind: "quota" | "test" | "deleted_post" }>;
 
 function renderObject(
@@ -72,7 +73,7 @@ export function renderWithoutObject(event: WebhookEvent, options: RenderOptions)
 
 function renderPost({ postId }: SourceOf<"post">, type: string, object: SourceObject | undefined) {
   if (object?.kind !== "post") return { id: postId };
-  // The type of the webhook event names the status: `published` of `post.published`.
+  // The type of the webhook event ends with the status: `published` in `post.published`.
   return { ...toPostSummary(object.post), status: type.slice(type.indexOf(".") + 1) };
 }
 

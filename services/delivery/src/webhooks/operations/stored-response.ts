@@ -1,6 +1,6 @@
 import { MAX_BODY_BYTES, type ResponseHeaders } from "./exchange.ts";
 
-/** Maximum length of the stored value of a webhook response header. */
+/** Maximum length of the stored value of a webhook response header; the rest of the value is cut off. */
 const MAX_VALUE_LENGTH = 8_192;
 
 /** Returns a received text in a form that Postgres can store, also inside JSON. */

@@ -35,8 +35,8 @@ export async function listWebhookDeliveries(
     (tx) => listDeliveries(tx, webhookId, { ...page, ...filter, maxBytes: MAX_PAGE_BYTES }),
   );
   const last = deliveries.at(-1);
-  // The database stores a delivery that is being sent as pending, but the list shows it with the status `delivering`. So it is
-  // left out of a list of pending deliveries.
+  // The database stores a delivery that is being sent as pending, but the list shows it with the status `delivering`.
+  // So a delivery that is being sent is left out of a list of pending deliveries.
   const shown = deliveries.filter((row) => status !== "pending" || row.status === "pending");
   return {
     deliveries: shown.map(toWebhookDelivery),

@@ -6,8 +6,8 @@ import { REQUEST_DETAILS } from "./request-details.ts";
 import { STATE_DETAILS } from "./state-details.ts";
 
 /**
- * Returns a text of the error catalogue without its parameters, as for a list of errors: an actual value, such as a
- * limit, exists only in an answer.
+ * Returns a text of the error catalogue without its parameters, for the list of errors: a value such as a limit is
+ * known only when an actual request is answered.
  */
 function withoutValues(text: string): string {
   return text.replaceAll(/\[[^\]]*\]/g, "").replaceAll(/\{\w+\|([^}]*)\}/g, "$1");

@@ -1,6 +1,6 @@
 import { detail } from "./entry.ts";
 
-/** What is wrong with the form of a request, by the code in `error.details[].code`. */
+/** Texts of the error details about the form of a request, by the code in `error.details[].code`. */
 export const REQUEST_DETAILS = {
   required: detail(
     ["This {noun|field} is missing.", "Add it[ with {expected}]."],

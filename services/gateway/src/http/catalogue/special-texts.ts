@@ -13,9 +13,9 @@ const UNFINISHED = detail(
 );
 
 /**
- * Texts that replace the text of an error code in special cases; the answer still contains the code itself. The name
- * `code.variant` stands for a variant of an error detail, and `error.status` for an error that a resource in this
- * status causes.
+ * Texts that replace the text of an error code in special cases; the answer still contains the code itself. The key
+ * `code.variant` is for one variant of an error detail, and `error.status` for an error that the status of a resource
+ * causes.
  */
 export const SPECIAL_TEXTS = {
   "additional_property.renamed": detail(

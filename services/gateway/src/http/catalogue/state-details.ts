@@ -1,6 +1,8 @@
 import { detail } from "./entry.ts";
 
-/** Which limit or state prevents an operation, by the code in `error.details[].code`. */
+/**
+ * Texts of the error details about a limit or state that prevents an operation, by the code in `error.details[].code`.
+ */
 export const STATE_DETAILS = {
   monthly: detail(
     [

@@ -1,7 +1,7 @@
 import type { RateLimitState } from "#src/http/rate-limit.ts";
 
 /**
- * Whether an API request is admitted, or why not. Every kind except `unavailable` was decided by a rate limit and
+ * Whether an API request is admitted, or why not. Every result except `unavailable` was decided by a rate limit and
  * contains the state of this limit.
  */
 export type AdmissionResult =

@@ -79,7 +79,7 @@ export function createAnswers(addresses: AddressLimits): Answers {
   }
 
   /**
-   * Refuses a request whose API key is valid, but which does not name a workspace that the key may use. The request
+   * Refuses a request that names no workspace, or a workspace to which its valid API key does not belong. The request
    * cannot count towards the rate limit of a workspace, so it counts towards that of its remote address.
    */
   function withoutWorkspace(record: KeyRecord, address: string, now: number): AdmissionResult {

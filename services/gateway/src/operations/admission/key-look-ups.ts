@@ -11,7 +11,7 @@ const RECOGNISED_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Maximum number of requests of one remote address that wait for look-ups of API keys that are not recognised. Further
- * ones are refused.
+ * requests of this address with such API keys are refused.
  */
 const MAX_WAITING_PER_ADDRESS = 1_000;
 
@@ -21,8 +21,9 @@ type LookedUp = Pick<AdmissionSource, "keyHash" | "workspaceId">;
 export interface LookUpWaiter {
   readonly address: string;
   /**
-   * `recognised`: the API key was valid within the last day. `counted`: the request began the look-up, which counts
-   * towards the limit of its remote address. `repeated`: another request of the address had begun the look-up.
+   * `recognised`: the API key was valid within the last day. `counted`: this request began the look-up of the API key,
+   * which counts towards the limit of its remote address. `repeated`: an earlier request of the same address began this
+   * look-up.
    */
   readonly lookUp: "recognised" | "counted" | "repeated";
 }
@@ -38,15 +39,15 @@ export interface KeyLookUps {
    */
   refusalOf(source: LookedUp, address: string, now: number): AdmissionResult | undefined;
   /**
-   * Begins the look-up for a request that was not refused. Counts it towards the limit of the remote address, unless the
-   * API key is recognised or the address already has this look-up in progress.
+   * Begins the look-up of an API key for a request that was not refused. Counts the look-up towards the limit of the
+   * remote address, unless the API key is recognised or the address already has this look-up in progress.
    */
   begin(source: LookedUp, address: string, now: number): LookUpWaiter["lookUp"];
   /** Remembers an API key that the accounts service has just confirmed. */
   noteValid(keyHash: Uint8Array, now: number): void;
   /**
-   * Ends the look-up for one of the requests that wait for it. In the end, it counts for each request whose API key is
-   * unknown, and for no other request.
+   * Ends the look-up of an API key for one of the requests that wait for it. If the API key turned out to be unknown,
+   * this request counts towards the limit of its remote address; otherwise it does not.
    */
   end(source: LookedUp, waiter: LookUpWaiter, isUnknown: boolean, now: number): void;
   sweep(now: number): void;

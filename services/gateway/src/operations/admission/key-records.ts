@@ -23,7 +23,7 @@ const MAX_TTL_MS = 3_000;
 const OUTAGE_MS = 2_000;
 /** Time after which granted API requests that were not used are returned to the accounts service. */
 const UNUSED_GRANT_MS = 3_000;
-/** Time after the last query about a workspace. Then it has its whole rate limit again, and the gateway forgets it. */
+/** Time after the last query about a workspace at which its whole rate limit is free again and the gateway forgets it. */
 const BUDGET_IDLE_MS = 60_000;
 
 /** What the gateway knows about a valid API key and about the workspace that a request with this key names. */
@@ -34,7 +34,7 @@ export interface KeyRecord {
   readonly workspaceIds: readonly string[];
   /**
    * The workspace of the request; undefined when the request has to name a workspace, or when the API key does not
-   * belong to the named one.
+   * belong to the workspace that the request names.
    */
   readonly workspace: { readonly verified: boolean; readonly budget: WorkspaceBudget } | undefined;
   /** The API key and workspace about which the accounts service is asked again when its stored answers are too old. */
@@ -75,8 +75,8 @@ interface StoredWorkspace {
 export interface AnsweredQuery {
   readonly source: AdmissionSource;
   /**
-   * Number of granted API requests that are promised to waiting requests. Requests admitted during an outage are not
-   * deducted from them.
+   * Number of granted API requests that are set aside for waiting requests. The gateway does not deduct requests that
+   * it admitted during an outage from them.
    */
   readonly kept: number;
   readonly sentAt: number;

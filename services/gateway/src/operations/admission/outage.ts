@@ -31,7 +31,7 @@ export function createOutage(logger: Logger): Outage {
       if (pausedUntil === undefined)
         logger.warn(
           { err },
-          "the accounts service does not answer; its last answers about each API key decide which requests are accepted",
+          "the accounts service does not answer; until it does, the gateway accepts or refuses requests by the last answers about their API keys",
         );
       pausedUntil = now + PAUSE_MS;
     },

@@ -40,8 +40,8 @@ export interface BudgetAnswer {
   readonly quota: number;
   readonly granted: number;
   /**
-   * Number of requests in `granted` from which requests admitted during an outage of the accounts service are not
-   * deducted.
+   * Number of the requests in `granted` that are set aside for waiting requests. The gateway does not deduct requests
+   * that it admitted during an outage from them.
    */
   readonly kept: number;
   readonly remaining: number;

@@ -27,7 +27,7 @@ const LIMITS = { timeoutMs: PLATFORM_CALL_TIMEOUT_MS };
 /** Approximate maximum size, in bytes, of a page of comments with long texts. */
 const PAGE_BYTES = 2 * 1024 * 1024;
 
-/** Registers the routes of backfills, jobs that prepare past comments. No backfill sends a private reply. */
+/** Registers the routes of backfill jobs. A backfill job sends no private reply. */
 export function registerBackfillRoutes(api: FastifyInstance, deps: Deps): void {
   registerPreview(api, deps);
   registerList(api, deps);

@@ -76,7 +76,7 @@ const BackfillSummary = Type.Object(BACKFILL, {
   description: "A job that prepares past comments, without its results.",
 });
 
-/** A backfill in the examples of the API description. */
+/** A backfill job in the examples of the API description. */
 export const BACKFILL_EXAMPLE = {
   id: "01a1a1d0-1a2b-7c3d-8e4f-5061728394a5",
   ruleId: "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
@@ -137,7 +137,7 @@ export const PreviewBackfillQuery = Type.Object(
   { additionalProperties: false },
 );
 
-/** Schemas of backfills that the API description lists by name. */
+/** Schemas of backfill jobs that the API description lists by name. */
 export const BACKFILL_SCHEMAS = [
   Counts,
   BackfillItem,

@@ -57,7 +57,7 @@ export function toBackfillItem({ comment, outcome, reason }: BackfillItem) {
   return { comment: toComment(required(comment)), outcome, reason: reason ?? null };
 }
 
-/** Converts a backfill to its short form in a list. */
+/** Converts a backfill job to its short form in a list. */
 export function toBackfillSummary(backfill: Backfill) {
   const { id, ruleId, mediaId, status, counts } = backfill;
   return {
@@ -77,7 +77,7 @@ export function toBackfillSummary(backfill: Backfill) {
   };
 }
 
-/** Converts the answer of an RPC that contains a backfill and a page of its results to the form of the API. */
+/** Converts the answer of an RPC that contains a backfill job and a page of its results to the form of the API. */
 export function toBackfill(answer: {
   readonly backfill?: Backfill | undefined;
   readonly results: readonly BackfillItem[];

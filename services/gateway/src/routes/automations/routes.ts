@@ -4,7 +4,7 @@ import { registerRuleRoutes } from "#src/routes/automations/rule-routes.ts";
 import { registerRunRoutes } from "#src/routes/automations/run-routes.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 
-/** Registers the operations on automations: rules, their runs, and jobs that prepare past comments. */
+/** Registers the operations on automations: automation rules, their runs, and backfill jobs. */
 export function registerAutomations(
   api: FastifyInstance,
   deps: Pick<ServerDeps, "automations">,

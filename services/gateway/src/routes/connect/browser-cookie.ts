@@ -26,14 +26,16 @@ export function newBrowserSecret(): string {
  * Returns the cookie of an authorization.
  *
  * With https its name begins with `__Host-`: browsers accept such a cookie only from this host and only over https, so
- * that neither a sibling domain nor an attacker on the network can plant one whose value they know. Such a cookie must have
- * the path `/`. Over plain http, which is for development, browsers would refuse it.
+ * that neither a sibling domain nor an attacker on the network can plant a cookie whose value they know. Such a cookie
+ * must have the path `/`. Over plain http, which is for development, the name lacks this prefix, because browsers would
+ * refuse the cookie.
  *
  * `SameSite=Lax` keeps the cookie from forms of other sites: a connect link can only be opened from a browser that has
  * shown our page.
  *
  * @param subject The secret that identifies the authorization in this step: the secret of its connect link before the
- *   browser is sent to the platform, and the OAuth state afterwards. The name of the cookie contains only its hash.
+ *   browser is sent to the platform, and the OAuth state afterwards. The name of the cookie contains only the hash of
+ *   this secret.
  */
 export function browserCookieOf(subject: string, publicUrl: string): BrowserCookie {
   const { protocol, pathname } = new URL(publicUrl);

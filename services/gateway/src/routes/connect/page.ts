@@ -63,8 +63,8 @@ function escape(text: string): string {
 }
 
 /**
- * Connect pages of outcomes that a setting of the platform's app or of the account can cause. They name the platform's
- * guide.
+ * Connect pages that appear when a setting of the account, or of the operator's app on the platform, may have ended the
+ * authorization. They name Postrider's guide for the platform.
  */
 const PAGES_WITH_GUIDE: ReadonlySet<ConnectPage> = new Set([
   "denied",
@@ -73,7 +73,7 @@ const PAGES_WITH_GUIDE: ReadonlySet<ConnectPage> = new Set([
   "no_account",
 ]);
 
-/** Returns the path of the guide for a platform in the repository; "" when the page names no guide. */
+/** Returns the path of Postrider's guide for a platform in the repository; "" when the connect page names no guide. */
 function guideOf(page: ConnectPage, platform: string): string {
   const isNamed = PAGES_WITH_GUIDE.has(page) && isPlatformId(platform);
   return isNamed ? `docs/platforms/${platform}.md` : "";

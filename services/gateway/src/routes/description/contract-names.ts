@@ -1,6 +1,9 @@
 import { type DescribedAnswer, type DescribedOperation, JSON_TYPE } from "./document.ts";
 
-/** The names that the API contract gives to the answers of operations on posts; each has the form of `PostDetail`. */
+/**
+ * Names of schemas that the API contract gives to the answers of operations on posts. Each of these schemas has the
+ * fields of `PostDetail`.
+ */
 const RESULTS: Readonly<Record<string, readonly [status: string, name: string]>> = {
   createPost: ["202", "PostCreatedResult"],
   updatePost: ["200", "PostUpdateResult"],

@@ -17,7 +17,7 @@ function error(description: string, ...codes: Parameters<typeof exampleOf>[0][])
   };
 }
 
-/** Error codes of uploads only. No other operation adds examples for them to the API description. */
+/** Error codes that only uploads have. No other operation adds examples for them to the API description. */
 const OWN_CODES = ["upload_already_received", "media_rejected", "payload_too_large"] as const;
 
 /** Examples of the errors of uploads. */

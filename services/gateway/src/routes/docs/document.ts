@@ -51,7 +51,10 @@ const VALUES: Readonly<Record<string, string>> = {
   ruleId: EXAMPLE_IDS.rule,
 };
 
-/** Returns the list of errors without the sentence that tells contributors from which code the list is made. */
+/**
+ * Returns the list of errors for API clients, without the sentence that tells contributors which code generates the
+ * list.
+ */
 function listErrors(): string {
   return documentErrors().replace(/This page is made from [^.]*\. /, "");
 }

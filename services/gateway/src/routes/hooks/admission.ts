@@ -83,8 +83,8 @@ function isKeyKnown(result: AdmissionResult): boolean {
 /** Whether the request needs an API key: every path of the API, including unknown paths, except the API description. */
 function needsKey({ url, routeOptions }: FastifyRequest): boolean {
   if (url === DESCRIPTION_PATH || url.startsWith(`${DESCRIPTION_PATH}?`)) return false;
-  // In the path of an API request, the prefix can be hidden by escapes. Such a request is recognised by its route,
-  // which requires a scope.
+  // Percent-encoded characters can hide the prefix of the API in the path of a request. Such a request is recognised by
+  // its route, which requires a scope.
   const { scope, needsKey: isKeyNeeded } = routeOptions.config ?? {};
   return url.startsWith(API_PATH) || scope !== undefined || isKeyNeeded === true;
 }

@@ -80,7 +80,7 @@ function fromFastify(error: FastifyError): ServiceError | undefined {
   return isClientFault ? invalidRequest() : undefined;
 }
 
-/** Matches an ETag of ours without its quotes. */
+/** Matches the ETag of a post without its quotes, as the gateway issues it. */
 const UNQUOTED_TAG = /^[1-9]\d{0,17}(?:\.[\w-]{11})?$/;
 
 /** Says what is wrong with an `If-Match` that could match nothing, because it is not an ETag. */

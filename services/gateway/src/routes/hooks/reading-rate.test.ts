@@ -16,8 +16,7 @@ class Connection extends EventEmitter {
   }
 
   /**
-   * Simulates that the gateway writes this number of bytes to the connection, which sends them as fast as the client
-   * reads.
+   * Simulates that the gateway writes `bytes` bytes to the connection, which sends them as fast as the client reads.
    */
   write(bytes: number): void {
     this.bytesWritten += bytes;
@@ -42,7 +41,7 @@ afterEach(() => {
 });
 
 /**
- * Lets this number of check intervals pass, in each of which the client reads `readBytes` bytes. Returns whether the
+ * Lets `intervals` check intervals pass, in each of which the client reads `readBytes` bytes. Returns whether the
  * client was disconnected.
  */
 function isClosedAfter(intervals: number, readBytes: number): boolean {

@@ -59,7 +59,9 @@ async function get(path: string, { workspaceId, address = "192.0.2.1" }: Caller)
   return statusCode;
 }
 
-/** Requests an answer of 2 MiB for each caller and returns once every request holds its share or is refused. */
+/**
+ * Requests an answer of 2 MiB for each caller. Returns once each request is refused or holds the bytes of its answer.
+ */
 async function holdAnswers(callers: readonly Caller[]): Promise<void> {
   let refused = 0;
   unread = callers.map(async (caller) => {

@@ -27,13 +27,13 @@ const LIMITS: UnsentLimits = {
 };
 const MAX_WAITING = 2_000;
 /**
- * Maximum ratio of an answer's size to the bytes that are reserved for it; a larger answer needs more bytes. Sizes are
+ * Maximum ratio of an answer's size to its reserved bytes; for a larger answer, further bytes are reserved. Sizes are
  * estimated before texts are written as JSON, in which some characters take up to six bytes.
  */
 const TOLERANCE = 2;
 /**
- * Maximum ratio of the unsent bytes of one caller to the free bytes. The fewer bytes are free, the fewer one caller
- * gets, so that several callers that do not read their answers leave room for others.
+ * Maximum part of the free bytes that the unsent answers of one caller may use. The fewer bytes are free, the fewer one
+ * caller gets, so that several callers that do not read their answers leave room for others.
  */
 const CALLER_PER_FREE = 1 / 8;
 
@@ -41,7 +41,7 @@ function tooManyUnsent(): ServiceError {
   return new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
 }
 
-/** Returns what the gateway knows about the answer to a request before it makes the answer. */
+/** Returns what the gateway knows about the answer to a request before it carries out the request. */
 function expectAnswer({ routeOptions, method, body, bodyBytes }: FastifyRequest): ExpectedAnswer {
   const { answerBytes: bytes = 0, expectAnswer: expect } = routeOptions.config;
   const isRead = method === "GET" || method === "HEAD";

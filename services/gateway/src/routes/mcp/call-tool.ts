@@ -73,7 +73,10 @@ function toResult(
   return { ...result, scheduledAtInZone: toZonedTime(result["post"], input["timezone"]) };
 }
 
-/** Returns the time of a post in a zone; null without a time, and in UTC if there is no such zone. */
+/**
+ * Returns the scheduled time of a post in the time zone that the agent names, or in UTC if this zone does not exist;
+ * null for a post without a scheduled time.
+ */
 function toZonedTime(post: unknown, timezone: unknown): string | null {
   const scheduledAt = (post as { scheduledAt?: string | null } | undefined)?.scheduledAt;
   if (typeof scheduledAt !== "string") return null;

@@ -76,7 +76,10 @@ function createMcpServer(
   return server;
 }
 
-/** Whether the request was sent to a foreign host name, as by a web page that rebinds its own name to this server. */
+/**
+ * Whether the request was sent to a host name that is not the gateway's, as by a web page that rebinds its own name to
+ * this server.
+ */
 function isForeignHost({ headers }: FastifyRequest, publicUrl: string): boolean {
   const { ok } = validateHostHeader(headers.host, [
     new URL(publicUrl).hostname,

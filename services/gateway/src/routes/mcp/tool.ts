@@ -13,12 +13,12 @@ export interface Tool {
   readonly inputs: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   /**
-   * Names of the schemas of the answers in the API description, in the order of the requests. If there is one name, its
-   * answer is the result of the tool. If there are several, the result has a property for each answer, with the key
-   * that stands here.
+   * Names of the schemas of the answers in the API description, in the order of the requests. With one name, the answer
+   * is the result of the MCP tool. With several, the result is an object: each key of `output` names the property for
+   * one answer, and the value of the key names the schema of this answer.
    */
   readonly output: string | Readonly<Record<string, string>>;
-  /** Whether the MCP tool's result also has the time of the post in the zone that the agent names. */
+  /** Whether the MCP tool's result also has the scheduled time of the post in the time zone that the agent names. */
   readonly showsZonedTime?: boolean;
   /** Maximum size in bytes of the answers that the MCP tool combines, if they can be large. */
   readonly answerBytes?: number;
@@ -32,7 +32,10 @@ export interface Tool {
    * instructions.
    */
   readonly hasForeignText?: boolean;
-  /** Returns the requests to operations of the API. They are sent one after the other, until one fails. */
+  /**
+   * Returns the requests to operations of the API that the MCP tool makes for these inputs. They are sent one after the
+   * other, until one fails.
+   */
   toRequests(input: Readonly<Record<string, unknown>>): readonly ToolRequest[];
 }
 

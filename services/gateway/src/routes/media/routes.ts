@@ -43,8 +43,9 @@ export function registerMedia(api: FastifyInstance, deps: Deps): void {
 }
 
 /**
- * Returns the media in an answer of the media service. @throws `internal` for an answer without media, which is a fault
- * of the media service, not of the client.
+ * Returns the media in an answer of the media service.
+ *
+ * @throws `internal` for an answer without media, which is an error of the media service, not of the client.
  */
 function requireMedia(workspaceId: string, media: Media | undefined, links: MediaLinks) {
   if (media === undefined) throw new ServiceError("internal", "internal");

@@ -112,7 +112,7 @@ export function sendPost(
   links: MediaLinks,
   descriptionsHash?: string,
 ) {
-  // An answer of the posts service without a post is a fault of that service, not of the client.
+  // An answer of the posts service without a post is an error of that service, not of the client.
   if (post === undefined) throw new ServiceError("internal", "internal");
   reply.header("etag", toETag(post, descriptionsHash));
   return reply.send(toPostDetail(post, links, reply.request.locale));

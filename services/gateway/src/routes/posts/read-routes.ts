@@ -27,7 +27,9 @@ const DEFAULT_WAIT_SECONDS = 30;
 /** Maximum duration of a read that waits for a post, including the time for the read itself. */
 const WAIT_TIMEOUT_MS = 40_000;
 
-/** Returns a signal that is aborted when the longest wait is over, or when the client or the agent is gone. */
+/**
+ * Returns a signal that is aborted when the longest allowed wait is over, or when the client or the agent disconnects.
+ */
 function endOfWait(reply: FastifyReply, seconds: number): AbortSignal {
   const gone = new AbortController();
   reply.raw.once("close", () => gone.abort());

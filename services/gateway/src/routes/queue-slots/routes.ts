@@ -29,8 +29,9 @@ export function registerQueueSlots(api: FastifyInstance, deps: Deps): void {
 }
 
 /**
- * Returns the queue slot rule in an answer of the posts service. @throws `internal` for an answer without a rule, which
- * is a fault of the posts service, not of the client.
+ * Returns the queue slot rule in an answer of the posts service.
+ *
+ * @throws `internal` for an answer without a rule, which is an error of the posts service, not of the client.
  */
 function requireRule(rule: Rule | undefined) {
   if (rule === undefined) throw new ServiceError("internal", "internal");

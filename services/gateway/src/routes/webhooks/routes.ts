@@ -187,7 +187,7 @@ function registerRetry(api: FastifyInstance, { webhooks }: Deps): void {
       webhookId,
       deliveryId,
     });
-    // An answer without a delivery is a fault of the delivery service, not of the client.
+    // An answer without a delivery is an error of the delivery service, not of the client.
     if (delivery === undefined) throw new ServiceError("internal", "internal");
     reply.status(202);
     return toWebhookDelivery(delivery);

@@ -5,7 +5,10 @@ export const MIRROR_HORIZONTALLY: Turn = [-1, 0, 0, 1];
 export const MIRROR_VERTICALLY: Turn = [1, 0, 0, -1];
 export const ROTATE_LEFT: Turn = [0, 1, -1, 0];
 
-/** What makes a stored picture upright, for the EXIF orientations 1 to 8 (CIPA DC-008, section 4.6.4). */
+/**
+ * The rotation or mirroring that makes a stored picture upright, for each of the EXIF orientations 1 to 8 (CIPA DC-008,
+ * section 4.6.4).
+ */
 const ORIENTATIONS: readonly Turn[] = [
   [1, 0, 0, 1],
   [-1, 0, 0, 1],

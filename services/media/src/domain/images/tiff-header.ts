@@ -50,7 +50,7 @@ export function createTiffHeader(layout: TiffLayout): Buffer {
       ...(samples === 4 ? [{ tag: 338, type: SHORT, values: shorts([2]) }] : []),
       ...(profile.length === 0 ? [] : [{ tag: 34_675, type: UNDEFINED, values: profile }]),
     ]);
-  // The first `build` only measures the header, whose length does not depend on the offset of the pixels.
+  // The first call of `build` only measures the header, whose length does not depend on the offset of the pixels.
   return build(build(0).length);
 }
 

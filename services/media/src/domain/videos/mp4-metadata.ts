@@ -5,7 +5,7 @@ import { readSampleRanges } from "./mp4-samples.ts";
 import type { Mp4Track } from "./mp4-track.ts";
 import type { BlankedRange } from "./video-layout.ts";
 
-/** Types of MP4 metadata entries that only name the program that wrote the video, or only pad. */
+/** Types of MP4 metadata entries that only name the program that wrote the video, or contain only padding. */
 const HARMLESS = new Set(["\u00a9too", "\u00a9enc", "\u00a9swr", "free", "skip"]);
 /** `uuid` boxes that players need: spherical video (github.com/google/spatial-media, v1). */
 const NEEDED_UUIDS = new Set(["ffcc826388554a938814587a02521fdd"]);

@@ -33,7 +33,7 @@ interface Part {
   /** Address of the tile's pixels in the memory of libheif. */
   readonly plane: number;
   readonly rowBytes: number;
-  /** First column of the tile that is shown, and the column of the shown picture to which it belongs. */
+  /** `from`: first column of the tile that is shown. `to`: column of the shown picture at which this first column appears. */
   readonly from: number;
   readonly to: number;
   readonly pixels: number;
@@ -95,7 +95,7 @@ export class HeifImage {
 
   /**
    * Decodes the shown part of the picture, and yields its rows from top to bottom. The yielded bytes are valid until the
-   * next ones are asked for.
+   * caller requests the next ones.
    */
   *decode(): Generator<Buffer, void> {
     const { module } = this.#memory;

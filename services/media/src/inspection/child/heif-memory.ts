@@ -37,14 +37,18 @@ export class HeifMemory {
     this.#view(address, 8).setBigUint64(0, value, true);
   }
 
-  /** Calls a function that returns a `heif_error`. @throws The error. */
+  /**
+   * Calls a function that returns a `heif_error`.
+   *
+   * @throws An error with the message of the returned `heif_error`, if its error code is not 0.
+   */
   call(work: (error: number) => void): void {
     work(this.#error);
     if (this.readUint32(this.#error) === 0) return;
     throw new Error(this.#readText(this.readUint32(this.#error + 8)));
   }
 
-  /** Calls a function that returns a `heif_error` and writes an address. @throws The error. */
+  /** Calls a function that returns a `heif_error` and writes an address, and returns this address. @throws Like `call`. */
   callForAddress(work: (error: number, target: number) => void): number {
     const target = this.allocate(4);
     this.call((error) => work(error, target));

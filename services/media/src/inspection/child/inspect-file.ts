@@ -27,7 +27,8 @@ export interface InspectFileOptions {
 }
 
 /**
- * Inspects the media file of this process. An error that the file did not cause, such as a failed read, is thrown.
+ * Inspects the media file that this process was given. An error that the file did not cause, such as a failed read, is
+ * thrown.
  */
 export async function inspectFile(options: InspectFileOptions): Promise<InspectionResult> {
   try {

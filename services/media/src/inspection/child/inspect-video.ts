@@ -12,8 +12,8 @@ import type { OpenFile } from "./open-file.ts";
 import { readChunks } from "./read-chunks.ts";
 
 /**
- * Maximum number of patches of a video. The database stores the patches, and every download by a platform applies them.
- * Above the limits of number and size a second file is stored.
+ * Maximum number of patches of a video. The database stores the patches, and every download by a platform applies them. For a
+ * video that needs more or larger patches, a second file is stored instead.
  */
 const MAX_PATCHES = 200;
 const MAX_PATCH_BYTES = 256 * 1024;

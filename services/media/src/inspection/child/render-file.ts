@@ -13,8 +13,9 @@ import { renderImage } from "./render-image.ts";
 import { RenderRefused } from "./render-refused.ts";
 
 /**
- * Makes the renditions of the image of this process, and writes their files one after the other to `OUTPUT_FD`. If the image
- * cannot be decoded, every rendition is refused. An error that the image did not cause, such as a failed read, is thrown.
+ * Makes the renditions of the image that this process was given, and writes their files one after the other to `OUTPUT_FD`.
+ * If the image cannot be decoded, every rendition is refused. An error that the image did not cause, such as a failed read,
+ * is thrown.
  */
 export async function renderFile(
   { contentType, plans, limits }: RenderRequest,

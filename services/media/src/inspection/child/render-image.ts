@@ -29,8 +29,8 @@ const MAX_SIZES = 8;
 const CAUTION = 0.96;
 
 /**
- * Makes the rendition of an image and appends its file to `output`. The quality is lowered, and then the size in equal
- * proportion, until the file has at most `plan.maxBytes` bytes.
+ * Makes the rendition of an image and appends its file to `output`. While the file has more than `plan.maxBytes` bytes, the
+ * quality is lowered, and at the lowest quality the width and height are reduced with the same aspect ratio.
  *
  * @throws RenderRefused, MediaRejected
  */

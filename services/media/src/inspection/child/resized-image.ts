@@ -65,9 +65,7 @@ interface Pixels {
 
 type Channels = 1 | 2 | 3 | 4;
 
-/**
- * The pixels of the last rendition, which the next one of the same size uses: it differs only in the maximum length of its file.
- */
+/** The pixels of the rendition that was made last. The next rendition uses them if only its maximum length differs. */
 let last: Pixels | undefined;
 /**
  * The pixels of the whole picture in the first size that was made, which is the largest. Much smaller renditions are made of

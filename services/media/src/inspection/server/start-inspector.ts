@@ -72,7 +72,8 @@ async function answer(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // A broken connection also ends the stream of the request or of the answer with an error, which is handled there.
+  // If the connection breaks, the request or the answer also ends with an error where it is read or written; that code
+  // handles the error.
   response.on("error", () => undefined);
   if (request.url === "/livez" || request.url === "/readyz") return void response.end("ok\n");
   const wanted = parseRequest(request);

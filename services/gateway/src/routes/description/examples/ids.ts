@@ -1,4 +1,7 @@
-/** The ids in the examples of the API description. One thing has the same id in all of them. */
+/**
+ * The ids in the examples of the API description. The example account, and each other example resource, has the same id
+ * in all examples.
+ */
 export const EXAMPLE_IDS = {
   account: "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
   otherAccount: "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b",
