@@ -63,7 +63,8 @@ export async function makeEngagement(
     if (body.runs.length < 2) throw new Error(`there are ${body.runs.length} runs`);
     return body.runs.map(({ id }) => id);
   });
-  // Postrider polls only active rules, and polling would change the database that the tests compare before and after requests.
+  // The rule is paused, because Postrider polls the accounts of active rules, and a poll would change the database, which the tests
+  // compare before and after each request.
   await setStatus(rules.paused, "paused");
 
   const commentId = await comment("no");

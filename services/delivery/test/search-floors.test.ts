@@ -185,7 +185,7 @@ test("searches that leave out earlier due times find a task, a deletion and a po
   expect(tasks).toMatchObject([{ targetId: target.targetId }]);
 });
 
-test("a search that leaves out earlier due times finds an account whose task that was due an hour ago is cancelled", async () => {
+test("the search for due tasks, which starts at its search floor, finds the second task of an account after the account's first task was cancelled", async () => {
   const { accountId, targetId } = await insertOldTask();
   const other = await insertOldTask(accountId);
   const until = new Date(Date.now() + 3_600_000);

@@ -223,7 +223,7 @@ test.each([
   ['{"type":"reply","text":"a\\u0000"}', "nul_character /text"],
   ['{"type":"reply","text":"\\ud800"}', "unpaired_surrogate /text"],
   ['{"type":"hide"', "invalid_json "],
-])("an action on a comment with the hostile body %s is refused", async (payload, fault) => {
+])("a request for a comment action is refused if its body is %s", async (payload, fault) => {
   const headers = { "content-type": "application/json" };
   const answer = await server.send({ method: "POST", url: ACTIONS, payload, headers });
 

@@ -19,7 +19,7 @@ const REREAD_MS = 60_000;
 export function readCertificateFiles(read: EnvReader): CertificateFiles | undefined {
   const certFile = read
     .about(
-      "PEM file with the TLS certificate of the service. With it, other services must call the service at an `https` address; they need `RPC_TLS_CA_FILE` if the authority is private. The file is read again every minute.",
+      "PEM file with the TLS certificate of the service. With it, other services must call the service at an `https` address; they need `RPC_TLS_CA_FILE` if a private certificate authority issued it. The file is read again every minute.",
       { level: "advanced" },
     )
     .optionalString("RPC_TLS_CERT_FILE");

@@ -268,7 +268,7 @@ export async function untilEnded(
 
 export const openMatrixDatabase = (): Promise<TestDatabase> => openDatabase(3);
 
-/** Wraps a connector so that it notes the publishing calls that a slow machine leaves without an answer. */
+/** Wraps a connector so that it records the publishing calls that get no answer only because the machine of the test is slow. */
 function watched(connector: PublishingConnector, stage: Stage): PublishingConnector {
   return {
     ...connector,

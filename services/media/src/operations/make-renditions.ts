@@ -33,7 +33,7 @@ export interface MakingDependencies {
   readonly logger: Logger;
 }
 
-/** The renditions of one media item that this process makes. */
+/** The renditions of one media item that this process is making at the moment. */
 export interface Making {
   readonly media: StoredMedia;
   readonly lease: RenditionLease;

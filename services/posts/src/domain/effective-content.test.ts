@@ -26,7 +26,7 @@ test("an account's option for a field overrides the platform's option, and both 
   );
 });
 
-test("findOptionKey returns the key of the post option whose value is published", () => {
+test("findOptionKey returns under which key of the options (account id or platform) the value stands that is published for a field", () => {
   fc.assert(
     fc.property(option, option, (ofPlatform, ofAccount) => {
       const options = { x: ofPlatform, [TARGET.accountId]: ofAccount };

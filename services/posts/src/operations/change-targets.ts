@@ -33,7 +33,7 @@ export interface PostChanges {
   readonly attempted?: ReadonlySet<string>;
   /** The status that the posts get, if a request sets it. By default the status is derived from the targets of a post. */
   readonly command?: PostStatus;
-  /** The API request that led to the change, by post; the default is the current request. */
+  /** The API request that caused the change of the targets, by the id of the post. A post without an entry gets the current request. */
   readonly causes?: ReadonlyMap<string, Cause>;
 }
 

@@ -64,7 +64,8 @@ export async function insertPublishedTargets(
     on conflict (account_id) do update
     set due_at = excluded.due_at
     where metrics_accounts.due_at > excluded.due_at`;
-  // A repeated event changes nothing; only a row without the platform's id gets the id and is scheduled.
+  // A repeated event changes nothing, except that a row which lacks the id that the platform gave the post gets this id, and the
+  // time of its first refresh.
   await tx`
     insert into target_metrics (
       target_id, workspace_id, post_id, account_id, platform, external_id, published_at, due_at

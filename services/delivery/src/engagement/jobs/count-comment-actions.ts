@@ -37,7 +37,7 @@ export function startCountCommentActions({
     onError: (error) =>
       logger.debug(
         { err: error },
-        "comment actions could not be counted; the metrics keep their last values",
+        "comment actions could not be counted; the values about them at /metrics stay as they were",
       ),
   });
 }

@@ -3,8 +3,8 @@ import type { ClaimedTask, HeldKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
 
 /**
- * How long after `publish_before` a publishing call with an unknown outcome is left to a process that can search its platform,
- * in minutes. Such a process gives up then too.
+ * Minutes after `publish_before` during which only a process that has a connector for the platform may work on a publishing call
+ * with an unknown outcome. A process with a connector also stops searching the platform at the end of this time.
  */
 const SEARCH_MINUTES = 60;
 

@@ -358,7 +358,7 @@ test("an attempt that was reported as unknown ends when a rate limit is reported
   });
 });
 
-test("a failed target that is queued again by a late report waits 5 s, so that the posts service learns of the change first", () => {
+test("a failed target whose publishing call proves late that it was not sent waits 5 s before its next attempt, so that the posts service learns before then that the target is queued again", () => {
   expect(after(FAILED_UNKNOWN, called(notSent), { attempt: reported })).toMatchObject({
     wakeAt: at(5_000),
   });

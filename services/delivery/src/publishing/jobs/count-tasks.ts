@@ -50,7 +50,7 @@ export function startCountTasks(sql: Sql, logger: Logger): AsyncDisposable {
     onError: (error) =>
       logger.debug(
         { err: error },
-        "unfinished publishing tasks could not be counted; the metrics keep their last values",
+        "unfinished publishing tasks could not be counted; the values about them at /metrics stay as they were",
       ),
   });
 }

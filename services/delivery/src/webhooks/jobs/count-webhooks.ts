@@ -90,7 +90,7 @@ export function startCountWebhooks(options: CountOptions): Loop {
     onError: (error) =>
       options.logger.debug(
         { err: error },
-        "webhook deliveries could not be counted; the metrics keep their last values",
+        "webhook deliveries could not be counted; the values about them at /metrics stay as they were",
       ),
   });
 }
