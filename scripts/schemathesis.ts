@@ -57,7 +57,7 @@ async function test(program: string, stack: Stack, args: readonly string[]): Pro
 }
 
 /** Runs Schemathesis against a newly started Postrider, as a second, independent check of the API description. */
-async function main(): Promise<void> {
+async function main(): Promise<boolean> {
   const python = makeTestFolder("schemathesis", tmpdir());
   const dataDir = makeTestFolder("schemathesis-stack");
   const stopping = new AbortController();
@@ -77,8 +77,7 @@ async function main(): Promise<void> {
       signal: stopping.signal,
     });
     const given = process.argv.slice(2);
-    const ok = await test(program, stack, given.length === 0 ? DEFAULT_ARGUMENTS : given);
-    process.exitCode = ok ? 0 : 1;
+    return await test(program, stack, given.length === 0 ? DEFAULT_ARGUMENTS : given);
   } finally {
     for (const folder of [python, dataDir]) rmSync(folder, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root, runInForeground, runScript } from "./check/run-command.ts";
+import { root, runInForeground, runScript, runVitest } from "./check/run-command.ts";
 
 const PNPM = "pnpm@10.34.8";
 
@@ -48,10 +48,8 @@ export async function runTestsOf(
   projects: readonly SeparateProject[],
 ): Promise<void> {
   await runScript(name, async () => {
-    const vitest = join(root, "node_modules/vitest/vitest.mjs");
     let ok = true;
     for (const project of projects) ok &&= await installProject(project);
-    ok &&= await runInForeground(process.execPath, [vitest, "run", "--project", name], {});
-    process.exitCode = ok ? 0 : 1;
+    return ok && (await runVitest(["--project", name], {}));
   });
 }
