@@ -143,12 +143,9 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   },
   "comments-and-automations.md": async (tenant) => {
     const media = await publishOn(tenant, "instagram");
-    const { platform, owner: account, id: mediaId } = media;
-    const comment = await system.simulator.addComment(
-      { platform, account, mediaId },
-      { text: "Are you open? What is the price?" },
-    );
-    return { ACCOUNT_ID: media.accountId, EXTERNAL_ID: mediaId, COMMENT_ID: comment };
+    const text = "Are you open? What is the price?";
+    const comment = await system.simulator.addComment(media, { text });
+    return { ACCOUNT_ID: media.accountId, EXTERNAL_ID: media.id, COMMENT_ID: comment };
   },
 };
 

@@ -145,10 +145,9 @@ test("a webhook subscription receives an event when a comment action or automati
   await tenant.api.call("PATCH", `/automations/partner-dm-rules/${rule.body.id}`, {
     body: { status: "active" },
   });
-  const simulated = { platform: "instagram", account: media.owner, mediaId: media.id };
-  const asked = await system.simulator.addComment(simulated, { text: "Are you open?" });
+  const asked = await system.simulator.addComment(media, { text: "Are you open?" });
   // Instagram shows times in whole seconds, and this comment must not seem older than the active rule.
-  const matching = await system.simulator.addComment(simulated, {
+  const matching = await system.simulator.addComment(media, {
     text: "What is the price?",
     createdAt: new Date(Date.now() + 1_000).toISOString(),
   });

@@ -99,10 +99,6 @@ export async function whenRuns(
   );
 }
 
-function toPost({ platform, owner: account, id: mediaId }: Media) {
-  return { platform, account, mediaId };
-}
-
 /** @param createdAt When the comment was written. Default: a time after the activation of every rule. */
 export async function comment(
   { simulator }: Pick<SharedSystem, "simulator">,
@@ -110,7 +106,7 @@ export async function comment(
   text: string,
   createdAt = justAfterNow(),
 ): Promise<string> {
-  return await simulator.addComment(toPost(media), { text, createdAt });
+  return await simulator.addComment(media, { text, createdAt });
 }
 
 export function daysAgo(days: number): string {

@@ -32,7 +32,7 @@ export interface Media {
   readonly platform: string;
   readonly accountId: string;
   /** Id of the account on the platform. */
-  readonly owner: string;
+  readonly account: string;
   readonly username: string;
   readonly postId: string;
   readonly targetId: string;
@@ -57,12 +57,12 @@ export async function publishOn(
   const { body: list } = await api.call<{
     accounts: readonly { id: string; externalId: string; username: string }[];
   }>("GET", "/accounts");
-  const account = list.accounts.find(({ id }) => id === accountId);
-  if (target === undefined || target.externalId === null || account === undefined)
+  const connected = list.accounts.find(({ id }) => id === accountId);
+  if (target === undefined || target.externalId === null || connected === undefined)
     throw new Error("nothing is published");
-  const { externalId: owner, username } = account;
+  const { externalId: account, username } = connected;
   const { id: targetId, externalId: id } = target;
-  return { platform, accountId, owner, username, postId: post.id, targetId, id };
+  return { platform, accountId, account, username, postId: post.id, targetId, id };
 }
 
 /**

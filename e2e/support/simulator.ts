@@ -17,11 +17,11 @@ interface SimulatedPost {
   /** External id or username of the account. */
   readonly account: string;
   /** Id of the post on the platform. */
-  readonly mediaId: string;
+  readonly id: string;
 }
 
 /** A file that readers of a simulated platform load. */
-export interface ReaderFile {
+interface ReaderFile {
   readonly contentType: string;
   readonly bytes: Buffer;
 }
@@ -36,8 +36,8 @@ export interface PrivateReply {
 /** Requests with which tests configure and query the simulator of the platforms. */
 export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
-  /** Loads a media file of a visible post as its readers do; `index` starts at 0. */
-  readerFile(post: SimulatedPost, index: number): Promise<ReaderFile>;
+  /** Loads the first media file of a visible post as its readers do. */
+  readerFile(post: SimulatedPost): Promise<ReaderFile>;
   /** Number of publishing calls that reached a simulated platform, refused calls included. */
   publishCalls(): Promise<number>;
   /** Number of calls to simulated platforms that refresh or revoke tokens, over all accounts. */
@@ -91,8 +91,8 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
   return {
     visible: (platform) =>
       call("GET", `visible?limit=100000${platform === undefined ? "" : `&platform=${platform}`}`),
-    readerFile: async ({ platform, account, mediaId }, index) => {
-      const path = [platform, mediaId, "media", index].map(encodeURIComponent).join("/");
+    readerFile: async ({ platform, account, id }) => {
+      const path = [platform, id, "media", 0].map(encodeURIComponent).join("/");
       const query = `account=${encodeURIComponent(account)}`;
       const answer = await fetch(`${simulatorUrl}/_control/visible/${path}?${query}`);
       if (!answer.ok) throw new Error(`the file of ${path} answered ${answer.status}`);
@@ -117,14 +117,14 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
       return accounts[0]?.credentials;
     },
     secrets: () => call("GET", "secrets"),
-    addComment: async (post, comment) => {
-      const body = { author: "reader", ...post, ...comment };
+    addComment: async ({ platform, account, id: mediaId }, comment) => {
+      const body = { author: "reader", platform, account, mediaId, ...comment };
       return (await call<{ id: string }>("POST", "comments", body)).id;
     },
     privateReplies: (platform, account) =>
       call("GET", `private-replies?platform=${platform}&account=${encodeURIComponent(account)}`),
-    setMetrics: ({ mediaId: id, ...post }, values) =>
-      call("POST", "metrics", { ...post, id, ...values }),
+    setMetrics: ({ platform, account, id }, values) =>
+      call("POST", "metrics", { platform, account, id, ...values }),
     countCalls: async (platform, operation, account) => {
       const requests = await call<readonly { operation: string; account: string | null }[]>(
         "GET",

@@ -68,10 +68,9 @@ export async function inhabit(
   pools.add("commentAccountId", accountId);
   pools.add("publicationId", media.id);
   pools.add("publication", { id: accountId, mediaId: media.id });
-  const { platform, owner: account, id: mediaId } = media;
   const comments = await Promise.all(
     Array.from({ length: COMMENTS }, (_, index) => `price please ${index}`).map((text) =>
-      system.simulator.addComment({ platform, account, mediaId }, { text }),
+      system.simulator.addComment(media, { text }),
     ),
   );
   for (const commentId of comments)

@@ -91,10 +91,9 @@ export async function writeComments(
       if (post === undefined) return;
       const kind = kindOf(index, count);
       await sleep(Math.max(0, (index * 1_000) / perSecond - (performance.now() - startedAt)));
-      const { platform, owner: account, id: mediaId } = post.media;
       const createdAt = new Date(Date.now() - kind.daysAgo * DAY_MS).toISOString();
       const comment = { text: kind.text, author: `reader${index}`, createdAt };
-      const id = await simulator.addComment({ platform, account, mediaId }, comment);
+      const id = await simulator.addComment(post.media, comment);
       if (kind.isAnswered) post.answered.add(id);
     }
   };

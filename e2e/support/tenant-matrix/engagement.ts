@@ -33,11 +33,8 @@ export async function makeEngagement(
 ): Promise<EngagementBelongings> {
   const { api } = tenant;
   const media = await publishOn(tenant, "instagram", { content: `commented ${mark}` });
-  const comment = (text: string, more: { readonly createdAt?: string } = {}) => {
-    const { platform, owner: account, id: mediaId } = media;
-    const given = { text: `${text} ${mark}`, ...more };
-    return simulator.addComment({ platform, account, mediaId }, given);
-  };
+  const comment = (text: string, more: { readonly createdAt?: string } = {}) =>
+    simulator.addComment(media, { text: `${text} ${mark}`, ...more });
   const post = async (path: string, body: object) =>
     (await api.call<{ id: string }>("POST", path, { body })).body.id;
   const makeRule = (name: string) => {
