@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { activeRule, comment, runsOf } from "./support/automations.ts";
 import { actionsOn, publishOn } from "./support/engagement.ts";
 import { create, whenPost } from "./support/posts.ts";
 import { startReceiver, type Receiver } from "./support/receiver.ts";
@@ -134,23 +135,9 @@ test("a webhook subscription receives an event when a comment action or automati
   const types = ["comment_action.completed", "automation_run.completed"];
   const { id } = await subscribe(`${receiver.url}/engagement`, types);
   const media = await publishOn(tenant, "instagram");
-  const rule = await tenant.api.call<{ id: string }>("POST", "/automations/partner-dm-rules", {
-    body: {
-      accountId: media.accountId,
-      name: "Prices",
-      keywords: ["price"],
-      message: "Our prices: …",
-    },
-  });
-  await tenant.api.call("PATCH", `/automations/partner-dm-rules/${rule.body.id}`, {
-    body: { status: "active" },
-  });
+  const ruleId = await activeRule(tenant, media.accountId);
   const asked = await system.simulator.addComment(media, { text: "Are you open?" });
-  // Instagram shows times in whole seconds, and this comment must not seem older than the active rule.
-  const matching = await system.simulator.addComment(media, {
-    text: "What is the price?",
-    createdAt: new Date(Date.now() + 1_000).toISOString(),
-  });
+  const matching = await comment(system, media, "What is the price?");
   const requested = await tenant.api.call<{ id: string }>("POST", actionsOn(media, asked), {
     body: { type: "reply", text: "Yes" },
     headers: { "idempotency-key": crypto.randomUUID() },
@@ -162,12 +149,9 @@ test("a webhook subscription receives an event when a comment action or automati
 
   const shown = await tenant.api.call("GET", `/comment-actions/${requested.body.id}`);
   expect(action).toMatchObject({ workspaceId: tenant.id, data: shown.body });
-  const { body } = await tenant.api.call<{ runs: readonly object[] }>(
-    "GET",
-    `/automations/partner-dm-runs?ruleId=${rule.body.id}`,
-  );
-  expect(body.runs).toMatchObject([{ commentId: matching, reason: "sending_blocked" }]);
-  expect(run.data).toEqual(body.runs[0]);
+  const runs = await runsOf(tenant, `ruleId=${ruleId}`);
+  expect(runs).toMatchObject([{ commentId: matching, reason: "sending_blocked" }]);
+  expect(run.data).toEqual(runs[0]);
   await revoke(id);
 });
 

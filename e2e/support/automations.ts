@@ -18,7 +18,7 @@ export interface Rule {
   readonly mediaIds: readonly string[] | null;
 }
 
-export interface Run {
+interface Run {
   readonly id: string;
   readonly ruleId: string;
   readonly commentId: string;
@@ -27,7 +27,7 @@ export interface Run {
   readonly reason: string | null;
 }
 
-export interface Counts {
+interface Counts {
   readonly scanned: number;
   readonly matched: number;
   readonly prepared: number;

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { activeRule } from "../automations.ts";
 import { publishOn, type Media } from "../engagement.ts";
 import { isAlive } from "../process-state.ts";
 import type { System } from "../system.ts";
@@ -41,7 +42,6 @@ function kindOf(index: number, count: number): Kind {
 /** A post whose account has an active automation rule, and the ids of its comments that the rule has to answer. */
 export interface CommentedPost {
   readonly media: Media;
-  readonly ruleId: string;
   readonly answered: Set<string>;
 }
 
@@ -53,20 +53,12 @@ export async function publishCommentedPosts(
   const posts: CommentedPost[] = [];
   for (const platform of PLATFORMS) {
     const media = await publishOn(tenant, platform);
-    const { accountId } = media;
-    const body = {
-      accountId,
-      name: "Guide",
+    await activeRule(tenant, media.accountId, {
       keywords: ["link"],
       excludeKeywords: ["spam"],
       message: "Here it is: https://example.com/guide",
-    };
-    const rule = await tenant.api.call<{ id: string }>("POST", "/automations/partner-dm-rules", {
-      body,
     });
-    const path = `/automations/partner-dm-rules/${rule.body.id}`;
-    await tenant.api.call("PATCH", path, { body: { status: "active" } });
-    posts.push({ media, ruleId: rule.body.id, answered: new Set() });
+    posts.push({ media, answered: new Set() });
   }
   await system.sql`
     update delivery.automation_rules

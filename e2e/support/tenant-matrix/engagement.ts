@@ -1,4 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
+import { JOBS, RULES, RUNS } from "../automations.ts";
 import { actionsOn, commentsOn, justAfterNow, publishOn, type Media } from "../engagement.ts";
 import type { System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
@@ -6,9 +7,6 @@ import type { Fixtures } from "./matrix.ts";
 
 const NOT_FOUND = "404 not_found";
 const INVALID_CURSOR = "400 invalid_cursor";
-const RULES = "/automations/partner-dm-rules";
-const RUNS = "/automations/partner-dm-runs";
-const JOBS = "/automations/partner-dm-backfills";
 /** More comments than fit on one page of a backfill job, so that the job is not complete after its first page. */
 const COMMENTS = 60;
 
