@@ -26,6 +26,12 @@ interface ReaderFile {
   readonly bytes: Buffer;
 }
 
+/** An account on a simulated platform, and the credentials that its owner enters to connect it. */
+interface IssuedAccount<T> {
+  readonly username: string;
+  readonly credentials: T;
+}
+
 /** A private reply that a reader of a simulated platform received. */
 export interface PrivateReply {
   readonly commentId: string;
@@ -50,9 +56,9 @@ export interface SimulatorControl {
   /** Sets whether the authorization pages of simulated platforms ask the user or approve at once. */
   setAuthorize(answer: "ask" | "approve"): Promise<void>;
   /**
-   * Creates an account on a simulated platform and returns its credentials. The account is not connected to Postrider.
+   * Creates an account on a simulated platform. The account is not connected to Postrider.
    */
-  issueAccount(platform: string): Promise<unknown>;
+  issueAccount<T = Readonly<Record<string, string>>>(platform: string): Promise<IssuedAccount<T>>;
   secrets(): Promise<readonly string[]>;
   /**
    * Lets a reader comment on a post, at the given instant or now, and returns the id of the comment on the platform.
@@ -108,13 +114,14 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
     liftQuotas: () => call("POST", "settings", { quotas: false }),
     setLatency: (latencyMs) => call("POST", "settings", { latencyMs }),
     setAuthorize: (authorize) => call("POST", "settings", { authorize }),
-    issueAccount: async (platform) => {
-      const { accounts } = await call<{ accounts: readonly { credentials: unknown }[] }>(
+    issueAccount: async <T>(platform: string) => {
+      const { accounts } = await call<{ accounts: readonly IssuedAccount<T>[] }>(
         "POST",
         "accounts",
         { platform },
       );
-      return accounts[0]?.credentials;
+      if (accounts[0] === undefined) throw new Error(`${platform} issued no account`);
+      return accounts[0];
     },
     secrets: () => call("GET", "secrets"),
     addComment: async ({ platform, account, id: mediaId }, comment) => {
