@@ -5,6 +5,7 @@ import { create } from "../posts.ts";
 import { areReady } from "../rolling.ts";
 import type { BusKind, System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
+import { repeatDuring } from "./repeat-during.ts";
 
 const POSTS = 10;
 /**
@@ -43,16 +44,12 @@ export async function rescheduleDuring(
   postIds: readonly string[],
   perSecond: number,
 ): Promise<Changes> {
-  const state = { isWorking: true };
-  const ended = work.finally(() => {
-    state.isWorking = false;
-  });
   const startedAt = Date.now();
   const running = new Set<Promise<void>>();
   const changes = { sent: 0, accepted: 0 };
-  for (let index = 0; state.isWorking; index += 1) {
+  await repeatDuring(work, async (index) => {
     await sleep(Math.max(0, startedAt + (index * 1_000) / perSecond - Date.now()));
-    if (running.size >= MAX_IN_FLIGHT) continue;
+    if (running.size >= MAX_IN_FLIGHT) return;
     const scheduledAt = new Date(startedAt + FIRST_MS + (index + 1) * STEP_MS).toISOString();
     const path = `/posts/${postIds[index % postIds.length]}`;
     changes.sent += 1;
@@ -64,8 +61,8 @@ export async function rescheduleDuring(
       .catch(() => undefined)
       .then(() => void running.delete(run));
     running.add(run);
-  }
-  await Promise.all([ended, ...running]);
+  });
+  await Promise.all(running);
   return changes;
 }
 
