@@ -4,7 +4,6 @@ import {
   RULES,
   RUNS,
   JOBS,
-  UNKNOWN_ID,
   type Rule,
   type Item,
   type Job,
@@ -17,7 +16,7 @@ import {
   daysAgo,
 } from "./support/automations.ts";
 import { openKey, publishOn } from "./support/engagement.ts";
-import { refusalOf } from "./support/posts.ts";
+import { refusalOf, UNKNOWN_ID } from "./support/posts.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 

@@ -9,7 +9,7 @@ import {
   type CommentRecord,
   type Media,
 } from "./support/engagement.ts";
-import { detailsOf, refusalOf } from "./support/posts.ts";
+import { detailsOf, refusalOf, UNKNOWN_ID } from "./support/posts.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
@@ -30,7 +30,6 @@ interface Action {
   readonly finishedAt: string | null;
 }
 
-const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
 const START = Date.parse("2026-11-20T10:00:00.000Z");
 
 let system: SharedSystem;

@@ -2,7 +2,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Answer } from "./support/api.ts";
 import { openKey, publishOn } from "./support/engagement.ts";
-import { create, HOUR_MS, inMs, refusalOf, whenTargets } from "./support/posts.ts";
+import { create, HOUR_MS, inMs, refusalOf, whenTargets, UNKNOWN_ID } from "./support/posts.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
@@ -22,7 +22,6 @@ interface Refreshed {
 }
 
 const NONE = { eligible: 0, ready: 0, notFound: 0, error: 0, deferred: 0, stale: 0, failed: 0 };
-const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
 
 let system: SharedSystem;
 let tenant: Tenant;

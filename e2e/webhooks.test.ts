@@ -7,7 +7,7 @@ import { activeRule, comment, runsOf } from "./support/automations.ts";
 import { actionsOn, publishOn } from "./support/engagement.ts";
 import { create, whenPost } from "./support/posts.ts";
 import { startReceiver, type Receiver } from "./support/receiver.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
+import { joinSharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
@@ -17,17 +17,14 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../examples/webhook-receiver/receiver.ts", import.meta.url));
 
-let system: SharedSystem;
+let system: Awaited<ReturnType<typeof joinSharedSystem>>;
 let receiver: Receiver;
-let examplePort: number;
 let tenant: Tenant;
 let bluesky: string;
 
 beforeAll(async () => {
-  const shared = await joinSharedSystem();
-  system = shared;
-  receiver = await startReceiver(shared.webhookPorts.receiver);
-  examplePort = shared.webhookPorts.example;
+  system = await joinSharedSystem();
+  receiver = await startReceiver(system.webhookPorts.receiver);
   tenant = await openTenant(system);
   bluesky = await tenant.connect("bluesky");
 });
@@ -72,7 +69,7 @@ async function revoke(id: string): Promise<void> {
 
 /** Starts the example webhook receiver of `examples/` and returns the lines that it prints. */
 function startExample(secret: string): { readonly child: ChildProcess; readonly lines: string[] } {
-  const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(examplePort) };
+  const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(system.webhookPorts.example) };
   const child = spawn(process.execPath, [EXAMPLE], { env, stdio: ["ignore", "pipe", "inherit"] });
   const lines: string[] = [];
   child.stdout.on("data", (chunk: Buffer) => {
@@ -82,7 +79,7 @@ function startExample(secret: string): { readonly child: ChildProcess; readonly 
 }
 
 test("the example webhook receiver in `examples/` verifies the signatures of webhook.test and of every event of a published post", async () => {
-  const url = `http://127.0.0.1:${examplePort}/`;
+  const url = `http://127.0.0.1:${system.webhookPorts.example}/`;
   const { id, secret } = await subscribe(url, ["post.*", "target.*"]);
   const { child, lines } = startExample(secret);
   try {

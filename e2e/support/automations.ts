@@ -9,7 +9,6 @@ import type { Tenant } from "./tenant.ts";
 export const RULES = "/automations/partner-dm-rules";
 export const RUNS = "/automations/partner-dm-runs";
 export const JOBS = "/automations/partner-dm-backfills";
-export const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
 const DAY_MS = 24 * HOUR_MS;
 
 export interface Rule {
