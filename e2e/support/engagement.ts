@@ -3,7 +3,7 @@ import { createApi, type Api } from "./api.ts";
 import { upload, type File } from "./media.ts";
 import { create, whenTargets } from "./posts.ts";
 import type { SharedSystem } from "./system.ts";
-import type { Tenant } from "./tenant.ts";
+import { createKey, type Tenant } from "./tenant.ts";
 
 const PICTURE: File = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const VIDEO: File = {
@@ -89,7 +89,5 @@ export async function openKey(
   workspaceId: string,
   scopes: string,
 ): Promise<Api> {
-  const words = ["key", "create", "--name", "limited", "--workspace", workspaceId];
-  const { key } = await system.operate<{ key: string }>(...words, "--scopes", scopes);
-  return createApi(system.local().baseUrl, key);
+  return createApi(system.local().baseUrl, await createKey(system, workspaceId, scopes));
 }
