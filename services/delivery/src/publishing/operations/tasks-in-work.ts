@@ -2,7 +2,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { renewLeases } from "#src/publishing/db/leases.ts";
-import { isSuspect, nameTask, type ClaimedTask } from "#src/publishing/domain/task.ts";
+import { isSuspect, nameClaim, type ClaimedTask } from "#src/publishing/domain/task.ts";
 
 /** Maximum number of publish tasks in work in this process at a time. */
 const MAX_IN_WORK = 300;
@@ -95,8 +95,8 @@ export class TasksInWork implements AsyncDisposable {
     const held = [...this.#tasks];
     if (held.length === 0) return;
     const tasks = held.map(([task]) => task);
-    const renewed = new Set((await renewLeases(sql, tasks, leaseMs)).map(nameTask));
-    for (const [task, lost] of held) if (!renewed.has(nameTask(task))) lost.abort();
+    const renewed = new Set((await renewLeases(sql, tasks, leaseMs)).map(nameClaim));
+    for (const [task, lost] of held) if (!renewed.has(nameClaim(task))) lost.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
