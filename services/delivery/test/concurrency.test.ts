@@ -7,7 +7,17 @@ import { claimTasks } from "#src/publishing/db/claims.ts";
 import { markCalls } from "#src/publishing/db/marks.ts";
 import { hashContent } from "#src/publishing/domain/hash-content.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
-import { openDatabase, readTask, request, startWorker, World, type TestTarget } from "./fixture.ts";
+import { TasksInWork } from "#src/publishing/operations/tasks-in-work.ts";
+import { CallMarker } from "#src/publishing/operations/visible-calls.ts";
+import {
+  logger,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  World,
+  type TestTarget,
+} from "./fixture.ts";
 
 const CLAIM = {
   leaseMs: 60_000,
@@ -203,19 +213,49 @@ test("a target that one publish request has published is not published again by 
   );
 });
 
+/** Claims a publish task, lets its lease end, and claims the task again. */
+async function claimTwice(sql: Sql) {
+  const target = new World().addTarget();
+  await request(sql, target);
+  const [stale] = await claim(sql);
+  await expire(sql, target);
+  const [current] = await claim(sql);
+  if (stale === undefined || current === undefined) throw new Error("not claimed");
+  return { stale, current };
+}
+
 test("a worker whose publish task was claimed by another worker cannot begin the publishing call of the task", async () => {
   await using database = await openDatabase();
-  const world = new World();
-  const target = world.addTarget();
-  await request(database.sql, target);
-  const [stale] = await claim(database.sql);
-  await expire(database.sql, target);
-  const [current] = await claim(database.sql);
-  if (stale === undefined || current === undefined) throw new Error("not claimed");
+  const { stale, current } = await claimTwice(database.sql);
   await openAttempts(database.sql, [current]);
 
   expect(await markCalls(database.sql, [toMark(stale, "text")])).toEqual([]);
   expect(await markCalls(database.sql, [toMark(current, "text")])).toHaveLength(1);
+});
+
+test("a process that claims a publish task again whose lease it had lost interrupts only its earlier work on the task", async () => {
+  await using database = await openDatabase();
+  const { stale, current } = await claimTwice(database.sql);
+  const { sql } = database;
+  await using inWork = new TasksInWork({ sql, leaseMs: 200, logger, onEnd: () => undefined });
+  using first = inWork.hold(stale);
+  using second = inWork.hold(current);
+
+  await eventually(() => first.lost.aborted);
+  expect(second.lost.aborted).toBe(false);
+});
+
+test("when two workers of one process hold the same publish task because its lease was lost, only the later one may begin the publishing call", async () => {
+  await using database = await openDatabase();
+  const { stale, current } = await claimTwice(database.sql);
+  await openAttempts(database.sql, [current]);
+
+  const marker = new CallMarker(database.sql);
+  const marks = [stale, current].map((task) => marker.mark(toMark(task, "text")));
+  expect(await Promise.all(marks)).toEqual([
+    { kind: "unmarked", reason: "lost" },
+    { kind: "marked", callNumber: 1 },
+  ]);
 });
 
 test("a publishing call that may not begin because the account has another open call does not block other calls that begin in the same SQL statement", async () => {

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { FastifyInstance } from "fastify";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { createTestServer } from "./fixture.ts";
 
 interface Document {
@@ -321,5 +321,22 @@ test("browsers load the script and the style of the docs page again after a rele
       `${type}; charset=utf-8`,
       "no-cache",
     ]);
+  }
+});
+
+test("the examples on the docs page have the dates of the current UTC day", async () => {
+  onTestFinished(() => void vi.useRealTimers());
+  for (const [now, scheduledAt] of [
+    ["2027-02-27T23:59:59Z", "2027-02-28T18:00:00+09:00"],
+    ["2027-02-28T00:00:00Z", "2027-03-01T18:00:00+09:00"],
+  ]) {
+    vi.useFakeTimers({ toFake: ["Date"], now: new Date(now ?? "") });
+    const answer = await app.inject({ url: "/docs/document.json" });
+    expect(answer.headers["content-type"]).toBe("application/json; charset=utf-8");
+    expect(answer.json<Document>().paths["/api/v1/posts"]?.["post"]).toMatchObject({
+      requestBody: {
+        content: { "application/json": { examples: { schedule: { value: { scheduledAt } } } } },
+      },
+    });
   }
 });

@@ -3,7 +3,7 @@ import { isMissing, toStepFailure } from "#src/graph-api/failures.ts";
 import { type ListCall, readGraphList } from "#src/graph-api/graph-list.ts";
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import type { JsonObject } from "#src/http/platform-answer.ts";
+import { type JsonObject, text } from "#src/http/platform-answer.ts";
 import { MEANINGS } from "#src/instagram/publishing/error-meanings.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -33,20 +33,29 @@ export async function readMediaPage(
     : toStepFailure(read, MEANINGS);
 }
 
-/** What Instagram answers when a post from its list of posts is read by its id. */
-export type ReadAlone = { readonly kind: "shown" } | { readonly kind: "hidden" };
+interface AnotherPost {
+  readonly page: MediaPage;
+  /** Ids of the posts with which the access is not tested. */
+  readonly ids: readonly string[];
+  /** Function that is called before the platform call, if there is one. */
+  readonly onCall?: () => void;
+}
 
 /**
- * Whether Instagram shows a post from its list of posts when the post is read by its id: `hidden` = Instagram says that
- * the post does not exist or is not accessible, so the same answer about another post does not prove that the other
- * post does not exist.
+ * Whether Instagram lets the account's token read single posts, so that its answer about a single post can be trusted.
+ * This is tested with the first post of a page that is not one of `ids`: `hidden` = Instagram says that this listed
+ * post does not exist, or the page has no such post.
  */
-export async function readListedAlone(
+export async function readAnother(
   api: GraphApi,
   account: AccountAccess,
-  id: string,
+  { page, ids, onCall }: AnotherPost,
   signal: AbortSignal,
-): Promise<ReadAlone | Failure | NoAnswer> {
+): Promise<{ readonly kind: "shown" } | { readonly kind: "hidden" } | Failure | NoAnswer> {
+  const listed = page.posts.flatMap((post) => text(post, "id") ?? []);
+  const id = listed.find((each) => !ids.includes(each));
+  if (id === undefined) return { kind: "hidden" };
+  onCall?.();
   const call = { method: "GET", path: encodeURIComponent(id), query: { fields: "id" } } as const;
   const answer = await callGraph(api, account, call, signal);
   if (answer.kind === "no_answer") return answer;

@@ -46,7 +46,7 @@ export interface TestDatabase extends AsyncDisposable {
 
 const PASSWORD = "postrider-test";
 /**
- * Id of the Postgres advisory lock under which test databases are created one after the other, because databases share
+ * Id of the Postgres advisory lock under which template databases are created one after the other, because databases share
  * roles and each template must be created once.
  */
 const TEMPLATE_LOCK = 7_263_401;
@@ -128,11 +128,6 @@ function templateName(service: string, folder: string): string {
   return `template_${service}_${hash.digest("hex").slice(0, 12)}`;
 }
 
-/** The templates that this process has found or created, by their names. */
-const templates = new Map<string, Promise<void>>();
-/** Resolves when the last search for a template database has ended. The next search waits for this. */
-let lastTemplate: Promise<void> = Promise.resolve();
-
 /** Returns the name of a template database, after the database exists. */
 async function findTemplate(
   owner: Sql,
@@ -141,38 +136,30 @@ async function findTemplate(
   folder: string,
 ): Promise<string> {
   const name = templateName(role.service, folder);
-  const known = templates.get(name);
-  if (known !== undefined) {
-    await known;
-    return name;
-  }
-  // Templates are created one after the other, because the lock of `ensureTemplate` does not exclude other tests of the
-  // same process.
-  const found = lastTemplate.then(() => ensureTemplate(owner, clusterUrl, role, folder, name));
-  templates.set(name, found);
-  lastTemplate = found.catch(() => {
-    // The template database could not be created. It is forgotten, so that the next test tries to create it again.
-    templates.delete(name);
-  });
-  await found;
+  if (!(await hasDatabase(owner, name))) await ensureTemplate(clusterUrl, role, folder, name);
   return name;
 }
 
+async function hasDatabase(owner: Sql, name: string): Promise<boolean> {
+  const found = await owner`select 1 from pg_database where datname = ${name}`;
+  return found.length > 0;
+}
+
 async function ensureTemplate(
-  owner: Sql,
   clusterUrl: string,
   role: ServiceRole,
   folder: string,
   name: string,
 ): Promise<void> {
-  // Test files run in parallel processes, so a lock is taken before a template database is created. The lock belongs to
-  // this connection and ends with it.
-  await owner`select pg_advisory_lock(${TEMPLATE_LOCK})`;
+  const owner = openSql({ url: clusterUrl, poolSize: 1, applicationName: "test-template" });
   try {
-    const exists = await owner`select 1 from pg_database where datname = ${name}`;
-    if (exists.length === 0) await makeTemplate(owner, clusterUrl, role, folder, name);
+    // Other tests may create the same template at the same time, so a lock is taken. The lock belongs to this connection
+    // and ends with it.
+    await owner`select pg_advisory_lock(${TEMPLATE_LOCK})`;
+    if (!(await hasDatabase(owner, name)))
+      await makeTemplate(owner, clusterUrl, role, folder, name);
   } finally {
-    await owner`select pg_advisory_unlock(${TEMPLATE_LOCK})`;
+    await owner.end({ timeout: 1 });
   }
 }
 

@@ -15,37 +15,26 @@ export function buildSerializers(
   options: Parameters<SerializerSelector.SerializerFactory>[1],
 ): SerializerSelector.SerializerCompiler {
   const build = SerializerSelector();
-  const texts = textsOf((shared ?? {}) as Schemas);
   const built = new Map<string, SerializerSelector.Serializer>();
   return (route) => {
     const text = JSON.stringify(route.schema);
     const known = built.get(text);
     if (known !== undefined) return known;
-    const needed = referredSchemas(text, texts, shared as Schemas);
-    const serializer = build(needed, options)(route);
+    const serializer = build(referredSchemas(text, (shared ?? {}) as Schemas), options)(route);
     built.set(text, serializer);
     return serializer;
   };
 }
 
-function textsOf(schemas: Schemas): ReadonlyMap<string, string> {
-  return new Map(Object.entries(schemas).map(([id, schema]) => [id, JSON.stringify(schema)]));
-}
-
 /** Returns the shared schemas to which a schema refers, also through other shared schemas. */
-function referredSchemas(
-  text: string,
-  texts: ReadonlyMap<string, string>,
-  shared: Schemas,
-): Schemas {
+function referredSchemas(text: string, shared: Schemas): Schemas {
   const needed: Record<string, unknown> = {};
   const open = [text];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     for (const [, id = ""] of next.matchAll(REFERENCE)) {
-      const referred = texts.get(id);
-      if (referred === undefined || id in needed) continue;
+      if (id in needed || shared[id] === undefined) continue;
       needed[id] = shared[id];
-      open.push(referred);
+      open.push(JSON.stringify(shared[id]));
     }
   }
   return needed;

@@ -7,7 +7,7 @@ import {
 } from "#src/graph-api/read-metrics.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { text } from "#src/http/platform-answer.ts";
-import { type MediaPage, readListedAlone, readMediaPage } from "#src/instagram/media-list.ts";
+import { type MediaPage, readAnother, readMediaPage } from "#src/instagram/media-list.ts";
 import type { MetricsReading } from "#src/metrics/connector.ts";
 import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
@@ -58,20 +58,6 @@ async function readPageWithInsights(
   return page.kind === "refused" ? await readFields(counters) : page;
 }
 
-/** Whether Instagram shows the first of the listed posts by its id; `hidden` also for a page without posts. */
-async function readFirstAlone(
-  api: GraphApi,
-  account: AccountAccess,
-  { posts: [first] }: MediaPage,
-  { onCall }: Query,
-  signal: AbortSignal,
-): ReturnType<typeof readListedAlone> {
-  const id = text(first, "id");
-  if (id === undefined) return { kind: "hidden" };
-  onCall(1);
-  return await readListedAlone(api, account, id, signal);
-}
-
 /** Returns the metrics of those requested posts that this page of the account's posts contains. */
 function pickMetrics(
   { posts }: MediaPage,
@@ -108,9 +94,10 @@ export async function readListedMetrics(
     const isOver = ids.every((id) => found.has(id)) || page.after === undefined;
     if (isOver) return fill(MISSING);
     if (count === 0 && found.size === 0) {
-      const alone = await readFirstAlone(api, account, page, query, signal);
-      if (alone.kind !== "hidden")
-        return fill(alone.kind === "shown" ? MISSING : toMetricsFailure(alone));
+      const onCall = () => query.onCall(1);
+      const another = await readAnother(api, account, { page, ids, onCall }, signal);
+      if (another.kind !== "hidden")
+        return fill(another.kind === "shown" ? MISSING : toMetricsFailure(another));
     }
     ({ after } = page);
   }

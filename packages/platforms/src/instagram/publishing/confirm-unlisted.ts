@@ -1,12 +1,7 @@
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { text } from "#src/http/platform-answer.ts";
-import {
-  type MediaPage,
-  type ReadAlone,
-  readListedAlone,
-  readMediaPage,
-} from "#src/instagram/media-list.ts";
+import { type MediaPage, readAnother, readMediaPage } from "#src/instagram/media-list.ts";
 import {
   type DeletionOutcome,
   type Failure,
@@ -37,21 +32,6 @@ function toFailure(failure: Failure | NoAnswer): Failure {
 }
 
 /**
- * Whether Instagram lets this token read single posts, so that its answer about a single post can be trusted; undefined when
- * the page lists no post except `id` to test this with.
- */
-async function readAnother(
-  api: GraphApi,
-  account: AccountAccess,
-  { posts }: MediaPage,
-  id: string,
-  signal: AbortSignal,
-): Promise<ReadAlone | Failure | NoAnswer | undefined> {
-  const other = posts.map((post) => text(post, "id")).find((listed) => listed !== id);
-  return other === undefined ? undefined : await readListedAlone(api, account, other, signal);
-}
-
-/**
  * Returns what a page of Instagram's list proves about a deleted post; undefined = the next page may contain the post.
  */
 function judgePage({ posts, after }: MediaPage, id: string): DeletionOutcome | undefined {
@@ -75,9 +55,11 @@ export async function confirmUnlisted(
     const query = { fields: "id", limit: PAGE_SIZE, after };
     const page = await readMediaPage(api, account, query, signal);
     if (page.kind !== "page") return toFailure(page);
-    const alone = count === 0 ? await readAnother(api, account, page, id, signal) : undefined;
-    if (alone?.kind === "shown") return { kind: "deleted" };
-    if (alone !== undefined && alone.kind !== "hidden") return toFailure(alone);
+    if (count === 0) {
+      const another = await readAnother(api, account, { page, ids: [id] }, signal);
+      if (another.kind !== "hidden")
+        return another.kind === "shown" ? { kind: "deleted" } : toFailure(another);
+    }
     const outcome = judgePage(page, id);
     if (outcome !== undefined) return outcome;
     ({ after } = page);

@@ -16,7 +16,7 @@ function heldTasks(sql: ISql, held: readonly HeldKey[], statuses: readonly strin
         as k(target_id uuid, generation int, fence bigint)
     ),
     ours as materialized (
-      select t.target_id, t.generation, t.status
+      select t.target_id, t.generation, t.fence, t.status
       from asked k
       join publish_tasks t
         on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
@@ -30,14 +30,14 @@ function heldTasks(sql: ISql, held: readonly HeldKey[], statuses: readonly strin
  * Renews the leases of publish tasks. A task in its publishing call needs no lease, because no other process works on
  * the task before `call_until`.
  *
- * @returns The tasks that this process still holds.
+ * @returns Those of the given keys whose tasks this process still holds.
  */
 export async function renewLeases(
   sql: ISql,
   held: readonly HeldKey[],
   leaseMs: number,
-): Promise<readonly TaskKey[]> {
-  return await sql<TaskKey[]>`
+): Promise<readonly HeldKey[]> {
+  return await sql<HeldKey[]>`
     with ${heldTasks(sql, held, ["working", "reconciling", "calling"])},
     renewed as (
       update publish_tasks t
@@ -48,7 +48,7 @@ export async function renewLeases(
       and k.status <> 'calling'
     )
     -- The locked rows show a publishing call that began while this statement waited for the lock.
-    select target_id, generation
+    select target_id, generation, fence
     from ours`;
 }
 

@@ -1,6 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import { isInPlace } from "#src/db/data-place.ts";
-import type { HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
+import type { HeldKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
 import { isPlatformHeld } from "./platform-brakes.ts";
 import { toHeldRows } from "./tasks.ts";
@@ -21,7 +21,7 @@ export interface MarkRequest extends HeldKey {
  * A publishing call that may begin: its task has the status `calling`, and no other process works on the task before
  * `call_until`.
  */
-export interface Mark extends TaskKey {
+export interface Mark extends HeldKey {
   readonly callNumber: number;
 }
 
@@ -184,7 +184,7 @@ export async function markCalls(
       and a.number = m.attempt_number
       returning a.target_id
     )
-    select m.target_id, m.generation, m.call_number
+    select m.target_id, m.generation, m.fence, m.call_number
     from marked m
     join intended i on i.target_id = m.target_id`;
 }

@@ -166,3 +166,11 @@ export function countAttempts(task: Pick<Task, "attemptNumber" | "isAttemptOpen"
 export function nameTask(key: TaskKey): string {
   return `${key.targetId}/${key.generation}`;
 }
+
+/**
+ * Returns the key of one claim of a publish task as a string. One process can hold two claims of a task: when it lost
+ * its lease and has claimed the task again.
+ */
+export function nameClaim(key: HeldKey): string {
+  return `${nameTask(key)}/${key.fence}`;
+}

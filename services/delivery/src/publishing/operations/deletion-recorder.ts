@@ -113,7 +113,7 @@ export class DeletionRecorder {
   #logRefusal(error: unknown, tries: readonly EndedTry[]): void {
     this.#deps.logger.error(
       { err: error, count: tries.length, targetId: tries[0]?.task.targetId },
-      "the database or Postrider's own code refused to record several results of deletions together; each result is now recorded alone and, if it is refused again, without the text of the platform's answer; a deletion whose result cannot be recorded is repeated when its lease ends",
+      "the database or Postrider's own code refused to record results of deletions; each is recorded alone, without the platform's texts if it is refused again; a deletion whose result cannot be recorded is repeated when its lease ends",
     );
   }
 

@@ -117,7 +117,7 @@ export class EventRecorder {
         targetId: first?.event.targetId,
         event: first?.event.kind,
       },
-      "the database or Postrider's own code refused to record several results of work on targets together; each result is now recorded alone and, if it is refused again, without the text of the platform's answer",
+      "the database or Postrider's own code refused to record results of work on targets; each is recorded alone, without the platform's texts if it is refused again",
     );
   }
 

@@ -8,7 +8,7 @@ import type { MediaPreparation } from "#src/publishing/clients/prepare-media.ts"
 import type { StepFailure } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import { planRendition } from "./plan-rendition.ts";
-import type { PublishContext } from "./publish-context.ts";
+import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 
 /** The files that the platform receives for the post of a publish task, or why there are none. */
 export type TaskFiles =
@@ -26,8 +26,6 @@ interface PlannedTask extends TaskContent {
   readonly items: readonly MediaPreparation[];
 }
 
-/** Average time in milliseconds after which a publish task is tried again when the media service did not answer. */
-const MEDIA_UNAVAILABLE_MS = 5000;
 const NO_FILES: TaskFiles = { kind: "ready", media: [] };
 
 /**
@@ -71,13 +69,13 @@ async function prepareGroup(
       { err: error, count: group.length },
       "the media service did not return the files of targets; the targets are tried again later",
     );
-    return group.map(() => onFailure(error, deps.random()));
+    return group.map(() => onFailure(deps, error));
   }
 }
 
-function onFailure(error: unknown, random: number): TaskFiles {
+function onFailure(deps: PublishContext["deps"], error: unknown): TaskFiles {
   if (error instanceof ServiceError && error.kind === "unavailable")
-    return { kind: "release", delayMs: MEDIA_UNAVAILABLE_MS * (0.5 + random) };
+    return { kind: "release", delayMs: mediaBackOffMs(deps) };
   const message = "the files could not be prepared";
   return { kind: "failed", failure: { kind: "retryable", code: "media_fetch_failed", message } };
 }

@@ -23,10 +23,17 @@ export interface PublishContext {
  * database did not answer.
  */
 const BACK_OFF_MS = 1_000;
+/** Average time in milliseconds after which a publish task is tried again when the media service did not answer. */
+const MEDIA_BACK_OFF_MS = 5_000;
 
 /** Returns a random wait in milliseconds for one task, so that tasks that failed together do not retry together. */
 export function backOffMs({ random }: Pick<PublishingDeps, "random">): number {
   return BACK_OFF_MS * (0.5 + random());
+}
+
+/** Returns a random wait in milliseconds, as `backOffMs` does, for a task without an answer of the media service. */
+export function mediaBackOffMs({ random }: Pick<PublishingDeps, "random">): number {
+  return MEDIA_BACK_OFF_MS * (0.5 + random());
 }
 
 /** Releases publish tasks. If the release fails, the tasks can be claimed again when their leases end. */

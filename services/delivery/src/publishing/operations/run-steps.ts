@@ -6,7 +6,7 @@ import type { MediaPart, Publication } from "@postrider/platforms/publishing/pub
 import type { PrepareStep, StepResult, StepWait } from "@postrider/platforms/publishing/steps";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { storeHandles } from "#src/publishing/db/handles.ts";
-import type { PublishContext } from "./publish-context.ts";
+import { mediaBackOffMs, type PublishContext } from "./publish-context.ts";
 import { RELEASE_NOW, type TaskInputs, type WorkEnd } from "./task-work.ts";
 
 /**
@@ -32,8 +32,6 @@ export interface LocalParts extends AsyncDisposable {
  * wait releases the task.
  */
 const MAX_WAIT_IN_WORK_MS = 1000;
-/** Average time in milliseconds after which a publish task is tried again when the media service did not answer. */
-const MEDIA_UNAVAILABLE_MS = 5000;
 const FAILURES: ReadonlySet<string> = new Set(["refused", "retryable", "token_refused"]);
 
 function isFailure(made: StepResult): made is Failure {
@@ -145,8 +143,7 @@ async function tryToRun<T>(
         failure: { kind: "retryable", code: "internal_error", message: "" },
       };
     const { reason, message } = error;
-    if (reason === "unavailable")
-      return { kind: "release", delayMs: MEDIA_UNAVAILABLE_MS * (0.5 + deps.random()) };
+    if (reason === "unavailable") return { kind: "release", delayMs: mediaBackOffMs(deps) };
     const kind = reason === "gone" ? "refused" : "retryable";
     return { kind: "failed", failure: { kind, code: "media_fetch_failed", message } };
   }

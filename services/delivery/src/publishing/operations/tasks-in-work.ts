@@ -2,7 +2,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { renewLeases } from "#src/publishing/db/leases.ts";
-import { isSuspect, nameTask, type ClaimedTask } from "#src/publishing/domain/task.ts";
+import { isSuspect, nameClaim, type ClaimedTask } from "#src/publishing/domain/task.ts";
 
 /** Maximum number of publish tasks in work in this process at a time. */
 const MAX_IN_WORK = 300;
@@ -34,11 +34,8 @@ interface TasksInWorkOptions {
  */
 export class TasksInWork implements AsyncDisposable {
   readonly #onEnd: () => void;
-  readonly #tasks = new Set<ClaimedTask>();
-  readonly #leases = new Map<
-    string,
-    { readonly task: ClaimedTask; readonly lost: AbortController }
-  >();
+  /** The controller of a task is aborted when the lease of the task is lost. */
+  readonly #tasks = new Map<ClaimedTask, AbortController>();
   readonly #loop: Loop;
 
   constructor({ sql, leaseMs, logger, onEnd }: TasksInWorkOptions) {
@@ -71,38 +68,35 @@ export class TasksInWork implements AsyncDisposable {
 
   /** Whether a task in work crashed its process several times in a row. */
   get hasSuspect(): boolean {
-    return [...this.#tasks].some(isSuspect);
+    return [...this.#tasks.keys()].some(isSuspect);
   }
 
   /** The workspaces that have reached their limit; no more of their tasks are claimed. */
   get busyWorkspaces(): readonly string[] {
-    const byWorkspace = Map.groupBy(this.#tasks, ({ workspaceId }) => workspaceId);
+    const byWorkspace = Map.groupBy(this.#tasks.keys(), ({ workspaceId }) => workspaceId);
     return [...byWorkspace].flatMap(([workspaceId, tasks]) =>
       tasks.length >= MAX_OF_WORKSPACE ? [workspaceId] : [],
     );
   }
 
   hold(task: ClaimedTask): Lease {
-    const name = nameTask(task);
     const lost = new AbortController();
-    this.#tasks.add(task);
-    this.#leases.set(name, { task, lost });
+    this.#tasks.set(task, lost);
     return {
       lost: lost.signal,
       [Symbol.dispose]: () => {
         this.#tasks.delete(task);
-        if (this.#leases.get(name)?.task === task) this.#leases.delete(name);
         this.#onEnd();
       },
     };
   }
 
   async #renew(sql: Sql, leaseMs: number): Promise<void> {
-    const held = [...this.#leases];
+    const held = [...this.#tasks];
     if (held.length === 0) return;
-    const tasks = held.map(([, { task }]) => task);
-    const renewed = new Set((await renewLeases(sql, tasks, leaseMs)).map(nameTask));
-    for (const [name, { lost }] of held) if (!renewed.has(name)) lost.abort();
+    const tasks = held.map(([task]) => task);
+    const renewed = new Set((await renewLeases(sql, tasks, leaseMs)).map(nameClaim));
+    for (const [task, lost] of held) if (!renewed.has(nameClaim(task))) lost.abort();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

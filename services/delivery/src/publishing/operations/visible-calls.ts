@@ -7,7 +7,7 @@ import {
   type Unmarked,
 } from "#src/publishing/db/marks.ts";
 import { hashContent } from "#src/publishing/domain/hash-content.ts";
-import { nameTask } from "#src/publishing/domain/task.ts";
+import { nameClaim } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { DONE, giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
 
@@ -57,9 +57,9 @@ export class CallMarker {
   async #mark(requests: readonly MarkRequest[]): Promise<readonly MarkResult[]> {
     try {
       const marks = await markCalls(this.#sql, requests);
-      const callNumbers = new Map(marks.map((mark) => [nameTask(mark), mark.callNumber]));
+      const callNumbers = new Map(marks.map((mark) => [nameClaim(mark), mark.callNumber]));
       return await Promise.all(
-        requests.map((request) => this.#toResult(request, callNumbers.get(nameTask(request)))),
+        requests.map((request) => this.#toResult(request, callNumbers.get(nameClaim(request)))),
       );
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;

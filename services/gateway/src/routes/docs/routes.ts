@@ -36,6 +36,21 @@ function serveFile(app: FastifyInstance, path: string, read: () => Promise<PageF
 }
 
 /**
+ * Serves the document that the API documentation page shows. The document is built once per UTC day, because building it
+ * takes many milliseconds and only its dates change.
+ */
+function serveDocument(app: FastifyInstance): void {
+  let built: { readonly day: string; readonly json: string } | undefined;
+  app.get(`${DOCS_PATH}document.json`, OPTIONS, async (_request, reply) => {
+    const now = new Date();
+    const day = now.toISOString().slice(0, 10);
+    if (built?.day !== day)
+      built = { day, json: JSON.stringify(toPageDocument(app.swagger(), now)) };
+    return await reply.type("application/json; charset=utf-8").send(built.json);
+  });
+}
+
+/**
  * Serves `GET /docs`, the API reference. The page and its files come from this server, so that no other host is
  * contacted.
  */
@@ -52,6 +67,6 @@ export function registerDocs(app: FastifyInstance): void {
         .type("text/html; charset=utf-8")
         .send(page),
   );
-  app.get(`${DOCS_PATH}document.json`, OPTIONS, () => toPageDocument(app.swagger(), new Date()));
+  serveDocument(app);
   for (const [path, read] of Object.entries(PAGE_FILES)) serveFile(app, path, read);
 }
