@@ -68,16 +68,6 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ];
 
-async function createPost({ local }: BenchSystem, body: object): Promise<void> {
-  const answer = await fetch(`${local.baseUrl}/api/v1/posts`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${answer.status}: ${(await answer.text()).slice(0, 1000)}`);
-  await answer.arrayBuffer();
-}
-
 interface Bench {
   readonly system: BenchSystem;
   readonly sql: postgres.Sql;
@@ -100,7 +90,8 @@ async function createPosts(
       const number = next++;
       const content = `${name}: post ${number}, of ordinary length, as users write it.`;
       const ids = accountIds(accounts, number);
-      await createPost(system, { content, accountIds: ids, ...when, ...(hasVideo ? video : {}) });
+      const body = { content, accountIds: ids, ...when, ...(hasVideo ? video : {}) };
+      await system.call("POST", "/posts", body);
     }
   };
   await Promise.all(Array.from({ length: IN_FLIGHT }, createSome));

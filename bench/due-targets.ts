@@ -23,8 +23,10 @@ export async function insertDueTargets(
   const accountIds: string[] = [];
   for (const platform of platforms)
     accountIds.push(...(await system.connect(platform, accountsPerPlatform)));
-  for (let from = 0; from < accountIds.length; from += PER_POST)
-    await createPost(system, accountIds.slice(from, from + PER_POST));
+  for (let from = 0; from < accountIds.length; from += PER_POST) {
+    const some = accountIds.slice(from, from + PER_POST);
+    await system.call("POST", "/posts", { content: "a post with metrics", accountIds: some });
+  }
   while ((await countRows(sql, accountIds)) < accountIds.length) await sleep(WAIT_MS);
   await copyRows(sql, accountIds, Math.ceil(targets / accountIds.length));
   const rows = await sql<{ platform: string; count: number }[]>`
@@ -33,16 +35,6 @@ export async function insertDueTargets(
     where due_at <= now()
     group by platform`;
   return new Map(rows.map(({ platform, count }) => [platform, count]));
-}
-
-async function createPost({ local }: BenchSystem, accountIds: readonly string[]): Promise<void> {
-  const answer = await fetch(`${local.baseUrl}/api/v1/posts`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ content: "a post with metrics", accountIds }),
-  });
-  if (answer.status !== 202)
-    throw new Error(`POST /posts answered ${answer.status}: ${await answer.text()}`);
 }
 
 /** Counts the accounts that have a published target in the schedule of metrics refreshes. */

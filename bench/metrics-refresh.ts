@@ -13,15 +13,14 @@ import { toBucket } from "../services/delivery/src/engagement/domain/call-budget
 import { get, readCounters } from "./cost-counters.ts";
 import { insertDueTargets } from "./due-targets.ts";
 import { percentile } from "./measure.ts";
+import { measurePublishing } from "./publishing-delays.ts";
 import { startBenchSystem } from "./system.ts";
 
 const SECONDS = Number(process.argv[2] ?? 60);
 const DUE_TARGETS = Number(process.argv[3] ?? 100_000);
-const POSTS_PER_SECOND = 10;
 const ACCOUNTS = 20;
 /** Number of accounts per platform whose posts have due metrics. */
 const DUE_ACCOUNTS = 200;
-const GIVE_UP_MS = 60_000;
 const SETTLE_MS = 2_000;
 const PHASE_SECONDS = 10;
 const PLATFORMS = ["bluesky", "facebook", "x"] as const;
@@ -39,47 +38,8 @@ const { local } = system;
 const sql = postgres(local.databaseUrl, { onnotice: () => undefined, max: 1 });
 const accountIds = await system.connect("bluesky", ACCOUNTS);
 
-async function createPost(content: string, accountId: string): Promise<void> {
-  const answer = await fetch(`${local.baseUrl}/api/v1/posts`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ content, accountIds: [accountId] }),
-  });
-  await answer.arrayBuffer();
-  if (answer.status !== 202) throw new Error(`POST /posts answered ${answer.status}`);
-}
-
-/** Returns in milliseconds after how long each post became visible. */
-async function listDelays(startedAt: ReadonlyMap<string, number>): Promise<readonly number[]> {
-  const url = `${local.simulatorUrl}/_control/visible?platform=bluesky&limit=100000`;
-  const entries = (await (await fetch(url)).json()) as { text: string; createdAt: string }[];
-  return entries.flatMap(({ text, createdAt }) => {
-    const started = startedAt.get(text);
-    return started === undefined ? [] : [Date.parse(createdAt) - started];
-  });
-}
-
-async function measurePublishing(label: string, seconds: number): Promise<readonly number[]> {
-  const startedAt = new Map<string, number>();
-  const requests: Promise<void>[] = [];
-  const beganAt = performance.now();
-  for (let index = 0; index < POSTS_PER_SECOND * seconds; index += 1) {
-    await sleep(Math.max(0, beganAt + (index * 1000) / POSTS_PER_SECOND - performance.now()));
-    const content = `${label} ${index}`;
-    startedAt.set(content, Date.now());
-    requests.push(createPost(content, accountIds[index % ACCOUNTS] ?? ""));
-  }
-  await Promise.all(requests);
-  const endsAt = performance.now() + GIVE_UP_MS;
-  let delays = await listDelays(startedAt);
-  while (delays.length < startedAt.size && performance.now() < endsAt) {
-    await sleep(200);
-    delays = await listDelays(startedAt);
-  }
-  if (delays.length < startedAt.size)
-    throw new Error(`${delays.length} of ${startedAt.size} posts are visible`);
-  return delays;
-}
+const publishFor = (label: string, seconds: number) =>
+  measurePublishing(system, accountIds, { label, seconds });
 
 /** Returns how many scheduled calls all processes have made to each platform so far. */
 async function readCalls(): Promise<ReadonlyMap<string, number>> {
@@ -128,7 +88,7 @@ interface Phase {
 async function measurePhase(label: string): Promise<Phase> {
   const [before, refreshedBefore] = [await readCounters(local, sql), sumOf(await countRefreshed())];
   const startedAt = performance.now();
-  const delays = await measurePublishing(label, PHASE_SECONDS);
+  const delays = await publishFor(label, PHASE_SECONDS);
   const seconds = (performance.now() - startedAt) / 1000;
   const after = await readCounters(local, sql);
   const refreshed = sumOf(await countRefreshed()) - refreshedBefore;

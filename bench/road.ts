@@ -41,27 +41,11 @@ async function takeCalls(system: BenchSystem): Promise<ReadonlySet<string>> {
   return called;
 }
 
-async function send(
-  { local }: BenchSystem,
-  method: string,
-  path: string,
-  body?: object,
-): Promise<{ readonly id: string }> {
-  const headers = { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" };
-  const options =
-    body === undefined
-      ? { headers: { authorization: headers.authorization } }
-      : { headers, body: JSON.stringify(body) };
-  const answer = await fetch(`${local.baseUrl}/api/v1${path}`, { method, ...options });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${text}`);
-  return JSON.parse(text === "" ? "{}" : text) as { readonly id: string };
-}
-
 /** Publishes a post, and returns when its target is published. The status is read from the database, not through a service. */
 async function publish(system: BenchSystem, sql: postgres.Sql, content: string): Promise<void> {
   const account = system.local.accounts.find(({ platform }) => platform === "x");
-  const { id } = await send(system, "POST", "/posts", { content, accountIds: [account?.id] });
+  const body = { content, accountIds: [account?.id] };
+  const { id } = await system.call<{ id: string }>("POST", "/posts", body);
   for (let status = ""; status !== "published"; await sleep(10)) {
     const [row] = await sql<{ status: string }[]>`
       select status from posts.targets where post_id = ${id}`;
@@ -72,9 +56,9 @@ async function publish(system: BenchSystem, sql: postgres.Sql, content: string):
 /** Sends requests that have nothing to do with a post, and creates an event. */
 async function doOtherWork(system: BenchSystem): Promise<void> {
   const slots = { name: "Noon", weekdays: ["mon"], times: ["12:00"], timezone: "UTC" };
-  const { id } = await send(system, "POST", "/queue-slots", slots);
-  for (const path of ["/accounts", "/queue-slots", "/quota"]) await send(system, "GET", path);
-  await send(system, "DELETE", `/queue-slots/${id}`);
+  const { id } = await system.call<{ id: string }>("POST", "/queue-slots", slots);
+  for (const path of ["/accounts", "/queue-slots", "/quota"]) await system.call("GET", path);
+  await system.call("DELETE", `/queue-slots/${id}`);
   await system.connect("x", 1);
 }
 

@@ -21,11 +21,35 @@ export interface BenchSystem extends AsyncDisposable {
   /** Returns the headers with which the process `caller` proves its identity to the service `service`. */
   headersOf(caller: IdentityName, service: string): Promise<IdentityHeaders>;
   operate(...args: readonly string[]): Promise<unknown>;
+  /**
+   * Sends a request to the REST API with the API key of the demo workspace, and returns the body of the answer.
+   *
+   * @throws Error unless the status of the answer is 2xx.
+   */
+  call<T>(method: string, path: string, body?: object): Promise<T>;
   /** Connects new simulated accounts of the given platform and returns their ids. */
   connect(platform: string, count: number): Promise<readonly string[]>;
 }
 
 const NO_LIMIT = "100000000";
+
+async function call<T>(
+  { baseUrl, apiKey }: LocalStack,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<T> {
+  const type = body === undefined ? {} : { "content-type": "application/json" };
+  const answer = await fetch(`${baseUrl}/api/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${apiKey}`, ...type },
+    body: body === undefined ? null : JSON.stringify(body),
+  });
+  const text = await answer.text();
+  if (!answer.ok)
+    throw new Error(`${method} ${path} answered ${answer.status}: ${text.slice(0, 1000)}`);
+  return (text === "" ? undefined : JSON.parse(text)) as T;
+}
 
 export async function startBenchSystem(
   bus: "postgres" | "kafka",
@@ -59,6 +83,7 @@ export async function startBenchSystem(
       return await createIdentitySource(identity, service)();
     },
     operate: (...args) => operate(stack, ...args),
+    call: (...request) => call(local, ...request),
     connect: (platform, count) => connectSimulated(stack, platform, count),
     [Symbol.asyncDispose]: () => stack[Symbol.asyncDispose](),
   };

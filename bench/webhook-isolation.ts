@@ -8,18 +8,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import postgres from "postgres";
 import { get, readCounters } from "./cost-counters.ts";
 import { percentile } from "./measure.ts";
+import { measurePublishing } from "./publishing-delays.ts";
 import { startBenchSystem } from "./system.ts";
 import { appendEvents, openSource, startSink, type EventSource } from "./webhook-endpoints.ts";
 
 const SECONDS = Number(process.argv[2] ?? 20);
 const DELIVERIES_PER_SECOND = Number(process.argv[3] ?? 1_000);
-const POSTS_PER_SECOND = 10;
 const ACCOUNTS = 20;
 const SOURCES = 3;
 const ENDPOINTS = 10;
 /** Interval at which events are appended, in milliseconds. */
 const APPEND_MS = 100;
-const GIVE_UP_MS = 60_000;
 const SETTLE_MS = 5_000;
 const TYPE = "postrider.posts.v1.PostScheduled";
 
@@ -41,47 +40,8 @@ for (let index = 0; index < SOURCES; index += 1)
   sources.push(await openSource(system, sink, { name: `source-${index}`, endpoints: ENDPOINTS }));
 const paths = sources.flatMap((source) => source.paths);
 
-async function createPost(content: string, accountId: string): Promise<void> {
-  const answer = await fetch(`${local.baseUrl}/api/v1/posts`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({ content, accountIds: [accountId] }),
-  });
-  await answer.arrayBuffer();
-  if (answer.status !== 202) throw new Error(`POST /posts answered ${answer.status}`);
-}
-
-/** Returns the delay of each visible post in milliseconds. */
-async function listDelays(startedAt: ReadonlyMap<string, number>): Promise<readonly number[]> {
-  const url = `${local.simulatorUrl}/_control/visible?platform=bluesky&limit=100000`;
-  const entries = (await (await fetch(url)).json()) as { text: string; createdAt: string }[];
-  return entries.flatMap(({ text, createdAt }) => {
-    const started = startedAt.get(text);
-    return started === undefined ? [] : [Date.parse(createdAt) - started];
-  });
-}
-
-async function measurePublishing(label: string, seconds: number): Promise<readonly number[]> {
-  const startedAt = new Map<string, number>();
-  const requests: Promise<void>[] = [];
-  const beganAt = performance.now();
-  for (let index = 0; index < POSTS_PER_SECOND * seconds; index += 1) {
-    await sleep(Math.max(0, beganAt + (index * 1000) / POSTS_PER_SECOND - performance.now()));
-    const content = `${label} ${index}`;
-    startedAt.set(content, Date.now());
-    requests.push(createPost(content, accountIds[index % ACCOUNTS] ?? ""));
-  }
-  await Promise.all(requests);
-  const endsAt = performance.now() + GIVE_UP_MS;
-  let delays = await listDelays(startedAt);
-  while (delays.length < startedAt.size && performance.now() < endsAt) {
-    await sleep(200);
-    delays = await listDelays(startedAt);
-  }
-  if (delays.length < startedAt.size)
-    throw new Error(`${delays.length} of ${startedAt.size} posts are visible`);
-  return delays;
-}
+const publishFor = (label: string, seconds: number) =>
+  measurePublishing(system, accountIds, { label, seconds });
 
 let sequence = 1_000_000;
 
@@ -106,7 +66,7 @@ async function measureBeside(label: string) {
   const stop = new AbortController();
   const sending = sendWebhooks(stop.signal);
   const startedAt = performance.now();
-  const delays = await measurePublishing(label, SECONDS);
+  const delays = await publishFor(label, SECONDS);
   stop.abort();
   await sending;
   const seconds = (performance.now() - startedAt) / 1000;
@@ -118,12 +78,12 @@ async function measureBeside(label: string) {
 }
 
 await sleep(SETTLE_MS);
-await measurePublishing("warm-up", 5);
-const alone = await measurePublishing("alone", SECONDS);
+await publishFor("warm-up", 5);
+const alone = await publishFor("alone", SECONDS);
 const beside = await measureBeside("beside");
 await sleep(SETTLE_MS);
 // The tables of publishing grow during the benchmark, so publishing without webhooks is measured once more at the end.
-const aloneAgain = await measurePublishing("alone again", SECONDS);
+const aloneAgain = await publishFor("alone again", SECONDS);
 await sink.hang(paths);
 const hanging = await measureBeside("hanging");
 await sink.hang([]);

@@ -1,13 +1,4 @@
-import { spawn } from "node:child_process";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,6 +6,7 @@ import { sampleJpeg } from "@postrider/local/sample-media";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { publishOn } from "./support/engagement.ts";
+import { blocksIn, EXAMPLE_ACCOUNT, runShell } from "./support/guides.ts";
 import { joinSharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
@@ -24,7 +16,6 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
  */
 
 const GUIDES = new URL("../docs/api/", import.meta.url);
-const ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a";
 const OTHER_ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1b";
 const MEDIA = "01a19c11-2d4e-7f60-9182-a3b4c5d6e7f8";
 /**
@@ -69,35 +60,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-function blocksIn(name: string, language: string): readonly string[] {
-  const text = readFileSync(new URL(name, GUIDES), "utf8");
-  const blocks = text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"));
-  return [...blocks].map(([, block = ""]) => block);
-}
-
 /** Returns the shell examples of a guide that send requests. */
 function examplesIn(name: string): readonly string[] {
-  return blocksIn(name, "sh").filter((block) => block.includes("curl "));
-}
-
-/** Runs a shell example and returns what it prints. Fails if Postrider answers a request of the example with an error. */
-async function runShell(example: string, variables: Variables): Promise<string> {
-  const script = `curl() { command curl --silent --show-error --fail-with-body "$@"; }\nset -e\n${example}`;
-  const shell = spawn("bash", ["-c", script], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, ...variables },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  let printed = "";
-  for (const stream of [shell.stdout, shell.stderr])
-    stream.setEncoding("utf8").on("data", (text: string) => {
-      printed += text;
-    });
-  const { promise, resolve } = Promise.withResolvers<number | null>();
-  shell.once("close", resolve);
-  const status = await promise;
-  expect(status, `${example}${printed}`).toBe(0);
-  return printed;
+  return blocksIn(`api/${name}`, "sh").filter((block) => block.includes("curl "));
 }
 
 /** Replaces the ids, addresses and dates of an example by those of the test's workspace and of today. */
@@ -107,7 +72,7 @@ function adapt(
 ): string {
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString().slice(0, 10);
   return example
-    .replaceAll(ACCOUNT, ACCOUNT_ID)
+    .replaceAll(EXAMPLE_ACCOUNT, ACCOUNT_ID)
     .replaceAll(OTHER_ACCOUNT, OTHER_ACCOUNT_ID)
     .replaceAll(MEDIA, MEDIA_ID)
     .replaceAll("https://example.com/shop.jpg", `${outsideUrl}/shop.jpg`)
@@ -143,12 +108,9 @@ const PREPARE: Readonly<Record<string, Prepare>> = {
   },
   "comments-and-automations.md": async (tenant) => {
     const media = await publishOn(tenant, "instagram");
-    const { platform, owner: account, id: mediaId } = media;
-    const comment = await system.simulator.addComment(
-      { platform, account, mediaId },
-      { text: "Are you open? What is the price?" },
-    );
-    return { ACCOUNT_ID: media.accountId, EXTERNAL_ID: mediaId, COMMENT_ID: comment };
+    const text = "Are you open? What is the price?";
+    const comment = await system.simulator.addComment(media, { text });
+    return { ACCOUNT_ID: media.accountId, EXTERNAL_ID: media.id, COMMENT_ID: comment };
   },
 };
 
@@ -184,7 +146,7 @@ test.each(guides)("every shell example of docs/api/%s works as it is written", a
       mode: "refuse",
     });
   for (const example of examplesIn(name)) {
-    const printed = await runShell(adapt(example, variables), variables);
+    const printed = await runShell(adapt(example, variables), variables, folder);
     learn(example, printed, variables);
   }
 });
@@ -198,7 +160,10 @@ const forged = new Request("https://example.com", { method: "POST", headers, bod
 console.log((await receive(request())).status, (await receive(forged)).status);`;
 
 test("the example receiver in the webhook guide accepts a signed event and refuses a forged one", async () => {
-  const [receiver = "throw new Error('the guide has no receiver')"] = blocksIn("webhooks.md", "ts");
+  const [receiver = "throw new Error('the guide has no receiver')"] = blocksIn(
+    "api/webhooks.md",
+    "ts",
+  );
   mkdirSync(join(folder, "node_modules/@postrider"), { recursive: true });
   const client = join(import.meta.dirname, "../packages/client");
   symlinkSync(client, join(folder, "node_modules/@postrider/client"));
@@ -213,10 +178,7 @@ test("the example receiver in the webhook guide accepts a signed event and refus
     "webhook-timestamp": String(Math.floor(now.getTime() / 1000)),
     "webhook-signature": new Webhook(secret).sign("e1", now, body),
   };
-  const printed = await runShell(`"${process.execPath}" call.mjs`, {
-    WEBHOOK_SECRET: secret,
-    HEADERS: JSON.stringify(headers),
-    BODY: body,
-  });
+  const variables = { WEBHOOK_SECRET: secret, HEADERS: JSON.stringify(headers), BODY: body };
+  const printed = await runShell(`"${process.execPath}" call.mjs`, variables, folder);
   expect(printed).toBe("p1 content_rejected\n204 401\n");
 });

@@ -4,7 +4,6 @@ import {
   RULES,
   RUNS,
   JOBS,
-  UNKNOWN_ID,
   type Rule,
   type Item,
   type Job,
@@ -17,7 +16,7 @@ import {
   daysAgo,
 } from "./support/automations.ts";
 import { openKey, publishOn } from "./support/engagement.ts";
-import { refusalOf } from "./support/posts.ts";
+import { refusalOf, UNKNOWN_ID } from "./support/posts.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
@@ -59,8 +58,8 @@ describe("while the sending of private replies is blocked:", () => {
       expect(runs.every((run) => run.ruleId === ruleId && run.mediaId === media.id)).toBe(true);
       const filtered = await runsOf(tenant, `ruleId=${ruleId}&status=prepared`);
       expect(filtered.map(({ commentId }) => commentId)).toEqual([matching]);
-      expect(await system.simulator.privateReplies(platform, media.owner)).toEqual([]);
-      expect(await system.simulator.countCalls(platform, "reply", media.owner)).toBe(0);
+      expect(await system.simulator.privateReplies(platform, media.account)).toEqual([]);
+      expect(await system.simulator.countCalls(platform, "reply", media.account)).toBe(0);
       await setStatus(tenant, ruleId, "revoked");
     },
   );
@@ -224,8 +223,8 @@ describe("while the sending of private replies is blocked:", () => {
     });
     expect(jobs.backfills[0]).not.toHaveProperty("results");
     expect(await runsOf(tenant, `ruleId=${rule.id}`)).toEqual([]);
-    expect(await system.simulator.privateReplies("instagram", media.owner)).toEqual([]);
-    expect(await system.simulator.countCalls("instagram", "reply", media.owner)).toBe(0);
+    expect(await system.simulator.privateReplies("instagram", media.account)).toEqual([]);
+    expect(await system.simulator.countCalls("instagram", "reply", media.account)).toBe(0);
   });
 
   test("a workspace cannot find the automation rules and backfill jobs of another workspace", async () => {

@@ -1,5 +1,6 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { UNKNOWN_ID } from "./support/posts.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
@@ -24,7 +25,6 @@ async function postRaw(body: string): Promise<string> {
   return `${answer.status} ${error?.code}`;
 }
 
-const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
 const toUnknown = (content: string) => JSON.stringify({ content, accountIds: [UNKNOWN_ID] });
 
 test.each<[string, string, string]>([

@@ -9,7 +9,7 @@ import {
   type CommentRecord,
   type Media,
 } from "./support/engagement.ts";
-import { detailsOf, refusalOf } from "./support/posts.ts";
+import { detailsOf, refusalOf, UNKNOWN_ID } from "./support/posts.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
@@ -30,7 +30,6 @@ interface Action {
   readonly finishedAt: string | null;
 }
 
-const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
 const START = Date.parse("2026-11-20T10:00:00.000Z");
 
 let system: SharedSystem;
@@ -45,9 +44,8 @@ afterAll(() => system[Symbol.asyncDispose]());
 
 /** Writes a reader's comment on the media. The comment mentions the account, because X refuses replies to other comments. */
 async function comment(media: Media, text: string, createdAt?: string): Promise<string> {
-  const { platform, owner: account, id: mediaId, username } = media;
-  const given = { text: `@${username} ${text}`, ...(createdAt === undefined ? {} : { createdAt }) };
-  return await system.simulator.addComment({ platform, account, mediaId }, given);
+  const time = createdAt === undefined ? {} : { createdAt };
+  return await system.simulator.addComment(media, { text: `@${media.username} ${text}`, ...time });
 }
 
 /** Returns an id of the same form as `id` that the platform has not given to anything. */
@@ -113,7 +111,7 @@ describe.each(["instagram", "facebook", "youtube", "x", "bluesky"])(
 
     test(`a reply to a comment on ${platform} is sent once, also when the request is repeated with its idempotency key`, async () => {
       const id = await comment(media, "reply to me");
-      const calls = () => system.simulator.countCalls(platform, "reply", media.owner);
+      const calls = () => system.simulator.countCalls(platform, "reply", media.account);
       const before = await calls();
       const headers = { "idempotency-key": crypto.randomUUID() };
       const body = { type: "reply", text: "You are welcome" };
@@ -284,7 +282,7 @@ test("a malformed comment action is refused and never sent to the platform", asy
   const id = await comment(media, "malformed");
   for (const body of [{ type: "reply" }, { type: "hide", text: "a" }, { type: "delete" }, {}])
     expect((await act(media, id, body)).status).toBe(400);
-  expect(await system.simulator.countCalls("bluesky", "reply", media.owner)).toBe(0);
+  expect(await system.simulator.countCalls("bluesky", "reply", media.account)).toBe(0);
 });
 
 test("reading comments answers 503 with the time to wait when the platform fails", async () => {

@@ -189,10 +189,11 @@ type Fill = () => Promise<Filled>;
 
 /** Creates the resources that the examples name, on a post with more comments than fit on one page of a backfill job. */
 async function fillIds(tenant: Tenant): Promise<Readonly<Record<string, Fill>>> {
-  const { platform, owner: account, id: mediaId, accountId } = await publishOn(tenant, "instagram");
+  const media = await publishOn(tenant, "instagram");
+  const { accountId, id: mediaId } = media;
   const comments = Array.from({ length: 51 }, (_, index) => ({ text: `Which price? ${index}` }));
   const [commentId = ""] = await Promise.all(
-    comments.map((each) => system.simulator.addComment({ platform, account, mediaId }, each)),
+    comments.map((each) => system.simulator.addComment(media, each)),
   );
   const rule = { accountId, name: "Prices", keywords: ["price"], message: "See the list." };
   const slots = { name: "Mondays", weekdays: ["mon"], times: ["09:30"], timezone: "Asia/Seoul" };

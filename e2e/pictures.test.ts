@@ -8,7 +8,7 @@ import { similarity } from "../services/media/test/sample-pictures.ts";
 import { upload } from "./support/media.ts";
 import { watchMemory, type MemoryWatch } from "./support/memory.ts";
 import { create, detailsOf, whenTargets } from "./support/posts.ts";
-import type { ReaderFile, VisibleEntry } from "./support/simulator.ts";
+import type { VisibleEntry } from "./support/simulator.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 import { portrait, TOOL_PICTURES } from "./support/tool-pictures.ts";
@@ -56,11 +56,6 @@ async function publish(
   });
 }
 
-/** Returns the file that readers of a post with one picture load. */
-async function readerFile({ platform, id, account }: VisibleEntry): Promise<ReaderFile> {
-  return await system.simulator.readerFile({ platform, account, mediaId: id }, 0);
-}
-
 /** Returns the violations of a post with this picture, per platform. */
 async function violationsOf(
   mediaId: string,
@@ -82,7 +77,9 @@ async function violationsOf(
 }
 
 /** Checks that readers see the whole picture, upright, in a file that the rules of the platform allow. */
-async function checkSeen(platform: PlatformId, { bytes, contentType }: ReaderFile, whole: Buffer) {
+async function checkSeen(entry: VisibleEntry, whole: Buffer): Promise<void> {
+  const platform = entry.platform as PlatformId;
+  const { bytes, contentType } = await system.simulator.readerFile(entry);
   const { image: rules } = PLATFORMS[platform];
   const found = await sharp(bytes, { limitInputPixels: false }).metadata();
   const { width, pageHeight, height, pages = 1, format, orientation = 1 } = found;
@@ -145,8 +142,7 @@ test.concurrent.for(named)(
       violations.has("tiktok") ? {} : TIKTOK,
     );
     const whole = await shown(seen === undefined ? file : await seen());
-    for (const entry of entries)
-      await checkSeen(entry.platform as PlatformId, await readerFile(entry), whole);
+    for (const entry of entries) await checkSeen(entry, whole);
   },
 );
 
@@ -168,7 +164,7 @@ test.concurrent.each(["pad", "crop"] as const)(
     const wanted = { fit: imageFit === "pad" ? "contain" : "cover", background: "white" } as const;
     const [width, height] = imageFit === "pad" ? [1638, 2048] : [1536, 1920];
     const whole = await sharp(file).resize(width, height, wanted).png().toBuffer();
-    await checkSeen("instagram", await readerFile(entry), whole);
+    await checkSeen(entry, whole);
   },
 );
 

@@ -1,8 +1,8 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Answer } from "./support/api.ts";
-import { openKey, publishOn, type Media } from "./support/engagement.ts";
-import { create, HOUR_MS, inMs, refusalOf, whenTargets } from "./support/posts.ts";
+import { openKey, publishOn } from "./support/engagement.ts";
+import { create, HOUR_MS, inMs, refusalOf, whenTargets, UNKNOWN_ID } from "./support/posts.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
 import { disconnect, openTenant, type Tenant } from "./support/tenant.ts";
 
@@ -22,7 +22,6 @@ interface Refreshed {
 }
 
 const NONE = { eligible: 0, ready: 0, notFound: 0, error: 0, deferred: 0, stale: 0, failed: 0 };
-const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
 
 let system: SharedSystem;
 let tenant: Tenant;
@@ -36,16 +35,11 @@ async function refresh(postId: string, { api } = tenant): Promise<Answer<Refresh
   return await api.call<Refreshed>("POST", `/posts/${postId}/metrics/refresh`);
 }
 
-async function setMetrics(media: Media, values: Readonly<Record<string, number>>): Promise<void> {
-  const { platform, owner: account, id: mediaId } = media;
-  await system.simulator.setMetrics({ platform, account, mediaId }, values);
-}
-
 test.each(["instagram", "facebook", "x", "youtube", "bluesky"])(
   "a metrics refresh returns the metrics of a post on %s, later reads show them too, and a second refresh soon afterwards counts the target as deferred",
   async (platform) => {
     const media = await publishOn(tenant, platform);
-    await setMetrics(media, { likes: 12 });
+    await system.simulator.setMetrics(media, { likes: 12 });
 
     const answer = await refresh(media.postId);
 
@@ -105,7 +99,7 @@ test("a metrics refresh of a draft or of a scheduled post answers 200 with every
 test("the metrics of unknown posts and of posts of other workspaces are not found", async () => {
   const other = await openTenant(system);
   const media = await publishOn(tenant, "bluesky");
-  const calls = () => system.simulator.countCalls("bluesky", "metrics", media.owner);
+  const calls = () => system.simulator.countCalls("bluesky", "metrics", media.account);
   const before = await calls();
 
   expect(refusalOf(await refresh(media.postId, other))).toBe("404 not_found");

@@ -223,8 +223,9 @@ interface AppPassword {
 }
 
 async function authorizeWithSecrets(): Promise<void> {
-  const bluesky = (await system.simulator.issueAccount("bluesky")) as AppPassword;
-  const telegram = (await system.simulator.issueAccount("telegram")) as AppPassword;
+  const issue = (platform: string) => system.simulator.issueAccount<AppPassword>(platform);
+  const { credentials: bluesky } = await issue("bluesky");
+  const { credentials: telegram } = await issue("telegram");
   const accounts = [
     { platform: "bluesky", whom: [`--handle=${bluesky.identifier}`], secret: bluesky.appPassword },
     { platform: "telegram", whom: [`--chat=${telegram.chatId}`], secret: telegram.botToken },

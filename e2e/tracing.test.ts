@@ -1,12 +1,13 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { serviceNames } from "@postrider/local/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { create, whenTargets } from "./support/posts.ts";
 import { joinSharedSystem } from "./support/system.ts";
 import { openTenant } from "./support/tenant.ts";
-import { CLIENT_SPAN_ID, SERVICES, TRACE_ID } from "./support/traces.ts";
+import { CLIENT_SPAN_ID, TRACE_ID } from "./support/traces.ts";
 
 test("logs, tasks and events contain the trace id even if no trace endpoint is configured", async () => {
   await using system = await joinSharedSystem();
@@ -54,7 +55,7 @@ async function listLoaded(tracing: object | undefined): Promise<readonly string[
         return next(url, context);
       },
     });
-    for (const service of ${JSON.stringify(SERVICES)})
+    for (const service of ${JSON.stringify(serviceNames)})
       await import(\`file://${root}services/\${service}/src/app.ts\`);
     const { openProcess } = await import("file://${root}packages/shared/src/process/service.ts");
     const base = openProcess({

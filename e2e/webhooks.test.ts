@@ -3,10 +3,11 @@ import { fileURLToPath } from "node:url";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { activeRule, comment, runsOf } from "./support/automations.ts";
 import { actionsOn, publishOn } from "./support/engagement.ts";
 import { create, whenPost } from "./support/posts.ts";
 import { startReceiver, type Receiver } from "./support/receiver.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
+import { joinSharedSystem } from "./support/system.ts";
 import { openTenant, type Tenant } from "./support/tenant.ts";
 
 /**
@@ -16,17 +17,14 @@ import { openTenant, type Tenant } from "./support/tenant.ts";
 
 const EXAMPLE = fileURLToPath(new URL("../examples/webhook-receiver/receiver.ts", import.meta.url));
 
-let system: SharedSystem;
+let system: Awaited<ReturnType<typeof joinSharedSystem>>;
 let receiver: Receiver;
-let examplePort: number;
 let tenant: Tenant;
 let bluesky: string;
 
 beforeAll(async () => {
-  const shared = await joinSharedSystem();
-  system = shared;
-  receiver = await startReceiver(shared.webhookPorts.receiver);
-  examplePort = shared.webhookPorts.example;
+  system = await joinSharedSystem();
+  receiver = await startReceiver(system.webhookPorts.receiver);
   tenant = await openTenant(system);
   bluesky = await tenant.connect("bluesky");
 });
@@ -71,7 +69,7 @@ async function revoke(id: string): Promise<void> {
 
 /** Starts the example webhook receiver of `examples/` and returns the lines that it prints. */
 function startExample(secret: string): { readonly child: ChildProcess; readonly lines: string[] } {
-  const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(examplePort) };
+  const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(system.webhookPorts.example) };
   const child = spawn(process.execPath, [EXAMPLE], { env, stdio: ["ignore", "pipe", "inherit"] });
   const lines: string[] = [];
   child.stdout.on("data", (chunk: Buffer) => {
@@ -81,7 +79,7 @@ function startExample(secret: string): { readonly child: ChildProcess; readonly 
 }
 
 test("the example webhook receiver in `examples/` verifies the signatures of webhook.test and of every event of a published post", async () => {
-  const url = `http://127.0.0.1:${examplePort}/`;
+  const url = `http://127.0.0.1:${system.webhookPorts.example}/`;
   const { id, secret } = await subscribe(url, ["post.*", "target.*"]);
   const { child, lines } = startExample(secret);
   try {
@@ -134,24 +132,9 @@ test("a webhook subscription receives an event when a comment action or automati
   const types = ["comment_action.completed", "automation_run.completed"];
   const { id } = await subscribe(`${receiver.url}/engagement`, types);
   const media = await publishOn(tenant, "instagram");
-  const rule = await tenant.api.call<{ id: string }>("POST", "/automations/partner-dm-rules", {
-    body: {
-      accountId: media.accountId,
-      name: "Prices",
-      keywords: ["price"],
-      message: "Our prices: …",
-    },
-  });
-  await tenant.api.call("PATCH", `/automations/partner-dm-rules/${rule.body.id}`, {
-    body: { status: "active" },
-  });
-  const simulated = { platform: "instagram", account: media.owner, mediaId: media.id };
-  const asked = await system.simulator.addComment(simulated, { text: "Are you open?" });
-  // Instagram shows times in whole seconds, and this comment must not seem older than the active rule.
-  const matching = await system.simulator.addComment(simulated, {
-    text: "What is the price?",
-    createdAt: new Date(Date.now() + 1_000).toISOString(),
-  });
+  const ruleId = await activeRule(tenant, media.accountId);
+  const asked = await system.simulator.addComment(media, { text: "Are you open?" });
+  const matching = await comment(system, media, "What is the price?");
   const requested = await tenant.api.call<{ id: string }>("POST", actionsOn(media, asked), {
     body: { type: "reply", text: "Yes" },
     headers: { "idempotency-key": crypto.randomUUID() },
@@ -163,12 +146,9 @@ test("a webhook subscription receives an event when a comment action or automati
 
   const shown = await tenant.api.call("GET", `/comment-actions/${requested.body.id}`);
   expect(action).toMatchObject({ workspaceId: tenant.id, data: shown.body });
-  const { body } = await tenant.api.call<{ runs: readonly object[] }>(
-    "GET",
-    `/automations/partner-dm-runs?ruleId=${rule.body.id}`,
-  );
-  expect(body.runs).toMatchObject([{ commentId: matching, reason: "sending_blocked" }]);
-  expect(run.data).toEqual(body.runs[0]);
+  const runs = await runsOf(tenant, `ruleId=${ruleId}`);
+  expect(runs).toMatchObject([{ commentId: matching, reason: "sending_blocked" }]);
+  expect(run.data).toEqual(runs[0]);
   await revoke(id);
 });
 

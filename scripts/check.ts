@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
-import { stopCommands } from "./check/run-command.ts";
+import { runScript } from "./check/run-command.ts";
 import { runSteps, stepLine } from "./check/run-steps.ts";
 import { runTests } from "./check/run-tests.ts";
 import { STEPS } from "./check/steps.ts";
@@ -12,9 +12,9 @@ const QUICK = ["unit", "integration"];
 /**
  * Runs all checks that a change must pass, on a developer's machine and in CI. The static checks run first and share
  * the processor; the tests then run alone, because they measure time. The last line counts static checks and tests
- * together.
+ * together. Returns whether everything succeeded.
  */
-async function main(): Promise<void> {
+async function main(): Promise<boolean> {
   const { values } = parseArgs({
     options: {
       /** Runs neither the slow tests nor the end-to-end tests. */
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   }
   print(`in ${Math.round((performance.now() - startedAt) / 1000)} s`);
   print(summaryLine(counts));
-  process.exitCode = counts.failed === 0 ? 0 : 1;
+  return counts.failed === 0;
 }
 
 function isCi(): boolean {
@@ -51,11 +51,4 @@ function print(text: string): void {
   process.stdout.write(`${text}\n`);
 }
 
-process.once("SIGTERM", stopCommands);
-process.once("SIGINT", stopCommands);
-// The parent process was killed and can no longer read the result, so all running commands are stopped.
-process.once("disconnect", stopCommands);
-
-await main();
-// Closes the channel to the parent process, which would otherwise keep this process alive.
-if (process.connected) process.disconnect();
+await runScript("check", main);

@@ -1,28 +1,16 @@
 import { rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { operate } from "../packages/local/src/operator.ts";
 import { startStack, type Stack } from "../packages/local/src/stack.ts";
 import { makeTestFolder } from "../packages/local/src/test-folder.ts";
 import { root, runInForeground, runScript } from "./check/run-command.ts";
+import { installProject, pythonProject } from "./separate-project.ts";
 
-const CONFIGURATION = join(root, "scripts/schemathesis");
+const PATH = "scripts/schemathesis";
 /** Private address to which the tested Postrider may send webhooks. No server has to listen at this address. */
 const RECEIVER = "127.0.0.1:9";
 /** Default number of generated requests for each operation and phase. */
 const DEFAULT_ARGUMENTS = ["--max-examples", "50"];
-
-/** Installs Schemathesis into a separate Python environment, and returns the path of its program. */
-async function install(folder: string): Promise<string | undefined> {
-  const startedAt = performance.now();
-  const requirements = join(CONFIGURATION, "requirements.txt");
-  const isInstalled =
-    (await runInForeground("python3", ["-m", "venv", folder], {})) &&
-    (await runInForeground(join(folder, "bin/pip"), ["install", "-q", "-r", requirements], {}));
-  const seconds = Math.round((performance.now() - startedAt) / 1000);
-  if (isInstalled) process.stdout.write(`Schemathesis was installed in ${seconds} s\n`);
-  return isInstalled ? join(folder, "bin/schemathesis") : undefined;
-}
 
 /** Creates the resources whose ids the configuration of Schemathesis uses, and returns these ids by the names of variables. */
 async function createResources(stack: Stack): Promise<Readonly<Record<string, string>>> {
@@ -47,24 +35,24 @@ async function createResources(stack: Stack): Promise<Readonly<Record<string, st
 }
 
 /** Runs Schemathesis with the API key of the demo workspace of the running Postrider. */
-async function test(program: string, stack: Stack, args: readonly string[]): Promise<boolean> {
+async function test(stack: Stack, args: readonly string[]): Promise<boolean> {
   const { baseUrl, apiKey, workspaceId } = stack.describe();
   await operate(stack, "workspace", "set-limits", workspaceId, "--requests-per-minute", "600000");
-  const file = join(CONFIGURATION, "schemathesis.toml");
+  const program = join(root, PATH, "node_modules/.python/bin/schemathesis");
+  const file = join(root, PATH, "schemathesis.toml");
   const key = ["--header", `Authorization: Bearer ${apiKey}`];
   const words = ["--config-file", file, "run", `${baseUrl}/api/v1/openapi.json`, ...key, ...args];
   return await runInForeground(program, words, await createResources(stack));
 }
 
 /** Runs Schemathesis against a newly started Postrider, as a second, independent check of the API description. */
-async function main(): Promise<void> {
-  const python = makeTestFolder("schemathesis", tmpdir());
+async function main(): Promise<boolean> {
+  if (!(await installProject(pythonProject(PATH))))
+    throw new Error("Schemathesis could not be installed");
   const dataDir = makeTestFolder("schemathesis-stack");
   const stopping = new AbortController();
   process.once("SIGTERM", () => stopping.abort());
   try {
-    const program = await install(python);
-    if (program === undefined) throw new Error("Schemathesis could not be installed");
     await using stack = await startStack({
       dataDir,
       port: 0,
@@ -77,10 +65,9 @@ async function main(): Promise<void> {
       signal: stopping.signal,
     });
     const given = process.argv.slice(2);
-    const ok = await test(program, stack, given.length === 0 ? DEFAULT_ARGUMENTS : given);
-    process.exitCode = ok ? 0 : 1;
+    return await test(stack, given.length === 0 ? DEFAULT_ARGUMENTS : given);
   } finally {
-    for (const folder of [python, dataDir]) rmSync(folder, { recursive: true, force: true });
+    rmSync(dataDir, { recursive: true, force: true });
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { root, runInForeground, runScript } from "./check/run-command.ts";
+import { root, runInForeground, runScript, runVitest } from "./check/run-command.ts";
 
 const PNPM = "pnpm@10.34.8";
 
@@ -28,6 +28,34 @@ export function npmProject(path: string): SeparateProject {
   };
 }
 
+/** Folder of the Python environment of a project. */
+const PYTHON = "node_modules/.python";
+
+/** Installs the listed Python packages, and no others, into a separate Python environment. */
+async function installPython(folder: string): Promise<boolean> {
+  const environment = join(folder, PYTHON);
+  const made = await runInForeground("python3", ["-m", "venv", environment], {}).catch(() => false);
+  if (!made) {
+    process.stderr.write("python3 with venv is missing: apt-get install python3 python3-venv\n");
+    return false;
+  }
+  const packages = ["--no-deps", "--requirement", join(folder, "requirements.txt")];
+  return await runInForeground(join(environment, "bin/pip"), ["install", "--quiet", ...packages], {
+    PIP_DISABLE_PIP_VERSION_CHECK: "1",
+  });
+}
+
+/** A project with Python packages. Its `requirements.txt` also lists the packages that these packages need. */
+export function pythonProject(path: string): SeparateProject {
+  const folder = join(root, path);
+  return {
+    folder,
+    lockfile: "requirements.txt",
+    stamp: `${PYTHON}/.installed`,
+    install: () => installPython(folder),
+  };
+}
+
 /** Installs the packages of a project unless the packages of the same lockfile are already installed. */
 export async function installProject(project: SeparateProject): Promise<boolean> {
   const lockfile = readFileSync(join(project.folder, project.lockfile));
@@ -48,10 +76,8 @@ export async function runTestsOf(
   projects: readonly SeparateProject[],
 ): Promise<void> {
   await runScript(name, async () => {
-    const vitest = join(root, "node_modules/vitest/vitest.mjs");
     let ok = true;
     for (const project of projects) ok &&= await installProject(project);
-    ok &&= await runInForeground(process.execPath, [vitest, "run", "--project", name], {});
-    process.exitCode = ok ? 0 : 1;
+    return ok && (await runVitest(["--project", name], {}));
   });
 }

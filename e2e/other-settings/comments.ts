@@ -31,8 +31,7 @@ export function testCommentsWithoutPermission(given: () => System): void {
     const owner = await openTenant(system);
     const { api } = owner;
     const media = await publishOn(owner, "facebook");
-    const post = { platform: "facebook", account: media.owner, mediaId: media.id };
-    const id = await system.simulator.addComment(post, { text: "hide me" });
+    const id = await system.simulator.addComment(media, { text: "hide me" });
     const body = { type: "hide" };
     const requested = await api.call<{ id: string }>("POST", actionsOn(media, id), { body });
     expect(requested.status).toBe(202);

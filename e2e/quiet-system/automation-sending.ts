@@ -43,7 +43,7 @@ export function testAutomationSending(given: () => System): void {
           new Set(["sent null", "skipped already_replied"]),
         );
       }
-      const replies = await system.simulator.privateReplies(platform, media.owner);
+      const replies = await system.simulator.privateReplies(platform, media.account);
       expect(replies.map(({ commentId }) => commentId).toSorted()).toEqual(ids.toSorted());
       for (const id of [first, second]) await setStatus(tenant, id, "revoked");
     },
@@ -64,7 +64,7 @@ export function testAutomationSending(given: () => System): void {
     await whenRuns(tenant, witness, 1);
 
     expect(await runsOf(tenant, `ruleId=${ruleId}`)).toEqual([]);
-    const replies = await system.simulator.privateReplies("instagram", media.owner);
+    const replies = await system.simulator.privateReplies("instagram", media.account);
     expect(replies).toHaveLength(1);
   });
 }

@@ -9,7 +9,6 @@ import type { Tenant } from "./tenant.ts";
 export const RULES = "/automations/partner-dm-rules";
 export const RUNS = "/automations/partner-dm-runs";
 export const JOBS = "/automations/partner-dm-backfills";
-export const UNKNOWN_ID = "01936a5e-0000-7000-8000-000000000000";
 const DAY_MS = 24 * HOUR_MS;
 
 export interface Rule {
@@ -18,7 +17,7 @@ export interface Rule {
   readonly mediaIds: readonly string[] | null;
 }
 
-export interface Run {
+interface Run {
   readonly id: string;
   readonly ruleId: string;
   readonly commentId: string;
@@ -27,7 +26,7 @@ export interface Run {
   readonly reason: string | null;
 }
 
-export interface Counts {
+interface Counts {
   readonly scanned: number;
   readonly matched: number;
   readonly prepared: number;
@@ -99,10 +98,6 @@ export async function whenRuns(
   );
 }
 
-function toPost({ platform, owner: account, id: mediaId }: Media) {
-  return { platform, account, mediaId };
-}
-
 /** @param createdAt When the comment was written. Default: a time after the activation of every rule. */
 export async function comment(
   { simulator }: Pick<SharedSystem, "simulator">,
@@ -110,7 +105,7 @@ export async function comment(
   text: string,
   createdAt = justAfterNow(),
 ): Promise<string> {
-  return await simulator.addComment(toPost(media), { text, createdAt });
+  return await simulator.addComment(media, { text, createdAt });
 }
 
 export function daysAgo(days: number): string {

@@ -35,11 +35,11 @@ export async function digestDatabase(sql: postgres.Sql): Promise<ReadonlyMap<str
   return new Map(rows.map(({ name, hash }) => [name, hash]));
 }
 
-/**
- * Waits until the database no longer changes: until the hash of all rows stayed equal `looks` times, one after the other. The
- * services poll several times in this time.
- */
-export async function whenStill(sql: postgres.Sql, looks = 12): Promise<void> {
+/** How often, one after the other, the hash of all rows has to be unchanged. The services poll several times in this time. */
+const EQUAL_HASHES = 12;
+
+/** Waits until the database no longer changes. */
+export async function whenStill(sql: postgres.Sql): Promise<void> {
   let last = "";
   let same = 0;
   await eventually(
@@ -47,7 +47,7 @@ export async function whenStill(sql: postgres.Sql, looks = 12): Promise<void> {
       const now = JSON.stringify([...(await digestDatabase(sql))]);
       same = now === last ? same + 1 : 0;
       last = now;
-      return same >= looks;
+      return same >= EQUAL_HASHES;
     },
     { timeoutMs: 60_000 },
   );

@@ -3,7 +3,7 @@ import { createApi, type Api } from "./api.ts";
 import { upload, type File } from "./media.ts";
 import { create, whenTargets } from "./posts.ts";
 import type { SharedSystem } from "./system.ts";
-import type { Tenant } from "./tenant.ts";
+import { createKey, type Tenant } from "./tenant.ts";
 
 const PICTURE: File = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const VIDEO: File = {
@@ -32,7 +32,7 @@ export interface Media {
   readonly platform: string;
   readonly accountId: string;
   /** Id of the account on the platform. */
-  readonly owner: string;
+  readonly account: string;
   readonly username: string;
   readonly postId: string;
   readonly targetId: string;
@@ -57,12 +57,12 @@ export async function publishOn(
   const { body: list } = await api.call<{
     accounts: readonly { id: string; externalId: string; username: string }[];
   }>("GET", "/accounts");
-  const account = list.accounts.find(({ id }) => id === accountId);
-  if (target === undefined || target.externalId === null || account === undefined)
+  const connected = list.accounts.find(({ id }) => id === accountId);
+  if (target === undefined || target.externalId === null || connected === undefined)
     throw new Error("nothing is published");
-  const { externalId: owner, username } = account;
+  const { externalId: account, username } = connected;
   const { id: targetId, externalId: id } = target;
-  return { platform, accountId, owner, username, postId: post.id, targetId, id };
+  return { platform, accountId, account, username, postId: post.id, targetId, id };
 }
 
 /**
@@ -89,7 +89,5 @@ export async function openKey(
   workspaceId: string,
   scopes: string,
 ): Promise<Api> {
-  const words = ["key", "create", "--name", "limited", "--workspace", workspaceId];
-  const { key } = await system.operate<{ key: string }>(...words, "--scopes", scopes);
-  return createApi(system.local().baseUrl, key);
+  return createApi(system.local().baseUrl, await createKey(system, workspaceId, scopes));
 }

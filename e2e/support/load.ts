@@ -38,10 +38,10 @@ export interface Load {
 /** In a load test, one request out of this number creates a post; all others only read. */
 const CREATES_ONE_IN = 5;
 /**
- * Maximum number of unanswered requests of a load test. At this maximum, further requests are only counted and not
- * sent, so that a slow machine can keep up.
+ * The maximum number of unanswered requests of a load test is the number of requests of this many seconds. At this maximum,
+ * further requests are only counted and not sent, so that a slow machine can keep up.
  */
-const MAX_IN_FLIGHT = 100;
+const MAX_IN_FLIGHT_SECONDS = 10;
 /** Minimum fraction of the planned requests that a load test must send. */
 const MIN_SENT_SHARE = 0.9;
 /** Maximum fraction of all requests of a load test that the gateway may refuse. */
@@ -54,9 +54,8 @@ export function startLoad(options: {
   readonly label: string;
   /** Repeats every request that creates a post, with its idempotency key, until the gateway accepts it. */
   readonly isPersistent?: boolean;
-  readonly mostInFlight?: number;
 }): Load {
-  const { api, perSecond, accountIds, label, mostInFlight = MAX_IN_FLIGHT } = options;
+  const { api, perSecond, accountIds, label } = options;
   const samples: Sample[] = [];
   const posts: PostRecord[] = [];
   const stopping = new AbortController();
@@ -111,7 +110,7 @@ export function startLoad(options: {
     while (!stopping.signal.aborted) {
       const due = Math.floor(((performance.now() - startedAt) / 1000) * perSecond);
       for (; planned < due; planned++) {
-        if (pending.size >= mostInFlight) {
+        if (pending.size >= perSecond * MAX_IN_FLIGHT_SECONDS) {
           notSent++;
           continue;
         }

@@ -21,11 +21,18 @@ const READY_MS = 60_000;
 const EXIT_MS = 120_000;
 
 /** Whether the process whose metrics have this URL answers that it is ready. */
-export async function isReady(url: string): Promise<boolean> {
+async function isReady(url: string): Promise<boolean> {
   return await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).then(
     ({ ok }) => ok,
     () => false,
   );
+}
+
+/** Whether every process of the given services answers that it is ready. */
+export async function areReady(system: System, services: readonly ServiceName[]): Promise<boolean> {
+  const replicas = services.flatMap((service) => system.local().services[service]);
+  const answers = await Promise.all(replicas.map(({ metricsUrl }) => isReady(metricsUrl)));
+  return answers.every(Boolean);
 }
 
 /** Stops one process of a service as Kubernetes does, and waits until the process that replaces it is ready. */

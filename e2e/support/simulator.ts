@@ -17,13 +17,19 @@ interface SimulatedPost {
   /** External id or username of the account. */
   readonly account: string;
   /** Id of the post on the platform. */
-  readonly mediaId: string;
+  readonly id: string;
 }
 
 /** A file that readers of a simulated platform load. */
-export interface ReaderFile {
+interface ReaderFile {
   readonly contentType: string;
   readonly bytes: Buffer;
+}
+
+/** An account on a simulated platform, and the credentials that its owner enters to connect it. */
+interface IssuedAccount<T> {
+  readonly username: string;
+  readonly credentials: T;
 }
 
 /** A private reply that a reader of a simulated platform received. */
@@ -36,8 +42,8 @@ export interface PrivateReply {
 /** Requests with which tests configure and query the simulator of the platforms. */
 export interface SimulatorControl {
   visible(platform?: string): Promise<readonly VisibleEntry[]>;
-  /** Loads a media file of a visible post as its readers do; `index` starts at 0. */
-  readerFile(post: SimulatedPost, index: number): Promise<ReaderFile>;
+  /** Loads the first media file of a visible post as its readers do. */
+  readerFile(post: SimulatedPost): Promise<ReaderFile>;
   /** Number of publishing calls that reached a simulated platform, refused calls included. */
   publishCalls(): Promise<number>;
   /** Number of calls to simulated platforms that refresh or revoke tokens, over all accounts. */
@@ -50,9 +56,9 @@ export interface SimulatorControl {
   /** Sets whether the authorization pages of simulated platforms ask the user or approve at once. */
   setAuthorize(answer: "ask" | "approve"): Promise<void>;
   /**
-   * Creates an account on a simulated platform and returns its credentials. The account is not connected to Postrider.
+   * Creates an account on a simulated platform. The account is not connected to Postrider.
    */
-  issueAccount(platform: string): Promise<unknown>;
+  issueAccount<T = Readonly<Record<string, string>>>(platform: string): Promise<IssuedAccount<T>>;
   secrets(): Promise<readonly string[]>;
   /**
    * Lets a reader comment on a post, at the given instant or now, and returns the id of the comment on the platform.
@@ -91,8 +97,8 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
   return {
     visible: (platform) =>
       call("GET", `visible?limit=100000${platform === undefined ? "" : `&platform=${platform}`}`),
-    readerFile: async ({ platform, account, mediaId }, index) => {
-      const path = [platform, mediaId, "media", index].map(encodeURIComponent).join("/");
+    readerFile: async ({ platform, account, id }) => {
+      const path = [platform, id, "media", 0].map(encodeURIComponent).join("/");
       const query = `account=${encodeURIComponent(account)}`;
       const answer = await fetch(`${simulatorUrl}/_control/visible/${path}?${query}`);
       if (!answer.ok) throw new Error(`the file of ${path} answered ${answer.status}`);
@@ -108,23 +114,24 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
     liftQuotas: () => call("POST", "settings", { quotas: false }),
     setLatency: (latencyMs) => call("POST", "settings", { latencyMs }),
     setAuthorize: (authorize) => call("POST", "settings", { authorize }),
-    issueAccount: async (platform) => {
-      const { accounts } = await call<{ accounts: readonly { credentials: unknown }[] }>(
+    issueAccount: async <T>(platform: string) => {
+      const { accounts } = await call<{ accounts: readonly IssuedAccount<T>[] }>(
         "POST",
         "accounts",
         { platform },
       );
-      return accounts[0]?.credentials;
+      if (accounts[0] === undefined) throw new Error(`${platform} issued no account`);
+      return accounts[0];
     },
     secrets: () => call("GET", "secrets"),
-    addComment: async (post, comment) => {
-      const body = { author: "reader", ...post, ...comment };
+    addComment: async ({ platform, account, id: mediaId }, comment) => {
+      const body = { author: "reader", platform, account, mediaId, ...comment };
       return (await call<{ id: string }>("POST", "comments", body)).id;
     },
     privateReplies: (platform, account) =>
       call("GET", `private-replies?platform=${platform}&account=${encodeURIComponent(account)}`),
-    setMetrics: ({ mediaId: id, ...post }, values) =>
-      call("POST", "metrics", { ...post, id, ...values }),
+    setMetrics: ({ platform, account, id }, values) =>
+      call("POST", "metrics", { platform, account, id, ...values }),
     countCalls: async (platform, operation, account) => {
       const requests = await call<readonly { operation: string; account: string | null }[]>(
         "GET",

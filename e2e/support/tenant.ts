@@ -36,23 +36,27 @@ export async function disconnect({ sql }: SharedSystem, accountId: string): Prom
   });
 }
 
+/** Creates an API key of a workspace with only the given scopes. */
+export async function createKey(
+  { operate }: Pick<SharedSystem, "operate">,
+  workspaceId: string,
+  scopes: string,
+): Promise<string> {
+  const words = ["key", "create", "--name", "test key", "--workspace", workspaceId];
+  return (await operate<{ key: string }>(...words, "--scopes", scopes)).key;
+}
+
 /** Creates a workspace that an operator has marked as verified, and an API key with all scopes. */
 export async function openTenant(
   system: SharedSystem,
   limits: readonly string[] = [],
   requestsPerMinute = 60_000,
 ): Promise<Tenant> {
-  const named = ["--name", "Tenant"];
-  const { id } = await system.operate<{ id: string }>(
-    "workspace",
-    "create",
-    ...named,
-    "--verified",
-  );
+  const words = ["workspace", "create", "--name", "Tenant", "--verified"];
+  const { id } = await system.operate<{ id: string }>(...words);
   const rate = ["--requests-per-minute", String(requestsPerMinute)];
   await system.operate("workspace", "set-limits", id, ...rate, ...limits);
-  const scope = ["--workspace", id, "--scopes", "all"];
-  const { key } = await system.operate<{ key: string }>("key", "create", ...named, ...scope);
+  const key = await createKey(system, id, "all");
   const listVisible = async (): Promise<readonly VisibleEntry[]> => {
     const entries = await system.simulator.visible();
     const accounts = await system.sql<{ name: string }[]>`

@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from "sharp";
 import { rotation, sampleHeif } from "../../services/media/test/sample-heif.ts";
-import { picture, type Picture } from "../../services/media/test/sample-pictures.ts";
+import { picture } from "../../services/media/test/sample-pictures.ts";
 
 /** A picture as a phone or a program makes it. */
 export interface ToolPicture {
@@ -13,8 +13,6 @@ export interface ToolPicture {
   readonly refused?: Readonly<Record<string, string>>;
 }
 
-const CAMERA = { width: 4032, height: 3024 };
-const FRONT_CAMERA = { width: 2592, height: 1944 };
 /** Numbers of tiles in a HEIC file of 12 megapixels, and in one of 3 megapixels. */
 const GRID = { columns: 8, rows: 6 };
 const SMALL_GRID = { columns: 4, rows: 3 };
@@ -30,16 +28,14 @@ async function sized(width: number, height: number): Promise<Sharp> {
   return sharp(data, { raw: { width, height, channels }, limitInputPixels: false });
 }
 
-const camera = () => sized(CAMERA.width, CAMERA.height);
-
-/** A JPEG as a camera stores it when it is turned, so that viewers must apply this EXIF orientation. */
-const held = (orientation: number, size: Picture) => async () => {
+/** A JPEG as a phone that is held upright stores it: with EXIF orientation 6, which viewers must apply. */
+async function upright(): Promise<Buffer> {
   const place = { GPSLatitudeRef: "N", GPSLatitude: "52/1 31/1 12/1" };
-  const image = (await sized(size.width, size.height))
+  const image = (await sized(2592, 1944))
     .withExif({ IFD3: place })
-    .withMetadata({ orientation });
+    .withMetadata({ orientation: 6 });
   return await image.withExifMerge({ IFD3: place }).jpeg({ quality: 90 }).toBuffer();
-};
+}
 
 /** The picture that a HEIC file of equal tiles contains, rotated clockwise by `angle` degrees. */
 const tiles = (grid: typeof GRID, angle: number) => async () => {
@@ -88,12 +84,12 @@ export const TOOL_PICTURES: readonly ToolPicture[] = [
   {
     name: "a JPEG of 12 megapixels",
     contentType: "image/jpeg",
-    make: async () => await (await camera()).jpeg({ quality: 90 }).toBuffer(),
+    make: async () => await (await sized(4032, 3024)).jpeg({ quality: 90 }).toBuffer(),
   },
   {
     name: "a JPEG of a phone held upright (EXIF orientation 6)",
     contentType: "image/jpeg",
-    make: held(6, FRONT_CAMERA),
+    make: upright,
     refused: { instagram: RATIO },
   },
   {

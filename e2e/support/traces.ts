@@ -1,4 +1,5 @@
 import { sampleJpeg } from "@postrider/local/sample-media";
+import { serviceNames } from "@postrider/local/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { chainTo, type CollectedSpan, type Collector } from "./collector.ts";
@@ -11,7 +12,6 @@ export const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 export const CLIENT_SPAN_ID = "00f067aa0ba902b7";
 const REQUEST_ID = "the-traced-request";
 const PICTURE = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
-export const SERVICES = ["accounts", "delivery", "gateway", "media", "posts"];
 
 /** The spans from the client's request to the publishing call, each the parent of the next one. */
 const WAY_OUT = [
@@ -75,7 +75,9 @@ export function testTraces(context: () => Traced): void {
     expect(spans.find(({ name }) => name === "POST /api/v1/posts")?.parentSpanId).toBe(
       CLIENT_SPAN_ID,
     );
-    expect([...new Set(spans.map(({ service }) => service))].toSorted()).toEqual(SERVICES);
+    expect([...new Set(spans.map(({ service }) => service))].toSorted()).toEqual(
+      serviceNames.toSorted(),
+    );
     expect(spans.filter(({ hasFailed }) => hasFailed)).toEqual([]);
   });
 

@@ -52,24 +52,36 @@ export async function runInForeground(
   return succeeds(spawn(command, args, { cwd: root, env: environment(extra), stdio: "inherit" }));
 }
 
+/** Runs vitest with these arguments behind `vitest run`; returns whether all tests succeed. */
+export async function runVitest(
+  args: readonly string[],
+  extra: NodeJS.ProcessEnv,
+): Promise<boolean> {
+  // Not the script in `.bin`, which does not forward signals to the program.
+  const vitest = join(root, "node_modules/vitest/vitest.mjs");
+  return await runInForeground(process.execPath, [vitest, "run", ...args], extra);
+}
+
 /** Sends SIGTERM to all running commands; a command that is started afterwards fails at once. */
-export function stopCommands(): void {
+function stopCommands(): void {
   stopped = true;
   for (const child of running) child.kill("SIGTERM");
 }
 
 /**
- * Runs the main function of a script that starts commands. The commands are stopped when the script is, and when its parent
- * process was killed and can no longer read the result. An error is printed with the name of the script, and sets the exit code.
+ * Runs the main function of a script that starts commands, and sets the exit code to 0 if the function returns true. The
+ * commands are stopped when the script is, and when its parent process was killed and can no longer read the result. An error
+ * is printed with the name of the script.
  */
-export async function runScript(name: string, main: () => Promise<void>): Promise<void> {
+export async function runScript(name: string, main: () => Promise<boolean>): Promise<void> {
   process.once("SIGTERM", stopCommands);
   process.once("SIGINT", stopCommands);
   process.once("disconnect", stopCommands);
-  await main().catch((error: unknown) => {
+  const ok = await main().catch((error: unknown) => {
     process.stderr.write(`${name}: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
+    return false;
   });
+  process.exitCode = ok ? 0 : 1;
   // Closes the channel to the parent process, which would otherwise keep this process alive.
   if (process.connected) process.disconnect();
 }

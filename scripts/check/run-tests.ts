@@ -2,19 +2,18 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestCounts } from "../summary-reporter.ts";
-import { root, runInForeground } from "./run-command.ts";
+import { runVitest } from "./run-command.ts";
 
 /** Runs the named vitest projects once and counts their tests. A run that reports no counts is one failure. */
 export async function runTests(
   projects: readonly string[],
-  extra: NodeJS.ProcessEnv = {},
+  extra: NodeJS.ProcessEnv,
 ): Promise<TestCounts> {
   const folder = mkdtempSync(join(tmpdir(), "postrider-check-"));
   const file = join(folder, "counts.json");
-  const vitest = join(root, "node_modules/vitest/vitest.mjs");
-  const args = [vitest, "run", ...projects.flatMap((project) => ["--project", project])];
+  const args = projects.flatMap((project) => ["--project", project]);
   try {
-    const ok = await runInForeground(process.execPath, args, { ...extra, TEST_COUNTS_FILE: file });
+    const ok = await runVitest(args, { ...extra, TEST_COUNTS_FILE: file });
     const counts = readCounts(file);
     return ok || counts.failed > 0 ? counts : { ...counts, failed: 1 };
   } finally {

@@ -1,5 +1,6 @@
 import type { Server } from "node:http";
 import type { System } from "../system.ts";
+import { createKey } from "../tenant.ts";
 import { createChecker } from "./check-answer.ts";
 import { createChooser } from "./choices.ts";
 import { listOperations, type ApiDocument } from "./document.ts";
@@ -7,11 +8,11 @@ import type { JourneyWorld } from "./journey.ts";
 import { JOURNEYS } from "./journeys.ts";
 import { createPools, type Pools } from "./pools.ts";
 import { createRandom } from "./random.ts";
-import type { Workbench } from "./request.ts";
+import { LIMITED_SCOPE, type Workbench } from "./request.ts";
 import { createSchemaJudge } from "./schema-judge.ts";
 import { createReport, openSession, type Report, type Session } from "./session.ts";
 import { openTransport, type Transport } from "./transport.ts";
-import { addressOf, inhabit, openLimitedKey, type Inhabited } from "./world.ts";
+import { addressOf, inhabit, type Inhabited } from "./world.ts";
 
 export interface RunOptions {
   readonly seed: number;
@@ -38,7 +39,7 @@ async function openWorkspace(
 ): Promise<{ session: Session; world: JourneyWorld }> {
   const inhabited: Inhabited = await inhabit(system);
   const { tenant, pools } = inhabited;
-  const limited = await openLimitedKey(system, tenant.id);
+  const limited = await createKey(system, tenant.id, LIMITED_SCOPE);
   const random = createRandom(seed);
   const outsideUrl = `http://${addressOf(outside)}`;
   const chooser = createChooser({ pools, random, outsideUrl });

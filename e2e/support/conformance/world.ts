@@ -5,7 +5,6 @@ import { publishOn } from "../engagement.ts";
 import type { System } from "../system.ts";
 import { openTenant, type Tenant } from "../tenant.ts";
 import { createPools, type Pools } from "./pools.ts";
-import { LIMITED_SCOPE } from "./request.ts";
 
 /** Platforms for which the test connects an account that stays connected. */
 const PLATFORMS = ["bluesky", "x", "instagram", "telegram"];
@@ -50,28 +49,24 @@ export interface Inhabited {
 }
 
 /** Creates a workspace with all resources that generated requests need and cannot create themselves. */
-export async function inhabit(
-  system: Pick<System, "operate" | "local" | "simulator" | "connect" | "sql">,
-  spareAccounts = SPARE_ACCOUNTS,
-): Promise<Inhabited> {
-  const tenant = await openTenant(system as System, ["--monthly-quota", "100000"], 600_000);
+export async function inhabit(system: System): Promise<Inhabited> {
+  const tenant = await openTenant(system, ["--monthly-quota", "100000"], 600_000);
   const pools = createPools();
   const accountIds = await Promise.all(PLATFORMS.map((platform) => tenant.connect(platform)));
   for (const id of accountIds) {
     pools.add("account", { id });
     pools.add("accountId", id);
   }
-  for (const id of await tenant.connectAll("bluesky", spareAccounts))
+  for (const id of await tenant.connectAll("bluesky", SPARE_ACCOUNTS))
     pools.add("spareAccount", { id });
   const accountId = accountIds[PLATFORMS.indexOf("instagram")] ?? "";
   const media = await publishOn(tenant, "instagram", { accountId });
   pools.add("commentAccountId", accountId);
   pools.add("publicationId", media.id);
   pools.add("publication", { id: accountId, mediaId: media.id });
-  const { platform, owner: account, id: mediaId } = media;
   const comments = await Promise.all(
     Array.from({ length: COMMENTS }, (_, index) => `price please ${index}`).map((text) =>
-      system.simulator.addComment({ platform, account, mediaId }, { text }),
+      system.simulator.addComment(media, { text }),
     ),
   );
   for (const commentId of comments)
@@ -83,14 +78,4 @@ export async function inhabit(
     accountIds,
     publication: { id: accountId, mediaId: media.id, commentId },
   };
-}
-
-/** Creates an API key that may only read accounts. */
-export async function openLimitedKey(
-  { operate }: Pick<System, "operate">,
-  workspaceId: string,
-  scopes = LIMITED_SCOPE,
-): Promise<string> {
-  const words = ["key", "create", "--name", "limited", "--workspace", workspaceId];
-  return (await operate<{ key: string }>(...words, "--scopes", scopes)).key;
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { activeRule } from "../automations.ts";
 import { publishOn, type Media } from "../engagement.ts";
 import { isAlive } from "../process-state.ts";
 import type { System } from "../system.ts";
@@ -41,7 +42,6 @@ function kindOf(index: number, count: number): Kind {
 /** A post whose account has an active automation rule, and the ids of its comments that the rule has to answer. */
 export interface CommentedPost {
   readonly media: Media;
-  readonly ruleId: string;
   readonly answered: Set<string>;
 }
 
@@ -53,20 +53,12 @@ export async function publishCommentedPosts(
   const posts: CommentedPost[] = [];
   for (const platform of PLATFORMS) {
     const media = await publishOn(tenant, platform);
-    const { accountId } = media;
-    const body = {
-      accountId,
-      name: "Guide",
+    await activeRule(tenant, media.accountId, {
       keywords: ["link"],
       excludeKeywords: ["spam"],
       message: "Here it is: https://example.com/guide",
-    };
-    const rule = await tenant.api.call<{ id: string }>("POST", "/automations/partner-dm-rules", {
-      body,
     });
-    const path = `/automations/partner-dm-rules/${rule.body.id}`;
-    await tenant.api.call("PATCH", path, { body: { status: "active" } });
-    posts.push({ media, ruleId: rule.body.id, answered: new Set() });
+    posts.push({ media, answered: new Set() });
   }
   await system.sql`
     update delivery.automation_rules
@@ -91,10 +83,9 @@ export async function writeComments(
       if (post === undefined) return;
       const kind = kindOf(index, count);
       await sleep(Math.max(0, (index * 1_000) / perSecond - (performance.now() - startedAt)));
-      const { platform, owner: account, id: mediaId } = post.media;
       const createdAt = new Date(Date.now() - kind.daysAgo * DAY_MS).toISOString();
       const comment = { text: kind.text, author: `reader${index}`, createdAt };
-      const id = await simulator.addComment({ platform, account, mediaId }, comment);
+      const id = await simulator.addComment(post.media, comment);
       if (kind.isAnswered) post.answered.add(id);
     }
   };

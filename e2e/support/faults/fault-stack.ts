@@ -61,11 +61,14 @@ export function useFaultStack(bus: BusKind): () => FaultStack {
   };
 }
 
-/** Number of publishing calls in progress. */
-export async function countCalls({ sql }: System): Promise<number> {
+/** Number of publish tasks with one of these statuses. */
+export async function countTasks({ sql }: System, statuses: readonly string[]): Promise<number> {
   const [row] = await sql<{ count: number }[]>`
     select count(*)::int as count
     from delivery.publish_tasks
-    where status = 'calling'`;
+    where status in ${sql(statuses)}`;
   return row?.count ?? -1;
 }
+
+/** Number of publishing calls in progress. */
+export const countCalls = (system: System): Promise<number> => countTasks(system, ["calling"]);

@@ -63,7 +63,7 @@ async function countReplies(
   { simulator }: System,
   { media }: CommentedPost,
 ): Promise<ReadonlyMap<string, number>> {
-  const replies = await simulator.privateReplies(media.platform, media.owner);
+  const replies = await simulator.privateReplies(media.platform, media.account);
   const byComment = Map.groupBy(replies, ({ commentId }) => commentId);
   return new Map([...byComment].map(([id, same]) => [id, same.length]));
 }
@@ -102,8 +102,8 @@ export function testKilledAutomations(findSystem: () => System): void {
         const counts = await countReplies(system, post);
         expect([...counts.keys()].toSorted()).toEqual([...post.answered].toSorted());
         expect([...counts.values()].filter((count) => count !== 1)).toEqual([]);
-        const { platform, owner } = post.media;
-        calls.push(await system.simulator.countCalls(platform, "reply", owner));
+        const { platform, account } = post.media;
+        calls.push(await system.simulator.countCalls(platform, "reply", account));
       }
       expect((await countRuns(system, tenant)).others).toEqual([
         "skipped excluded",

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { expectAll, expectExactlyOnce } from "../burst.ts";
 import { printFigures } from "../figures.ts";
 import { expectNoneLost, startLoad, tally, type Load, type Sample } from "../load.ts";
+import { areReady } from "../rolling.ts";
 import type { System } from "../system.ts";
 import { openTenant, type Tenant } from "../tenant.ts";
 import type { FaultStack } from "./fault-stack.ts";
@@ -35,14 +36,6 @@ const POSTS_BEFORE = 4;
 
 const allPids = (system: System) =>
   Object.fromEntries(serviceNames.map((service) => [service, system.pids(service)]));
-
-async function isAllReady(system: System): Promise<boolean> {
-  const urls = Object.values(system.local().services).flatMap((replicas) =>
-    replicas.map(({ metricsUrl }) => metricsUrl),
-  );
-  const answers = await Promise.all(urls.map((url) => fetch(`${url}/readyz`)));
-  return answers.every(({ ok }) => ok);
-}
 
 interface Outage {
   /** The requests that clients sent during the outage. */
@@ -77,7 +70,7 @@ async function outageOf(
   release();
   await eventually(() => system.local()[part]?.pid !== pid, { timeoutMs: 60_000 });
   const backAt = performance.now();
-  await eventually(() => isAllReady(system), { timeoutMs: 60_000 });
+  await eventually(() => areReady(system, serviceNames), { timeoutMs: 60_000 });
   const readyAfterMs = Math.round(performance.now() - backAt);
   const { samples } = await load.stop();
   const isDuring = ({ sentAt }: Sample): boolean => sentAt > since + NOTICE_MS && sentAt < until;

@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { PostRecord } from "../api.ts";
 import { expectAll, expectExactlyOnce } from "../burst.ts";
 import type { System } from "../system.ts";
-import type { FaultStack } from "./fault-stack.ts";
+import { countCalls, countTasks, SLOW_MS, type FaultStack } from "./fault-stack.ts";
+import { repeatDuring } from "./repeat-during.ts";
 
 const SETTLE_MS = 90_000;
 const ACCOUNTS = 8;
@@ -15,26 +16,14 @@ const MAX_OPEN = 2 * ACCOUNTS;
 /** Number of posts that are created at the same time. */
 const BATCH = 4;
 
-async function countTasks(system: System, statuses: readonly string[]): Promise<number> {
-  const [row] = await system.sql<{ count: number }[]>`
-    select count(*)::int as count
-    from delivery.publish_tasks
-    where status in ${system.sql(statuses)}`;
-  return row?.count ?? -1;
-}
-
 /** Creates enough posts to keep all accounts busy with publishing while `work` runs. */
 async function sendDuring(
   system: System,
   accountIds: readonly string[],
   work: Promise<void>,
 ): Promise<readonly PostRecord[]> {
-  const state = { isWorking: true };
-  const ended = work.finally(() => {
-    state.isWorking = false;
-  });
   const posts: PostRecord[] = [];
-  while (state.isWorking) {
+  await repeatDuring(work, async () => {
     await eventually(async () => (await countTasks(system, ["queued", "calling"])) < MAX_OPEN, {
       timeoutMs: SETTLE_MS,
     });
@@ -43,15 +32,14 @@ async function sendDuring(
       return system.api.createPost(`rolling ${number}`, [accountIds[number % ACCOUNTS] ?? ""]);
     });
     posts.push(...(await Promise.all(more)));
-  }
-  await ended;
+  });
   return posts;
 }
 
 /** Replaces each process of the delivery service, one after the other, while publishing calls are in progress. */
 async function rollDelivery(system: System): Promise<void> {
   for (const pid of system.pids("delivery")) {
-    await eventually(async () => (await countTasks(system, ["calling"])) > ACCOUNTS / 2, {
+    await eventually(async () => (await countCalls(system)) > ACCOUNTS / 2, {
       timeoutMs: SETTLE_MS,
     });
     process.kill(pid, "SIGTERM");
@@ -73,7 +61,7 @@ export function testRollingMessages(stack: () => FaultStack): void {
     const { system } = stack();
     const accountIds = await system.connect("telegram", ACCOUNTS);
     const stopsBefore = countStops(system.logs());
-    await system.simulator.setLatency(1000);
+    await system.simulator.setLatency(SLOW_MS);
 
     const posts = await sendDuring(system, accountIds, rollDelivery(system));
 

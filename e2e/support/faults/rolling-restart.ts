@@ -15,11 +15,6 @@ const TIMEOUT_MS = 600_000;
 const SETTLE_MS = 120_000;
 /** Request rate during the rolling restart; `POSTRIDER_E2E_ROLLING_REQUESTS=100` sends as many per second. */
 const PER_SECOND = Number(process.env.POSTRIDER_E2E_ROLLING_REQUESTS ?? 10);
-/**
- * Assumed maximum response time in seconds, from which the maximum number of requests in flight follows. Requests above
- * that number are not sent.
- */
-const IN_FLIGHT_SECONDS = 10;
 const ACCOUNTS = 10;
 /** How much longer than the time limit of a publishing call the delivery service may take to stop. */
 const DELIVERY_MARGIN_MS = 5_000;
@@ -84,14 +79,7 @@ export function testRollingRestart(stack: () => FaultStack): void {
       const { system } = stack();
       const { api, accountIds } = await openClients(system);
       const settled = system.reports().length;
-      const mostInFlight = PER_SECOND * IN_FLIGHT_SECONDS;
-      const load = startLoad({
-        api,
-        perSecond: PER_SECOND,
-        mostInFlight,
-        accountIds,
-        label: "rolling",
-      });
+      const load = startLoad({ api, perSecond: PER_SECOND, accountIds, label: "rolling" });
       await eventually(() => load.report().posts.length > 0);
 
       const stops = await roll(system, serviceNames);

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceName } from "@postrider/local/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { create } from "../posts.ts";
-import { isReady } from "../rolling.ts";
+import { areReady } from "../rolling.ts";
 import type { BusKind, System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
+import { repeatDuring } from "./repeat-during.ts";
 
 const POSTS = 10;
 /**
@@ -43,16 +44,12 @@ export async function rescheduleDuring(
   postIds: readonly string[],
   perSecond: number,
 ): Promise<Changes> {
-  const state = { isWorking: true };
-  const ended = work.finally(() => {
-    state.isWorking = false;
-  });
   const startedAt = Date.now();
   const running = new Set<Promise<void>>();
   const changes = { sent: 0, accepted: 0 };
-  for (let index = 0; state.isWorking; index += 1) {
+  await repeatDuring(work, async (index) => {
     await sleep(Math.max(0, startedAt + (index * 1_000) / perSecond - Date.now()));
-    if (running.size >= MAX_IN_FLIGHT) continue;
+    if (running.size >= MAX_IN_FLIGHT) return;
     const scheduledAt = new Date(startedAt + FIRST_MS + (index + 1) * STEP_MS).toISOString();
     const path = `/posts/${postIds[index % postIds.length]}`;
     changes.sent += 1;
@@ -64,8 +61,8 @@ export async function rescheduleDuring(
       .catch(() => undefined)
       .then(() => void running.delete(run));
     running.add(run);
-  }
-  await Promise.all([ended, ...running]);
+  });
+  await Promise.all(running);
   return changes;
 }
 
@@ -113,16 +110,10 @@ async function killOne(system: System, kill: Kill): Promise<ServiceName> {
   const before = system.pids(service);
   if ("at" in kill) system.armFailpoint(kill.at, "kill");
   else process.kill(before[kill.replica] ?? 0, "SIGKILL");
-  await eventually(
-    async () => {
-      if (system.pids(service).every((pid) => before.includes(pid))) return false;
-      const replicas = system.local().services[service];
-      return (await Promise.all(replicas.map(({ metricsUrl }) => isReady(metricsUrl)))).every(
-        Boolean,
-      );
-    },
-    { timeoutMs: REPLACED_MS },
-  );
+  const isReplaced = () => system.pids(service).some((pid) => !before.includes(pid));
+  await eventually(async () => isReplaced() && (await areReady(system, [service])), {
+    timeoutMs: REPLACED_MS,
+  });
   return service;
 }
 
@@ -136,13 +127,12 @@ export async function killOneByOne(
   kills: readonly Kill[],
   { seconds, pauseMs }: { readonly seconds: number; readonly pauseMs: number },
 ): Promise<number> {
-  const startedAt = performance.now();
+  const endsAt = performance.now() + seconds * 1_000;
   let sending = 0;
-  for (let index = 0; index < kills.length || performance.now() < startedAt + seconds * 1_000;) {
+  for (let index = 0; index < kills.length || performance.now() < endsAt; index += 1) {
     await sleep(pauseMs);
     const kill = kills[index % kills.length];
     if (kill !== undefined && (await killOne(system, kill)) === "delivery") sending += 1;
-    index += 1;
   }
   return sending;
 }

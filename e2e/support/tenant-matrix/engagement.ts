@@ -1,4 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
+import { JOBS, RULES, RUNS } from "../automations.ts";
 import { actionsOn, commentsOn, justAfterNow, publishOn, type Media } from "../engagement.ts";
 import type { System } from "../system.ts";
 import type { Tenant } from "../tenant.ts";
@@ -6,9 +7,6 @@ import type { Fixtures } from "./matrix.ts";
 
 const NOT_FOUND = "404 not_found";
 const INVALID_CURSOR = "400 invalid_cursor";
-const RULES = "/automations/partner-dm-rules";
-const RUNS = "/automations/partner-dm-runs";
-const JOBS = "/automations/partner-dm-backfills";
 /** More comments than fit on one page of a backfill job, so that the job is not complete after its first page. */
 const COMMENTS = 60;
 
@@ -33,11 +31,8 @@ export async function makeEngagement(
 ): Promise<EngagementBelongings> {
   const { api } = tenant;
   const media = await publishOn(tenant, "instagram", { content: `commented ${mark}` });
-  const comment = (text: string, more: { readonly createdAt?: string } = {}) => {
-    const { platform, owner: account, id: mediaId } = media;
-    const given = { text: `${text} ${mark}`, ...more };
-    return simulator.addComment({ platform, account, mediaId }, given);
-  };
+  const comment = (text: string, more: { readonly createdAt?: string } = {}) =>
+    simulator.addComment(media, { text: `${text} ${mark}`, ...more });
   const post = async (path: string, body: object) =>
     (await api.call<{ id: string }>("POST", path, { body })).body.id;
   const makeRule = (name: string) => {
