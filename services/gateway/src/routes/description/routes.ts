@@ -85,7 +85,11 @@ export async function registerDescription(app: FastifyInstance): Promise<void> {
         typeof json.$id === "string" ? json.$id : `schema-${index}`,
     },
   });
-  app.get(`${API_PATH}/openapi.json`, { schema: HIDDEN, config: { isOpen: true } }, () =>
-    app.swagger(),
-  );
+  // The description is written as text once, because anybody may request it and writing it takes several milliseconds.
+  let json: string | undefined;
+  const options = { schema: HIDDEN, config: { isOpen: true } };
+  app.get(`${API_PATH}/openapi.json`, options, async (_request, reply) => {
+    json ??= JSON.stringify(app.swagger());
+    return await reply.type("application/json; charset=utf-8").send(json);
+  });
 }
