@@ -75,8 +75,8 @@ export default defineConfig({
           // Starts the stack of services that most e2e files share. The other e2e files start a stack of their own, so
           // that no file disturbs another.
           globalSetup: ["./e2e/support/shared-stack.ts"],
-          // An e2e file waits about half of its time, so two files at once keep a small machine busy.
-          maxWorkers: 2,
+          // An e2e file waits more than half of its time, so three files at once keep two cores busy.
+          maxWorkers: 3,
           testTimeout: 180_000,
           hookTimeout: 180_000,
           sequence: { groupOrder: 2 },

@@ -14,9 +14,12 @@ const LONGEST = [
   "e2e/crash-kafka.test.ts",
   "e2e/crash-points.test.ts",
   "e2e/crash-media-automations.test.ts",
-  "e2e/restore.test.ts",
-  "e2e/quiet-system.test.ts",
   "e2e/traces-and-secrets.test.ts",
+  "e2e/restore.test.ts",
+  "e2e/connect.test.ts",
+  "e2e/one-command.test.ts",
+  "e2e/quiet-system.test.ts",
+  "e2e/other-settings.test.ts",
 ];
 
 function rankOf({ moduleId }: TestSpecification): number {
