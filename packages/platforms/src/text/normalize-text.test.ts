@@ -1,3 +1,4 @@
+import { anyText } from "@postrider/shared/testing/any-text";
 import { createHostileTexts, measureCpuMs } from "@postrider/shared/testing/hostile-texts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -10,20 +11,9 @@ import { countText } from "./text.ts";
 const LARGEST = 256 * 1024;
 const LARGE = 64 * 1024;
 
-/** Any text. `fc.string({ unit: "binary" })` takes a second to list all code points. */
-const texts = fc
-  .array(
-    fc.oneof(
-      fc.integer({ min: 0, max: 0xd7ff }),
-      fc.integer({ min: 0xe000, max: 0xffff }),
-      fc.integer({ min: 0x10000, max: 0x10ffff }),
-    ),
-  )
-  .map((codePoints) => String.fromCodePoint(...codePoints));
-
 test("composeText returns the Unicode form NFC of every text in which no run of combining marks is too long to be published", () => {
   fc.assert(
-    fc.property(texts, (text) => {
+    fc.property(anyText(), (text) => {
       fc.pre(findLongMarkRun(text) === 0);
       expect(composeText(text)).toBe(text.normalize("NFC"));
     }),

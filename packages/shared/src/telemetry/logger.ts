@@ -1,5 +1,6 @@
 import { pino, type DestinationStream, type Logger as PinoLogger, type LoggerOptions } from "pino";
 import { traceIdOf } from "#src/tracing/traceparent.ts";
+import { writeBatched } from "./batched-lines.ts";
 import { findContext } from "./request-context.ts";
 
 /** Logs allow-listed fields only. It has no child loggers, because pino would write their bound fields unfiltered. */
@@ -83,7 +84,7 @@ function allowListed(fields: Record<string, unknown>): Record<string, unknown> {
  * is a considerable part of the cost of a request.
  */
 function openStdout(): DestinationStream {
-  return pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 100 });
+  return writeBatched(pino.destination({ dest: 1, sync: false, minLength: 4096 }));
 }
 
 /**
