@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, readdirSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { goBuildFlags } from "../../packages/local/src/s3-program.ts";
 import { root } from "../check/run-command.ts";
 
 const OVERLAYS = join(root, "deploy/k8s/overlays");
@@ -96,7 +97,8 @@ function build(tool: keyof typeof MODULES): string {
   if (existsSync(program)) return program;
   // Go's installation archive puts the program `go` into this folder, which may be missing on PATH.
   const PATH = [process.env.PATH, "/usr/local/go/bin"].join(delimiter);
-  const { status, stderr } = run("go", ["install", module], "", { GOBIN: folder, PATH });
+  const args = ["install", ...goBuildFlags(process.env), module];
+  const { status, stderr } = run("go", args, "", { GOBIN: folder, PATH });
   if (status === 0) return program;
   throw new Error(
     `${tool} cannot be built: install Go 1.21 or newer (https://go.dev/dl)\n${stderr}`,

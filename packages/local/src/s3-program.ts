@@ -17,6 +17,9 @@ const folder = join(root, "node_modules/.cache/postrider");
 /** Lowest Go 1.x that downloads by itself the newer Go version that a module requires. */
 const lowestMinor = 21;
 
+/** The environment in which Go runs. */
+export type GoEnvironment = Readonly<Record<string, string | undefined>>;
+
 const BUILD_FLAGS = ["-trimpath", "-ldflags=-s -w"];
 /**
  * Go build flags in CI, where each run builds the S3 server: without debug data and optimizations the build takes 79 instead
@@ -24,8 +27,10 @@ const BUILD_FLAGS = ["-trimpath", "-ldflags=-s -w"];
  */
 const CI_FLAGS = ["-gcflags=all=-N -l -dwarf=false"];
 
-/** The environment in which Go runs. */
-export type GoEnvironment = Readonly<Record<string, string | undefined>>;
+/** The flags of all Go builds. Programs that are built with the same flags share what Go has compiled of its own library. */
+export function goBuildFlags(env: GoEnvironment): readonly string[] {
+  return env.CI === "true" ? [...BUILD_FLAGS, ...CI_FLAGS] : BUILD_FLAGS;
+}
 
 /**
  * Builds the S3 server unless this checkout has built it before; the first build, with its downloads, takes about two
@@ -74,8 +79,7 @@ async function build(go: string, env: GoEnvironment, program: string): Promise<v
   const unfinished = `${program}-unfinished-${process.pid}`;
   mkdirSync(unfinished, { recursive: true });
   try {
-    const flags = env.CI === "true" ? [...BUILD_FLAGS, ...CI_FLAGS] : BUILD_FLAGS;
-    await run(go, ["install", ...flags, `${module}@${version}`], {
+    await run(go, ["install", ...goBuildFlags(env), `${module}@${version}`], {
       env: { ...env, GOBIN: unfinished },
       maxBuffer: 16_000_000,
     });
