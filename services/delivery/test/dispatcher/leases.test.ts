@@ -199,7 +199,7 @@ test("a webhook subscription whose secret cannot be decrypted is not leased agai
 
   const lane = await eventually(async () => {
     const [row] = await sql<{ ms: number }[]>`
-      select extract(epoch from wake_at - now())::float8 * 1000 as ms
+      select extract(epoch from wake_at - clock_timestamp())::float8 * 1000 as ms
       from webhook_lanes
       where subscription_id = ${subscription.id} and owner is null`;
     return lines.length > 0 && row !== undefined && row;

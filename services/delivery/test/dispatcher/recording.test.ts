@@ -86,7 +86,10 @@ test("webhook attempts that end while the database refuses connections are recor
 
 test("disabling a webhook subscription while a user changes it causes no deadlock", async () => {
   const { sql, ownerSql } = database;
-  await using receiver = await startReceiver((response) => response.writeHead(410).end());
+  const changing = Promise.withResolvers<void>();
+  await using receiver = await startReceiver((response) => {
+    void changing.promise.then(() => response.writeHead(410).end());
+  });
   const subscription = await insertSubscription(sql, { url: receiver.url });
   const [delivery] = await insertDeliveries(sql, subscription, 1);
   const lines: string[] = [];
@@ -95,6 +98,7 @@ test("disabling a webhook subscription while a user changes it causes no deadloc
   await using _dispatcher = startTestDispatcher(sql, { logger });
   await sql.begin(async (tx) => {
     await tx`select 1 from webhook_subscriptions where id = ${subscription.id} for no key update`;
+    changing.resolve();
     await eventually(async () => {
       const waiting = await ownerSql`
         select 1 from pg_stat_activity
