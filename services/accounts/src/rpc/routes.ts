@@ -1,4 +1,4 @@
-import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { AccountSettingsService } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { AdmissionService } from "@postrider/contracts/accounts/v1/admission_service_pb";
@@ -12,6 +12,7 @@ import { AuditService } from "@postrider/contracts/operations/v1/audit_service_p
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
+import { serveMethods } from "@postrider/shared/connect/methods";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { admit } from "#src/rpc/admit.ts";
 import { batchGetAccounts } from "#src/rpc/batch-get-accounts.ts";
@@ -44,49 +45,43 @@ import { verifyWorkspace } from "#src/rpc/verify-workspace.ts";
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(AccountService, {
-      listAccounts: (request) => listAccounts(deps, request),
-      batchGetAccounts: (request) => batchGetAccounts(deps, request),
-      connectSimulatedAccounts: (request) => connectSimulatedAccounts(deps, request),
-      connectAccount: (request) => connectAccount(deps, request),
-      disconnectAccount: (request) => disconnectAccount(deps, request),
-      requireReconnect: (request) => requireReconnect(deps, request),
-    } satisfies ServiceImpl<typeof AccountService>);
-    router.service(AccountSettingsService, {
-      getAccountSettings: (request) => getAccountSettings(deps, request),
-      updateAccountSettings: (request) => updateAccountSettings(deps, request),
-    } satisfies ServiceImpl<typeof AccountSettingsService>);
-    router.service(AdmissionService, {
-      admit: (request) => admit(deps, request),
-    } satisfies ServiceImpl<typeof AdmissionService>);
-    router.service(ApiKeyService, {
-      createApiKey: (request) => createApiKey(deps, request),
-      listApiKeys: (request) => listApiKeys(deps, request),
-      revokeApiKey: (request) => revokeApiKey(deps, request),
-    } satisfies ServiceImpl<typeof ApiKeyService>);
+    serveMethods(router, deps, AccountService, {
+      listAccounts,
+      batchGetAccounts,
+      connectSimulatedAccounts,
+      connectAccount,
+      disconnectAccount,
+      requireReconnect,
+    });
+    serveMethods(router, deps, AccountSettingsService, {
+      getAccountSettings,
+      updateAccountSettings,
+    });
+    serveMethods(router, deps, AdmissionService, { admit });
+    serveMethods(router, deps, ApiKeyService, { createApiKey, listApiKeys, revokeApiKey });
     // A "ticket" in the RPC contract is an authorization, which is identified by its connect link.
-    router.service(AuthorizationService, {
-      issueTicket: (request) => issueTicket(deps, request),
-      getTicket: (request) => getTicket(deps, request),
-      findTicket: (request) => findTicket(deps, request),
-      openTicket: (request) => openTicket(deps, request),
-      finishAuthorization: (request) => finishAuthorization(deps, request),
-    } satisfies ServiceImpl<typeof AuthorizationService>);
-    router.service(CredentialService, {
-      batchGetCredentials: (request) => batchGetCredentials(deps, request),
-      listSealingKeys: () => listSealingKeys(deps),
-      refreshCredential: (request) => refreshCredential(deps, request),
-      resealCredentials: (request) => resealCredentials(deps, request),
-    } satisfies ServiceImpl<typeof CredentialService>);
+    serveMethods(router, deps, AuthorizationService, {
+      issueTicket,
+      getTicket,
+      findTicket,
+      openTicket,
+      finishAuthorization,
+    });
+    serveMethods(router, deps, CredentialService, {
+      batchGetCredentials,
+      listSealingKeys,
+      refreshCredential,
+      resealCredentials,
+    });
     router.service(PlatformService, createPlatformService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
-    router.service(WorkspaceService, {
-      createWorkspace: (request) => createWorkspace(deps, request),
-      listWorkspaces: () => listWorkspaces(deps),
-      batchGetWorkspaces: (request) => batchGetWorkspaces(deps, request),
-      verifyWorkspace: (request) => verifyWorkspace(deps, request),
-      setWorkspaceLimits: (request) => setWorkspaceLimits(deps, request),
-    } satisfies ServiceImpl<typeof WorkspaceService>);
+    serveMethods(router, deps, WorkspaceService, {
+      createWorkspace,
+      listWorkspaces,
+      batchGetWorkspaces,
+      verifyWorkspace,
+      setWorkspaceLimits,
+    });
     // The accounts service consumes no events. Its parked events are its own events that the broker has refused.
     router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));

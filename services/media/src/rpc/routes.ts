@@ -1,10 +1,11 @@
-import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
+import { serveMethods } from "@postrider/shared/connect/methods";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
 import { batchGetMedia } from "#src/rpc/batch-get-media.ts";
 import { completeUpload } from "#src/rpc/complete-upload.ts";
@@ -19,17 +20,17 @@ import { useMedia } from "#src/rpc/use-media.ts";
 
 export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(MediaService, {
-      batchGetMedia: (request) => batchGetMedia(deps, request),
-      useMedia: (request) => useMedia(deps, request),
-      releaseMedia: (request) => releaseMedia(deps, request),
-      createUpload: (request) => createUpload(deps, request),
-      completeUpload: (request) => completeUpload(deps, request),
-      importMedia: (request) => importMedia(deps, request),
-      prepareMedia: (request) => prepareMedia(deps, request),
-      updateMedia: (request) => updateMedia(deps, request),
-      deleteMedia: (request) => deleteMedia(deps, request),
-    } satisfies ServiceImpl<typeof MediaService>);
+    serveMethods(router, deps, MediaService, {
+      batchGetMedia,
+      useMedia,
+      releaseMedia,
+      createUpload,
+      completeUpload,
+      importMedia,
+      prepareMedia,
+      updateMedia,
+      deleteMedia,
+    });
     router.service(StorageService, createStorageService(deps));
     router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));

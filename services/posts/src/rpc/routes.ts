@@ -7,6 +7,7 @@ import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_servi
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
+import { serveMethods } from "@postrider/shared/connect/methods";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import { batchGetMediaUses } from "#src/rpc/batch-get-media-uses.ts";
 import { batchGetPostStatuses } from "#src/rpc/batch-get-post-statuses.ts";
@@ -32,33 +33,27 @@ export interface RouteDeps extends PostsDeps {
 
 export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(PostService, {
-      createPost: (request) => createPost(deps, request),
-      getPost: (request) => getPost(deps, request),
-      batchGetPosts: (request) => batchGetPosts(deps, request),
-      batchGetPostStatuses: (request) => batchGetPostStatuses(deps, request),
-      listPosts: (request) => listPosts(deps, request),
-      validatePost: (request) => validatePost(deps, request),
-      updatePost: (request) => updatePost(deps, request),
-      publishPost: (request) => publishPost(deps, request),
-      retryPost: (request) => retryPost(deps, request),
-      deletePost: (request) => deletePost(deps, request),
-    } satisfies ServiceImpl<typeof PostService>);
-    router.service(QuotaService, {
-      getQuota: (request) => getQuota(deps, request),
-    } satisfies ServiceImpl<typeof QuotaService>);
-    router.service(QueueSlotService, {
-      listQueueSlotRules: (request) => listQueueSlotRules(deps, request),
-      createQueueSlotRule: (request) => createQueueSlotRule(deps, request),
-      updateQueueSlotRule: (request) => updateQueueSlotRule(deps, request),
-      deleteQueueSlotRule: (request) => deleteQueueSlotRule(deps, request),
-    } satisfies ServiceImpl<typeof QueueSlotService>);
-    router.service(MediaUseService, {
-      batchGetMediaUses: (request) => batchGetMediaUses(deps, request),
-    } satisfies ServiceImpl<typeof MediaUseService>);
-    router.service(TargetService, {
-      batchGetTargetContents: (request) => batchGetTargetContents(deps, request),
-    } satisfies ServiceImpl<typeof TargetService>);
+    serveMethods(router, deps, PostService, {
+      createPost,
+      getPost,
+      batchGetPosts,
+      batchGetPostStatuses,
+      listPosts,
+      validatePost,
+      updatePost,
+      publishPost,
+      retryPost,
+      deletePost,
+    });
+    serveMethods(router, deps, QuotaService, { getQuota });
+    serveMethods(router, deps, QueueSlotService, {
+      listQueueSlotRules,
+      createQueueSlotRule,
+      updateQueueSlotRule,
+      deleteQueueSlotRule,
+    });
+    serveMethods(router, deps, MediaUseService, { batchGetMediaUses });
+    serveMethods(router, deps, TargetService, { batchGetTargetContents });
     router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, deps.parkedEvents);
   };

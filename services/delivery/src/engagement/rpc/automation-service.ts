@@ -1,5 +1,6 @@
-import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { AutomationService } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { serveMethods } from "@postrider/shared/connect/methods";
 import type { AutomationRpcDeps } from "#src/engagement/operations/automation-rpc-dependencies.ts";
 import { createAutomationRule } from "./create-automation-rule.ts";
 import { createBackfill } from "./create-backfill.ts";
@@ -13,16 +14,16 @@ import { updateBackfill } from "./update-backfill.ts";
 
 export function createAutomationRoutes(deps: AutomationRpcDeps): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(AutomationService, {
-      listAutomationRules: (request) => listAutomationRules(deps, request),
-      createAutomationRule: (request) => createAutomationRule(deps, request),
-      updateAutomationRule: (request) => updateAutomationRule(deps, request),
-      listAutomationRuns: (request) => listAutomationRuns(deps, request),
-      previewBackfill: (request) => previewBackfill(deps, request),
-      listBackfills: (request) => listBackfills(deps, request),
-      createBackfill: (request) => createBackfill(deps, request),
-      getBackfill: (request) => getBackfill(deps, request),
-      updateBackfill: (request) => updateBackfill(deps, request),
-    } satisfies ServiceImpl<typeof AutomationService>);
+    serveMethods(router, deps, AutomationService, {
+      listAutomationRules,
+      createAutomationRule,
+      updateAutomationRule,
+      listAutomationRuns,
+      previewBackfill,
+      listBackfills,
+      createBackfill,
+      getBackfill,
+      updateBackfill,
+    });
   };
 }

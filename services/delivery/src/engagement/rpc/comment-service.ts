@@ -1,5 +1,6 @@
-import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { CommentService } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { serveMethods } from "@postrider/shared/connect/methods";
 import type { CommentRpcDeps } from "./dependencies.ts";
 import { getCommentAction } from "./get-comment-action.ts";
 import { listComments } from "./list-comments.ts";
@@ -7,10 +8,10 @@ import { requestCommentAction } from "./request-comment-action.ts";
 
 export function createCommentRoutes(deps: CommentRpcDeps): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(CommentService, {
-      listComments: (request) => listComments(deps, request),
-      requestCommentAction: (request) => requestCommentAction(deps, request),
-      getCommentAction: (request) => getCommentAction(deps, request),
-    } satisfies ServiceImpl<typeof CommentService>);
+    serveMethods(router, deps, CommentService, {
+      listComments,
+      requestCommentAction,
+      getCommentAction,
+    });
   };
 }

@@ -1,4 +1,4 @@
-import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { PauseService } from "@postrider/contracts/delivery/v1/pause_service_pb";
 import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
@@ -6,6 +6,7 @@ import { AuditService } from "@postrider/contracts/operations/v1/audit_service_p
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
+import { serveMethods } from "@postrider/shared/connect/methods";
 import { batchGetTargetStates } from "./batch-get-target-states.ts";
 import { cancelTargets } from "./cancel-targets.ts";
 import type { Dependencies } from "./dependencies.ts";
@@ -15,11 +16,11 @@ import { resolveTarget } from "./resolve-target.ts";
 
 export function createRoutes(deps: Dependencies): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(TaskService, {
-      batchGetTargetStates: (request) => batchGetTargetStates(deps, request),
-      cancelTargets: (request) => cancelTargets(deps, request),
-      resolveTarget: (request) => resolveTarget(deps, request),
-    } satisfies ServiceImpl<typeof TaskService>);
+    serveMethods(router, deps, TaskService, {
+      batchGetTargetStates,
+      cancelTargets,
+      resolveTarget,
+    });
     router.service(PauseService, createPauseService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
     router.service(AuditService, createAuditService(deps));

@@ -1,5 +1,6 @@
-import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+import type { ConnectRouter } from "@connectrpc/connect";
 import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { serveMethods } from "@postrider/shared/connect/methods";
 import { createWebhook } from "./create-webhook.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { listWebhookDeliveries } from "./list-webhook-deliveries.ts";
@@ -11,14 +12,14 @@ import { updateWebhook } from "./update-webhook.ts";
 
 export function createWebhookRoutes(deps: WebhookRpcDeps): (router: ConnectRouter) => void {
   return (router) => {
-    router.service(WebhookService, {
-      listWebhooks: (request) => listWebhooks(deps, request),
-      createWebhook: (request) => createWebhook(deps, request),
-      updateWebhook: (request) => updateWebhook(deps, request),
-      revokeWebhook: (request) => revokeWebhook(deps, request),
-      listWebhookDeliveries: (request) => listWebhookDeliveries(deps, request),
-      retryWebhookDelivery: (request) => retryWebhookDelivery(deps, request),
-      resealWebhookSecrets: (request) => resealWebhookSecrets(deps, request),
-    } satisfies ServiceImpl<typeof WebhookService>);
+    serveMethods(router, deps, WebhookService, {
+      listWebhooks,
+      createWebhook,
+      updateWebhook,
+      revokeWebhook,
+      listWebhookDeliveries,
+      retryWebhookDelivery,
+      resealWebhookSecrets,
+    });
   };
 }

@@ -1,0 +1,29 @@
+import type { DescService } from "@bufbuild/protobuf";
+import type { ConnectRouter, ServiceImpl } from "@connectrpc/connect";
+
+/** The methods of an RPC service, each as a function of its dependencies and its request. */
+type Methods<S extends DescService, D> = {
+  readonly [K in keyof ServiceImpl<S>]: ServiceImpl<S>[K] extends (
+    request: infer Request,
+    ...rest: never[]
+  ) => infer Response
+    ? (deps: D, request: Request) => Response
+    : never;
+};
+
+/**
+ * Serves an RPC service: fills the dependencies into its methods and registers them. A method that is missing does not
+ * compile.
+ *
+ * @param methods The methods by the names that the RPC contract gives them.
+ */
+export function serveMethods<S extends DescService, D>(
+  router: ConnectRouter,
+  deps: D,
+  service: S,
+  methods: Methods<S, D>,
+): void {
+  const named = Object.entries(methods as Record<string, (deps: D, request: unknown) => unknown>);
+  const bound = named.map(([name, method]) => [name, (request: unknown) => method(deps, request)]);
+  router.service(service, Object.fromEntries(bound) as ServiceImpl<S>);
+}
