@@ -13,7 +13,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import type { Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
-import type { Loop } from "@postrider/shared/process/loop";
+import { LateNudge } from "@postrider/shared/process/loop";
 import {
   listenService,
   openDatabaseProcess,
@@ -59,7 +59,6 @@ interface Parts {
   publishing?: Publishing;
   webhooks?: Webhooks;
   engagement?: Engagement;
-  relay?: Loop;
 }
 
 /**
@@ -73,7 +72,8 @@ export async function startApp(config: Config): Promise<App> {
   for (const [name, check] of listChecks(config, parts)) health.checks.set(name, check);
   const peers = connectPeers(config);
   const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
-  const onEvents = () => parts.relay?.nudge();
+  const lateRelay = new LateNudge();
+  const onEvents = lateRelay.nudge;
   const engagement = { config, logger, peers, guard, onEvents };
   const rpc = createEngagementRpc(createEngagementDeps({ ...engagement, sql }), {
     cursorKeys: readCursorKeys(config),
@@ -88,9 +88,10 @@ export async function startApp(config: Config): Promise<App> {
   await requireKeys(config, sql);
   doctor.start();
   const { bus, relay } = await startEvents(config, sql, logger);
-  Object.assign(parts, { bus, relay });
+  parts.bus = bus;
+  lateRelay.start(relay);
   const common = { config, logger, bus, peers };
-  const worksFor = (part: Exclude<keyof Parts, "relay" | "bus">) =>
+  const worksFor = (part: Exclude<keyof Parts, "bus">) =>
     config.role === "all" || config.role === part;
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });

@@ -5,8 +5,7 @@ import { expect, test } from "vitest";
 import { openAttempts } from "#src/publishing/db/attempts.ts";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { markCalls } from "#src/publishing/db/marks.ts";
-import { hashContent } from "#src/publishing/domain/hash-content.ts";
-import type { ClaimedTask } from "#src/publishing/domain/task.ts";
+import { type ClaimedTask, hashContent } from "#src/publishing/domain/task.ts";
 import { TasksInWork } from "#src/publishing/operations/tasks-in-work.ts";
 import { CallMarker } from "#src/publishing/operations/visible-calls.ts";
 import {

@@ -26,7 +26,7 @@ import {
   PostPublishRequestedSchema,
 } from "@postrider/contracts/posts/v1/posts_events_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
-import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { SendGuard, Clocks } from "@postrider/platforms/http/send-once";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { DeletionOutcome, Outcome } from "@postrider/platforms/publishing/outcome";
@@ -49,7 +49,6 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { expect } from "vitest";
 import { MIGRATIONS } from "#src/config.ts";
-import type { Clocks } from "#src/domain/send-guard.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { insertDeployment } from "#src/publishing/db/deployment.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";

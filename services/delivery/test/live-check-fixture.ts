@@ -4,6 +4,7 @@ import { DoctorService } from "@postrider/contracts/delivery/v1/doctor_service_p
 import { createAccountChecks } from "@postrider/platforms/diagnosis/account-checks";
 import type { LiveCheckContext } from "@postrider/platforms/diagnosis/live/check-context";
 import { createLiveCheckConnectors } from "@postrider/platforms/diagnosis/live/connectors";
+import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/registry";
 import { createSession } from "@postrider/platforms/test/bluesky/create-session";
 import { jpegMedia, startMediaServer } from "@postrider/platforms/test/media-server";
@@ -110,7 +111,7 @@ export async function open(platform: PlatformId, { openPermalink, ...replaced }:
     accounts: clients,
     findFile,
     connectors: createLiveCheckConnectors(settings),
-    clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
+    clocks: PROCESS_CLOCKS,
     leaseMs: 60_000,
     visibleCallMs: 60_000,
     patienceMs: 3_000,

@@ -16,7 +16,7 @@ import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempot
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { watchDisk } from "@postrider/shared/process/disk";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
-import type { Loop } from "@postrider/shared/process/loop";
+import { LateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
@@ -66,8 +66,9 @@ export async function startApp(config: Config): Promise<App> {
   watchDisk("temp", config.tempDir);
   if (config.storage.kind === "disk") watchDisk("media", config.storage.folder);
   const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
-  const started: { bus?: Bus; relay?: Loop } = {};
-  const nudgeRelay = (): void => started.relay?.nudge();
+  const started: { bus?: Bus } = {};
+  const lateRelay = new LateNudge();
+  const nudgeRelay = lateRelay.nudge;
   const { maxImageBytes, maxVideoBytes, tempDir, inspectorUrl } = config;
   const space = new TempSpace({ folder: tempDir, bytes: tempBytes(config) });
   await space.removeAbandoned(new Date(Date.now() - config.orphanMs));
@@ -93,7 +94,8 @@ export async function startApp(config: Config): Promise<App> {
   await waitForDatabase(sql, MIGRATIONS, logger);
   const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, service, logger });
-  Object.assign(started, { bus, relay });
+  started.bus = bus;
+  lateRelay.start(relay);
   const jobs = startJobs(config, { sql, store, logger });
   return {
     logger,

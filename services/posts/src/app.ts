@@ -18,7 +18,7 @@ import { createDatabaseClock } from "@postrider/shared/postgres/clock";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
-import type { Loop } from "@postrider/shared/process/loop";
+import { LateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -42,8 +42,9 @@ export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   const peers = connectPeers(config);
-  const started: { bus?: Bus; relay?: Loop; scheduler?: Scheduler } = {};
-  const nudgeRelay = (): void => started.relay?.nudge();
+  const started: { bus?: Bus; scheduler?: Scheduler } = {};
+  const lateRelay = new LateNudge();
+  const nudgeRelay = lateRelay.nudge;
   const nudgeScheduler = (at: Date): void => started.scheduler?.nudge(at);
   const routes = withDiagnostics(
     createAppRoutes({ config, sql, peers, nudgeRelay, nudgeScheduler }),
@@ -53,7 +54,7 @@ export async function startApp(config: Config): Promise<App> {
   await waitForDatabase(sql, MIGRATIONS, logger);
   const events = await startEvents(config, sql, logger);
   started.bus = events.bus;
-  started.relay = events.relay;
+  lateRelay.start(events.relay);
   const jobs = startJobs({ config, sql, peers, logger, nudgeRelay });
   started.scheduler = jobs.scheduler;
   return {
@@ -155,7 +156,7 @@ async function startEvents(config: Config, sql: Sql, logger: Logger) {
         topic,
         handlers,
         logger,
-        onCommitted: () => relay.nudge(),
+        onCommitted: relay.nudge,
       }),
     ),
   );

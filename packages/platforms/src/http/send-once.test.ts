@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import { jsonBody } from "./platform-request.ts";
-import { sendOnce } from "./send-once.ts";
+import { createSendGuard, sendOnce } from "./send-once.ts";
 
 let server: Server | undefined;
 afterEach(() => {
@@ -81,4 +81,45 @@ test("sendOnce reports `no_answer` when the host does not answer before the dead
     await sendOnce({ method: "POST", url, body: jsonBody({}) }, { ...guard, timeoutMs: 60 }),
   ).toMatchObject({ kind: "no_answer" });
   expect(received()).toBe(1);
+});
+
+function clocksAt() {
+  const now = { monotonic: 1_000, wall: 2_000 };
+  return { now, clocks: { monotonic: () => now.monotonic, wall: () => now.wall } };
+}
+
+test("a publishing call may be sent until a twelfth of its maximum duration, but at most 5 s, has passed since its worker asked to record the start", () => {
+  const { now, clocks } = clocksAt();
+  const short = createSendGuard(clocks, 6_000);
+  const long = createSendGuard(clocks, 600_000);
+
+  now.monotonic += 499;
+  expect([short.mayStillSend(), long.mayStillSend()]).toEqual([true, true]);
+  now.monotonic += 1;
+  expect([short.mayStillSend(), long.mayStillSend()]).toEqual([false, true]);
+  now.monotonic += 4_499;
+  expect(long.mayStillSend()).toBe(true);
+  now.monotonic += 1;
+  expect(long.mayStillSend()).toBe(false);
+});
+
+test.each([60_000, -60_000])(
+  "a publishing call is not sent when the wall clock jumps by %i ms before the call",
+  (ms) => {
+    const { now, clocks } = clocksAt();
+    const guard = createSendGuard(clocks, 60_000);
+
+    now.wall += ms;
+
+    expect(guard.mayStillSend()).toBe(false);
+  },
+);
+
+test("the deadline of a publishing call is shortened by the time that passes before its first byte", () => {
+  const { now, clocks } = clocksAt();
+  const guard = createSendGuard(clocks, 60_000);
+
+  now.monotonic += 4_000;
+
+  expect(guard.timeoutMs).toBe(56_000);
 });

@@ -3,7 +3,28 @@
  * after a pause or a call of `nudge`. An error of a run is reported and followed by a pause; it does not end the loop.
  */
 export interface Loop extends AsyncDisposable {
-  nudge(): void;
+  readonly nudge: () => void;
+}
+
+/**
+ * Nudges a loop that starts later than the code that nudges it, so that this code can be built first. Until the loop has
+ * started, a nudge does nothing, because a loop begins with a run.
+ */
+export class LateNudge {
+  #loop: Pick<Loop, "nudge"> | undefined;
+
+  readonly nudge = (): void => this.#loop?.nudge();
+
+  start(loop: Pick<Loop, "nudge">): void {
+    this.#loop = loop;
+  }
+}
+
+/** Returns a function that nudges several loops. */
+export function nudgeTogether(loops: readonly Pick<Loop, "nudge">[]): () => void {
+  return () => {
+    for (const loop of loops) loop.nudge();
+  };
 }
 
 export function startLoop(options: {

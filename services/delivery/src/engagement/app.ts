@@ -2,6 +2,7 @@ import type { ConnectRouter } from "@connectrpc/connect";
 import { AccountService } from "@postrider/contracts/accounts/v1/account_service_pb";
 import { CredentialService } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { createCommentsConnectors } from "@postrider/platforms/comments/registry";
+import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import { createMetricsConnectors } from "@postrider/platforms/metrics/registry";
 import { createPrivateRepliesConnectors } from "@postrider/platforms/private-replies/registry";
 import type { Bus } from "@postrider/shared/bus";
@@ -103,7 +104,7 @@ function startActions(deps: EngagementDeps): ActionClaims {
     ...deps,
     owner: newId(),
     finishRuns,
-    clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
+    clocks: PROCESS_CLOCKS,
     random: Math.random,
   });
 }

@@ -7,6 +7,7 @@ import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createAccountChecks } from "@postrider/platforms/diagnosis/account-checks";
 import { createLiveCheckConnectors } from "@postrider/platforms/diagnosis/live/connectors";
 import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
+import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import { createPublishingConnectors } from "@postrider/platforms/publishing/registry";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer } from "@postrider/shared/bus/consumer";
@@ -17,11 +18,10 @@ import type { Sql } from "@postrider/shared/postgres";
 import { watchDisk } from "@postrider/shared/process/disk";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
-import type { Loop } from "@postrider/shared/process/loop";
+import { nudgeTogether, type Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
 import type { Config } from "#src/config.ts";
-import type { Clocks } from "#src/domain/send-guard.ts";
 import { createMediaSource } from "#src/publishing/clients/media.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
@@ -54,15 +54,13 @@ interface PublishingOptions {
 /** The consumer and the jobs that publish targets and delete published ones. */
 export interface Publishing extends AsyncDisposable {
   /** Makes this process look for publish tasks now, without waiting for the next pass of its loop. */
-  nudge(): void;
+  readonly nudge: () => void;
   /**
    * Readiness check that fails when this process has not looked for publish tasks for over 10 s, although it still runs. No
    * other readiness check notices that.
    */
   readonly check: Check;
 }
-
-const CLOCKS: Clocks = { monotonic: () => performance.now(), wall: () => Date.now() };
 
 function createAccountsClients(peer: Peer): AccountsClients {
   return { credentials: peer.client(CredentialService), accounts: peer.client(AccountService) };
@@ -90,7 +88,7 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
     spool: new Spool(config.spool),
     sealing: createHandleSealing(config.handleKeys),
     settings: config.publishing,
-    clocks: CLOCKS,
+    clocks: PROCESS_CLOCKS,
     random: Math.random,
   };
   const claims = startClaimTasks(deps);
@@ -99,10 +97,7 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   const watch = startWatchDeployment({ guard, sql, logger, onEvents });
   const counts = startCountTasks(sql, logger);
   watchDisk("spool", config.spool.folder);
-  const nudge = (): void => {
-    claims.nudge();
-    deletions.nudge();
-  };
+  const nudge = nudgeTogether([claims, deletions]);
   const consumer = await startConsumer({
     bus,
     sql,
@@ -149,7 +144,7 @@ export function createDoctor(
     accounts,
     findFile,
     connectors: createLiveCheckConnectors(config.platforms),
-    clocks: CLOCKS,
+    clocks: PROCESS_CLOCKS,
     leaseMs,
     visibleCallMs,
     patienceMs: PATIENCE_MS,

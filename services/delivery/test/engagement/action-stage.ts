@@ -1,5 +1,6 @@
 import type { CommentsConnector } from "@postrider/platforms/comments/connector";
 import { createCommentsConnectors } from "@postrider/platforms/comments/registry";
+import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import type { PrivateRepliesConnector } from "@postrider/platforms/private-replies/connector";
 import { createPrivateRepliesConnectors } from "@postrider/platforms/private-replies/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
@@ -249,7 +250,7 @@ export class ActionStage implements AsyncDisposable {
         comments: Object.fromEntries(comments),
         privateReplies: Object.fromEntries(privateReplies),
       },
-      clocks: { monotonic: () => performance.now(), wall: () => Date.now() },
+      clocks: PROCESS_CLOCKS,
       ...others,
       settings: {
         visibleCallMs: CALL_MS,

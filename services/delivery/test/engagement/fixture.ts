@@ -8,7 +8,7 @@ import type {
   PlatformComment,
   ReplyRequest,
 } from "@postrider/platforms/comments/connector";
-import type { SendGuard } from "@postrider/platforms/http/send-once";
+import type { SendGuard, Clocks } from "@postrider/platforms/http/send-once";
 import type {
   PrivateRepliesConnector,
   PrivateReplyRequest,
@@ -22,7 +22,6 @@ import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { createTestPeer } from "@postrider/shared/testing/router";
-import type { Clocks } from "#src/domain/send-guard.ts";
 import type {
   EndedPrivateReply,
   NewManualAction,

@@ -56,12 +56,8 @@ function isOffset(offset: string): boolean {
   return offset.length === 1 || isTime(`${offset.slice(1)}:00`);
 }
 
-/**
- * Parses the optional timestamp of a request field. @throws `invalid_request` for a text that the schema should have
- * refused.
- */
-export function fromOptionalInstant(path: string, text: string | undefined): Timestamp | undefined {
-  if (text === undefined) return undefined;
+/** Parses the timestamp of a request field. @throws `invalid_request` for a text that the schema should have refused. */
+export function fromInstant(path: string, text: string): Timestamp {
   const instant = parseTimestamp(text);
   if (instant === undefined) throw invalidRequest([{ code: "format", path }]);
   return timestampFromDate(instant);

@@ -1,6 +1,5 @@
-import { toJson, type JsonValue } from "@bufbuild/protobuf";
 import type { Client } from "@connectrpc/connect";
-import { MediaSchema, type Media } from "@postrider/contracts/media/v1/media_pb";
+import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import type { PostMedia } from "#src/domain/post.ts";
 
@@ -32,13 +31,12 @@ type FormerUse = Pick<MediaClaim, "workspaceId" | "postId"> & {
  */
 const RELEASE_TIMEOUT_MS = 1_000;
 
-/** Reads media of a workspace from the media service. An empty list of ids sends no RPC. */
+/** Reads media of a workspace from the media service. */
 export async function findMedia(
   client: MediaClient,
   workspaceId: string,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, Media>> {
-  if (ids.length === 0) return new Map();
   const { media } = await client.batchGetMedia({ workspaceId, ids: [...ids] });
   return toMap(media);
 }
@@ -109,15 +107,4 @@ export function toPostMedia(media: Media): PostMedia {
     frames: media.frames,
     altText: media.altText ?? null,
   };
-}
-
-/** Converts media to the proto JSON that a post stores, so that a later read calls no other service. */
-export function toStoredMedia(
-  ids: readonly string[],
-  known: ReadonlyMap<string, Media>,
-): JsonValue[] {
-  return ids.flatMap((id) => {
-    const media = known.get(id);
-    return media === undefined ? [] : [toJson(MediaSchema, media)];
-  });
 }

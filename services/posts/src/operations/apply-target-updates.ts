@@ -4,12 +4,38 @@ import type {
   TargetUpdated,
 } from "@postrider/contracts/delivery/v1/delivery_events_pb";
 import type { TransactionSql } from "@postrider/shared/postgres";
+import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import { lockPosts, type PostRef } from "#src/db/posts.ts";
 import { lockTargetsOf, upsertAttempts, type AttemptRow, type TargetRow } from "#src/db/targets.ts";
 import { applyDeletionUpdate, requestDeletion, type DeletionUpdate } from "#src/domain/deletion.ts";
 import { applyTargetUpdate, type TargetUpdate } from "#src/domain/target.ts";
 import { changeTargets, type TargetChange } from "./change-targets.ts";
+
+type Apply<T> = (
+  tx: TransactionSql,
+  updates: readonly T[],
+  causes: ReadonlyMap<string, Cause>,
+) => Promise<void>;
+
+/**
+ * Returns the handler of an event with which the delivery service reports updates. The events of a post that follow from
+ * them name the API request that led to the report.
+ */
+export function applyEvents<T extends { readonly postId: string }>(apply: Apply<T>) {
+  return async (
+    tx: TransactionSql,
+    events: readonly { readonly message: T; readonly cause: Cause }[],
+  ): Promise<void> => {
+    const causes = new Map(events.map(({ message, cause }) => [message.postId, cause]));
+    await apply(
+      tx,
+      events.map(({ message }) => message),
+      causes,
+    );
+    failpoint("posts.in-consumer");
+  };
+}
 
 /**
  * Applies reports of the delivery service to targets and their posts, in the caller's transaction. The

@@ -1,4 +1,5 @@
-import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import { toJson, type JsonValue } from "@bufbuild/protobuf";
+import { MediaSchema, type Media } from "@postrider/contracts/media/v1/media_pb";
 import type { Violation } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { claimMedia, findMedia, toPostMedia, type MediaClaim } from "#src/clients/media.ts";
@@ -58,7 +59,8 @@ async function lookUpMedia(
   deps: Pick<PostsDeps, "media" | "clock">,
   workspaceId: string,
   mediaIds: readonly string[],
-) {
+): Promise<Pick<PostDependencies, "media" | "now">> {
+  if (mediaIds.length === 0) return { media: new Map(), now: await deps.clock() };
   const [media, now] = await Promise.all([
     findMedia(deps.media, workspaceId, mediaIds),
     deps.clock(),
@@ -94,4 +96,15 @@ export function judgePost(
   return timing.kind === "scheduled"
     ? [...violations, ...checkSchedule(timing.scheduledAt, known.now)]
     : violations;
+}
+
+/** Converts media to the proto JSON that a post stores, so that a later read calls no other service. */
+export function toStoredMedia(
+  ids: readonly string[],
+  known: ReadonlyMap<string, Media>,
+): JsonValue[] {
+  return ids.flatMap((id) => {
+    const media = known.get(id);
+    return media === undefined ? [] : [toJson(MediaSchema, media)];
+  });
 }

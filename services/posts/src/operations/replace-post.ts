@@ -2,7 +2,6 @@ import { unavailable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { toStoredMedia } from "#src/clients/media.ts";
 import { replacePostRow } from "#src/db/command-posts.ts";
 import { freeGuards, takeGuards, toGuards } from "#src/db/duplicate-guards.ts";
 import type { PostRow } from "#src/db/posts.ts";
@@ -20,7 +19,7 @@ import {
 } from "#src/domain/quota.ts";
 import { postPlaced } from "#src/events.ts";
 import { findDuplicateError, reserveQuotaOrThrow } from "./explain-refusal.ts";
-import type { PostDependencies } from "./judge-post.ts";
+import { toStoredMedia, type PostDependencies } from "./judge-post.ts";
 
 /** New content that replaces a draft or scheduled post. */
 interface Replacement {

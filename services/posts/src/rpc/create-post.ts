@@ -10,7 +10,7 @@ import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { releaseClaim, toStoredMedia, type MediaClaim } from "#src/clients/media.ts";
+import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
 import { toGuards } from "#src/db/duplicate-guards.ts";
 import { insertPost, InsertRefused, type NewPost } from "#src/db/insert-post.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
@@ -29,6 +29,7 @@ import {
 import {
   judgePost,
   loadPostDependencies,
+  toStoredMedia,
   type PostDependencies,
 } from "#src/operations/judge-post.ts";
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";

@@ -1,7 +1,6 @@
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { startLoop } from "@postrider/shared/process/loop";
-import { causeOf, contextOf } from "@postrider/shared/telemetry/cause";
-import { runInContext } from "@postrider/shared/telemetry/request-context";
+import { inWorkContext } from "@postrider/shared/tracing/work-span";
 import {
   claimActions,
   findNextActionMs,
@@ -30,7 +29,7 @@ export interface ClaimActionsOptions extends ActionDeps, Pick<EngagementDeps, "o
  */
 export interface ActionClaims extends AsyncDisposable {
   /** Claims ready actions on comments now instead of in the next pass of the loop. */
-  nudge(): void;
+  readonly nudge: () => void;
   /** Milliseconds since this process last looked for due actions without an error. */
   claimAgeMs(): number;
 }
@@ -76,9 +75,9 @@ export function startClaimCommentActions(options: ClaimActionsOptions): ActionCl
         "comment actions could not be claimed; claiming is tried again",
       ),
   });
-  claims.onFree = () => loop.nudge();
+  claims.onFree = loop.nudge;
   return {
-    nudge: () => loop.nudge(),
+    nudge: loop.nudge,
     claimAgeMs: () => performance.now() - claims.lookedForWorkAt,
     [Symbol.asyncDispose]: () => claims.stop(loop),
   };
@@ -162,7 +161,7 @@ class Claims {
     const lost = await listLostCalls(sql, MAX_LOSSES);
     await Promise.all(
       lost.map(({ cause, ...call }) =>
-        runInContext(contextOf(causeOf(cause ?? {})), () =>
+        inWorkContext([{ cause }], () =>
           this.#context.recorder.record({ kind: "call_lost", ...call }),
         ),
       ),

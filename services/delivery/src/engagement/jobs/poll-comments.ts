@@ -22,7 +22,7 @@ const MAX_POLLS_PER_PLATFORM = 12;
 /** The job that polls accounts with active automation rules for new comments. Disposing of it waits for polls in progress. */
 export interface CommentPolls extends AsyncDisposable {
   /** Makes the job look now for accounts that are due to be polled. */
-  nudge(): void;
+  readonly nudge: () => void;
   /** Milliseconds since this process last looked for due accounts without an error. */
   claimAgeMs(): number;
 }
@@ -57,7 +57,7 @@ export function startPollComments(deps: AutomationDeps): CommentPolls {
       ),
   });
   return {
-    nudge: () => loop.nudge(),
+    nudge: loop.nudge,
     claimAgeMs: () => performance.now() - lookedAt,
     [Symbol.asyncDispose]: async () => {
       await loop[Symbol.asyncDispose]();

@@ -1,4 +1,4 @@
-import type { Clocks } from "#src/domain/send-guard.ts";
+import type { Clocks } from "@postrider/platforms/http/send-once";
 import type { ActionRecorder } from "./action-recorder.ts";
 import type { EngagementDeps } from "./dependencies.ts";
 

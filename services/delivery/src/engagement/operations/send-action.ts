@@ -1,8 +1,8 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
+import { createSendGuard } from "@postrider/platforms/http/send-once";
 import type { AccountAccess } from "@postrider/platforms/publishing/publication";
 import { isUniqueViolation } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { createSendGuard } from "#src/domain/send-guard.ts";
 import type { ClaimedAction } from "#src/engagement/db/action-claims.ts";
 import { explainUnmarked, markActionCall, type Unmarked } from "#src/engagement/db/action-marks.ts";
 import type { ActionEvent, ActionOutcome } from "#src/engagement/domain/action-decision.ts";

@@ -1,8 +1,6 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { failpoint } from "@postrider/shared/process/failpoints";
-import { causeOf, contextOf, sharedCause } from "@postrider/shared/telemetry/cause";
-import { runInContext } from "@postrider/shared/telemetry/request-context";
-import { inSpan } from "@postrider/shared/tracing/tracing";
+import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { releaseAction, type ClaimedAction } from "#src/engagement/db/action-claims.ts";
 import type { ActionErrorCode } from "#src/engagement/domain/comment-action.ts";
@@ -40,16 +38,8 @@ export async function workActions(
 }
 
 function inActionSpan<T>(action: ClaimedAction, work: () => Promise<T>): Promise<T> {
-  const { workspaceId, platform, type, cause } = action;
-  const attributes = {
-    "postrider.platform": platform,
-    "postrider.action.id": action.id,
-    "postrider.action.type": type,
-    "postrider.workspace.id": workspaceId,
-  };
-  return runInContext({ ...contextOf(causeOf(cause ?? {})), workspaceId }, () =>
-    inSpan("carry out comment action", { kind: "internal", attributes }, work),
-  );
+  const attributes = { "postrider.action.id": action.id, "postrider.action.type": action.type };
+  return inWorkSpan("carry out comment action", action, attributes, work);
 }
 
 /** Returns the access tokens in the order of the actions; empty if the accounts service does not answer. */
@@ -57,9 +47,8 @@ async function findCredentials(
   { deps }: ActionContext,
   actions: readonly ClaimedAction[],
 ): Promise<readonly Credential[]> {
-  const cause = sharedCause(actions.map((action) => causeOf(action.cause ?? {})));
   try {
-    return await runInContext(contextOf(cause), () => fetchCredentials(deps.accounts, actions));
+    return await inWorkContext(actions, () => fetchCredentials(deps.accounts, actions));
   } catch (error) {
     deps.logger.warn(
       { err: error, count: actions.length },

@@ -3,6 +3,7 @@ import { isPlatformId } from "@postrider/platforms/registry";
 import { appendEvents } from "@postrider/shared/outbox";
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
+import { inWorkSpan } from "@postrider/shared/tracing/work-span";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { targetUpdated } from "#src/events.ts";
 import {
@@ -15,7 +16,6 @@ import {
 import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
 import type { Task } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
-import { inTaskSpan } from "#src/publishing/operations/task-span.ts";
 
 export type AskForDetailsOptions = Pick<
   PublishingDeps,
@@ -49,7 +49,7 @@ export function startAskForDetails(options: AskForDetailsOptions): Loop {
     },
   });
   return {
-    nudge: () => loop.nudge(),
+    nudge: loop.nudge,
     [Symbol.asyncDispose]: async () => {
       stopping.abort();
       await loop[Symbol.asyncDispose]();
@@ -73,7 +73,8 @@ async function pass(
   const credentials = await fetchCredentials(options.accounts, questions);
   await Promise.all(
     questions.map(async (question, index) => {
-      await inTaskSpan("ask for details", question, async () => {
+      const attributes = { "postrider.target.id": question.targetId };
+      await inWorkSpan("ask for details", question, attributes, async () => {
         const details = await ask(options, question, credentials[index], stopping);
         if (!stopping.aborted) await recordDetails(options, question, details);
       });

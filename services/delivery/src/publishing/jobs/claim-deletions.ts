@@ -18,7 +18,7 @@ export interface ClaimDeletionsOptions extends Omit<
  */
 export interface DeletionClaims extends AsyncDisposable {
   /** Claims ready deletion tasks now instead of in the next pass of the loop. */
-  nudge(): void;
+  readonly nudge: () => void;
 }
 
 const POLL_MS = 500;
@@ -48,9 +48,9 @@ export function startClaimDeletions(options: ClaimDeletionsOptions): DeletionCla
       );
     },
   });
-  deletions.onFree = () => loop.nudge();
+  deletions.onFree = loop.nudge;
   return {
-    nudge: () => loop.nudge(),
+    nudge: loop.nudge,
     [Symbol.asyncDispose]: async () => {
       deletions.stop();
       await loop[Symbol.asyncDispose]();

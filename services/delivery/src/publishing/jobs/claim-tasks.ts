@@ -1,7 +1,6 @@
 import { SearchFloor } from "@postrider/shared/postgres/search-floor";
 import { startLoop } from "@postrider/shared/process/loop";
-import { causeOf, contextOf } from "@postrider/shared/telemetry/cause";
-import { runInContext } from "@postrider/shared/telemetry/request-context";
+import { inWorkContext } from "@postrider/shared/tracing/work-span";
 import { claimTasks } from "#src/publishing/db/claims.ts";
 import { doubtTasks } from "#src/publishing/db/doubts.ts";
 import { listLostCalls } from "#src/publishing/db/leases.ts";
@@ -31,7 +30,7 @@ export interface ClaimTasksOptions extends PublishingDeps {
  */
 export interface TaskClaims extends AsyncDisposable {
   /** Claims ready publish tasks now instead of in the next pass of the loop. */
-  nudge(): void;
+  readonly nudge: () => void;
   /** Milliseconds since this process last looked for publish tasks successfully. */
   claimAgeMs(): number;
 }
@@ -79,9 +78,9 @@ export function startClaimTasks(options: ClaimTasksOptions): TaskClaims {
       );
     },
   });
-  claims.onFree = () => loop.nudge();
+  claims.onFree = loop.nudge;
   return {
-    nudge: () => loop.nudge(),
+    nudge: loop.nudge,
     claimAgeMs: () => performance.now() - claims.passedAt,
     [Symbol.asyncDispose]: () => claims.stop(loop),
   };
@@ -221,7 +220,7 @@ class Claims {
   }
 
   async #record(cause: ClaimedTask["cause"], event: TaskEvent): Promise<void> {
-    await runInContext(contextOf(causeOf(cause ?? {})), () => this.#context.recorder.record(event));
+    await inWorkContext([{ cause }], () => this.#context.recorder.record(event));
   }
 
   async stop(loop: AsyncDisposable): Promise<void> {

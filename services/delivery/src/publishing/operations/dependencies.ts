@@ -1,10 +1,10 @@
+import type { Clocks } from "@postrider/platforms/http/send-once";
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
-import type { Clocks } from "#src/domain/send-guard.ts";
 import type { MediaSource } from "#src/publishing/clients/media.ts";
 import type { PostsClient } from "#src/publishing/clients/posts.ts";
 import type { HandleSealing } from "#src/publishing/db/handles.ts";

@@ -5,11 +5,11 @@ import { type Cause, currentCause } from "@postrider/shared/telemetry/cause";
 import { updateAttempts } from "#src/publishing/db/attempts.ts";
 import { endWithoutDecision } from "#src/publishing/db/fallback-ends.ts";
 import { decideInOrder } from "#src/publishing/domain/decide.ts";
-import type { TaskEvent } from "#src/publishing/domain/decision.ts";
+import type { TargetUpdate, TaskEvent } from "#src/publishing/domain/decision.ts";
 import { toFallbackEnd } from "#src/publishing/domain/fallback-end.ts";
 import { withoutPlatformText } from "#src/publishing/domain/storable-event.ts";
 import type { PublishingDeps } from "./dependencies.ts";
-import { countUpdates, refusedEventsTotal } from "./metrics.ts";
+import { attemptsTotal, publishLatency, refusedEventsTotal, targetsTotal } from "./metrics.ts";
 import {
   brakePlatforms,
   gateAccounts,
@@ -199,5 +199,23 @@ export class EventRecorder {
     if (updates.length > 0) onEvents();
     countUpdates(updates);
     return events.map((event) => ({ isContinued: decisions.get(event)?.isContinued === true }));
+  }
+}
+
+/**
+ * Counts changes of publishing targets in the metrics. It must be called after the transaction with the changes is
+ * committed.
+ */
+function countUpdates(updates: readonly TargetUpdate[]): void {
+  for (const { task, attempt } of updates) {
+    const { platform, publishedAt, dueAt } = task;
+    if (attempt?.outcome) attemptsTotal.inc({ platform, outcome: attempt.outcome });
+    if (attempt?.outcome === "published" && publishedAt !== null)
+      publishLatency.observe(
+        { platform },
+        Math.max(0, publishedAt.getTime() - dueAt.getTime()) / 1000,
+      );
+    if (task.status === "published" || task.status === "failed")
+      targetsTotal.inc({ platform, status: task.status, code: task.errorCode ?? "" });
   }
 }

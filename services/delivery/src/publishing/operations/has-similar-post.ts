@@ -2,7 +2,7 @@ import type { TargetContent } from "@postrider/contracts/posts/v1/target_service
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { listUncertainTasks } from "#src/publishing/db/uncertain-targets.ts";
-import { hashContent } from "#src/publishing/domain/hash-content.ts";
+import { hashContent } from "#src/publishing/domain/task.ts";
 import type { PublishContext } from "./publish-context.ts";
 import type { TaskInputs } from "./task-work.ts";
 

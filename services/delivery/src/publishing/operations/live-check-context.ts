@@ -4,6 +4,7 @@ import type {
   LiveCheckJournal,
 } from "@postrider/platforms/diagnosis/live/check-context";
 import { LEAST_VISIBLE } from "@postrider/platforms/diagnosis/live/least-visible";
+import { createSendGuard, type Clocks } from "@postrider/platforms/http/send-once";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
 import type { PublishingConnectors } from "@postrider/platforms/publishing/registry";
 import type { PlatformId } from "@postrider/platforms/registry";
@@ -12,7 +13,6 @@ import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
-import { createSendGuard, type Clocks } from "#src/domain/send-guard.ts";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
 import * as rows from "#src/publishing/db/live-checks.ts";
 import type { CheckedAccount } from "./account-diagnosis.ts";

@@ -5,7 +5,6 @@ import {
   createCounter,
   createDurationHistogram,
 } from "@postrider/shared/telemetry/metrics";
-import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
 
 /**
  * Error codes of failed targets for which an alert is raised at the first occurrence. Their time series exist from the
@@ -13,14 +12,14 @@ import type { TargetUpdate } from "#src/publishing/domain/decision.ts";
  */
 const ALARMING: readonly TargetErrorCode[] = ["missed", "outcome_unknown"];
 
-const attemptsTotal = createCounter(
+export const attemptsTotal = createCounter(
   "delivery_attempts_total",
   "Attempts that ended, by outcome; `unknown` counts attempts of which it is not known whether they published.",
   ["platform", "outcome"],
   PLATFORM_IDS.map((platform) => ({ platform, outcome: "unknown" })),
 );
 
-const targetsTotal = createCounter(
+export const targetsTotal = createCounter(
   "delivery_targets_total",
   "Targets that ended, by status and, when failed, the reason.",
   ["platform", "status", "code"],
@@ -46,7 +45,7 @@ export const claimLateness = createDurationHistogram(
   ["platform"],
 );
 
-const publishLatency = createDurationHistogram(
+export const publishLatency = createDurationHistogram(
   "delivery_publish_latency_seconds",
   "Time from the instant at which a target was due to the recording of its success.",
   ["platform"],
@@ -60,22 +59,4 @@ const claimAge = createAgeGauge(
 /** Records that this process has just looked for publish tasks, whether or not it found any. */
 export function recordClaim(): void {
   claimAge.set({}, new Date());
-}
-
-/**
- * Counts changes of publishing targets in the metrics. It must be called after the transaction with the changes is
- * committed.
- */
-export function countUpdates(updates: readonly TargetUpdate[]): void {
-  for (const { task, attempt } of updates) {
-    const { platform, publishedAt, dueAt } = task;
-    if (attempt?.outcome) attemptsTotal.inc({ platform, outcome: attempt.outcome });
-    if (attempt?.outcome === "published" && publishedAt !== null)
-      publishLatency.observe(
-        { platform },
-        Math.max(0, publishedAt.getTime() - dueAt.getTime()) / 1000,
-      );
-    if (task.status === "published" || task.status === "failed")
-      targetsTotal.inc({ platform, status: task.status, code: task.errorCode ?? "" });
-  }
 }

@@ -26,20 +26,18 @@ interface PlannedTask extends TaskContent {
   readonly items: readonly MediaPreparation[];
 }
 
-const NO_FILES: TaskFiles = { kind: "ready", media: [] };
+export const NO_FILES: TaskFiles = { kind: "ready", media: [] };
 
 /**
- * Asks the media service for the files of a batch of publish tasks, and returns the files of each task. All tasks whose media
- * are sent unchanged share one request. Tasks with renditions share one request per post, which decodes an image once for all
- * platforms; its duration and its failure concern no other post.
+ * Asks the media service for the files of a batch of publish tasks with media, and returns the files of each task. All tasks
+ * whose media are sent unchanged share one request. Tasks with renditions share one request per post, which decodes an image
+ * once for all platforms; its duration and its failure concern no other post.
  */
 export function prepareFiles(
   context: PublishContext,
   contents: readonly TaskContent[],
-): (task: ClaimedTask) => Promise<TaskFiles> {
-  const planned = contents
-    .filter(({ content }) => content.media.length > 0)
-    .map((one) => ({ ...one, items: planItems(one) }));
+): ReadonlyMap<ClaimedTask, Promise<TaskFiles>> {
+  const planned = contents.map((one) => ({ ...one, items: planItems(one) }));
   const groups = Map.groupBy(planned, ({ task, items }) =>
     items.some(({ rendition }) => rendition !== undefined) ? task.postId : "",
   );
@@ -53,7 +51,7 @@ export function prepareFiles(
       ),
     );
   }
-  return (task) => files.get(task) ?? Promise.resolve(NO_FILES);
+  return files;
 }
 
 async function prepareGroup(

@@ -6,8 +6,7 @@ import {
   type MarkRequest,
   type Unmarked,
 } from "#src/publishing/db/marks.ts";
-import { hashContent } from "#src/publishing/domain/hash-content.ts";
-import { nameClaim } from "#src/publishing/domain/task.ts";
+import { nameClaim, hashContent } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { DONE, giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
 

@@ -1,5 +1,6 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import { failpoint } from "@postrider/shared/process/failpoints";
+import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { releaseDeletions } from "#src/publishing/db/deletion-claims.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
@@ -7,7 +8,6 @@ import { deleteTarget } from "./delete-target.ts";
 import type { DeletionRecorder } from "./deletion-recorder.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { backOffMs } from "./publish-context.ts";
-import { forTasks, inTaskSpan } from "./task-span.ts";
 
 /** Dependencies that all deletions of the process share. */
 export interface DeletionContext {
@@ -57,7 +57,7 @@ async function findCredentials(
   tasks: readonly DeletionTask[],
 ): Promise<readonly Credential[]> {
   try {
-    return await forTasks(tasks, () => fetchCredentials(deps.accounts, tasks));
+    return await inWorkContext(tasks, () => fetchCredentials(deps.accounts, tasks));
   } catch (error) {
     deps.logger.warn(
       { err: error, count: tasks.length },
@@ -79,7 +79,8 @@ async function workDeletion(
     return await recorder.record({ task, result });
   }
   if (credential === undefined) return await release(context, task, backOffMs(deps));
-  await inTaskSpan("delete target", task, () => deleteOne(context, task, credential));
+  const attributes = { "postrider.target.id": task.targetId };
+  await inWorkSpan("delete target", task, attributes, () => deleteOne(context, task, credential));
 }
 
 async function deleteOne(

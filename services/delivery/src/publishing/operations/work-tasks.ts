@@ -1,21 +1,24 @@
 import { failpoint } from "@postrider/shared/process/failpoints";
+import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
 import type { ClaimedTask } from "#src/publishing/domain/task.ts";
 import {
   askOwners,
   fetchTasks,
   toTaskInputs,
   type FetchedTask,
+  type ReadyTask,
   type TaskGroup,
 } from "./fetch-task-inputs.ts";
-import { prepareFiles, type TaskFiles } from "./prepare-files.ts";
+import { NO_FILES, prepareFiles, type TaskFiles } from "./prepare-files.ts";
 import { backOffMs, release, type PublishContext } from "./publish-context.ts";
 import { publishTarget } from "./publish-target.ts";
 import { reconcileTarget } from "./reconcile-target.ts";
-import { forTasks, inTaskSpan } from "./task-span.ts";
-import { giveUp, learned, type WorkEnd } from "./task-work.ts";
+import { giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
 
 /** A publish task whose worker was lost this many times in a row is given up before any other work on it. */
 const MAX_CRASHES = 5;
+
+const NO_TASK_FILES: ReturnType<typeof prepareFiles> = new Map();
 
 function isCrashLooping({ crashCount }: ClaimedTask): boolean {
   return crashCount >= MAX_CRASHES;
@@ -37,7 +40,10 @@ export async function workTasks(
   ): Promise<void> => {
     using lease = leases.get(task);
     const interrupted = AbortSignal.any([context.stopping, ...(lease ? [lease.lost] : [])]);
-    await inTaskSpan(spanName(task), task, () => endWork(context, task, () => run(interrupted)));
+    const attributes = { "postrider.target.id": task.targetId };
+    await inWorkSpan(spanName(task), task, attributes, () =>
+      endWork(context, task, () => run(interrupted)),
+    );
   };
   const crashLooping = tasks
     .filter(isCrashLooping)
@@ -47,20 +53,24 @@ export async function workTasks(
       ),
     );
   const healthy = tasks.filter((task) => !isCrashLooping(task));
-  const groups = await forTasks(healthy, () => askOwners(context, healthy));
+  const groups = await inWorkContext(healthy, () => askOwners(context, healthy));
   const worked = groups.map(async (group) => {
     const fetched = await fetchGroup(context, group);
-    const ready = group.tasks.map(fetched).filter((one) => one.kind === "ready");
-    const files = prepareFiles(context, ready);
+    const withMedia = group.tasks.map(fetched).filter(hasMedia);
+    const files = withMedia.length > 0 ? prepareFiles(context, withMedia) : NO_TASK_FILES;
     await Promise.all(
       group.tasks.map((task) =>
         work(task, (interrupted) =>
-          workTask(context, fetched(task), { files: files(task), interrupted }),
+          workTask(context, fetched(task), { files: files.get(task), interrupted }),
         ),
       ),
     );
   });
   await Promise.all([...crashLooping, ...worked]);
+}
+
+function hasMedia(fetched: FetchedTask): fetched is ReadyTask {
+  return fetched.kind === "ready" && fetched.content.media.length > 0;
 }
 
 function spanName({ status }: ClaimedTask): string {
@@ -120,11 +130,17 @@ async function fetchGroup(
 async function workTask(
   context: PublishContext,
   fetched: FetchedTask,
-  { files, interrupted }: { readonly files: Promise<TaskFiles>; readonly interrupted: AbortSignal },
+  {
+    files,
+    interrupted,
+  }: Pick<TaskInputs, "interrupted"> & {
+    /** Absent for a post without media. */
+    readonly files: Promise<TaskFiles> | undefined;
+  },
 ): Promise<WorkEnd> {
   if (fetched.kind !== "ready") return fetched;
   const { task, content } = fetched;
-  const prepared = await files;
+  const prepared = (await files) ?? NO_FILES;
   if (prepared.kind === "release") return prepared;
   if (prepared.kind === "failed" && task.status !== "reconciling") {
     const { failure } = prepared;

@@ -55,7 +55,7 @@ export interface DispatcherOptions extends Omit<DispatcherDeps, "settings"> {
  */
 export interface Dispatcher extends AsyncDisposable {
   /** Makes the dispatcher look for due webhook deliveries now instead of in its next pass. */
-  nudge(): void;
+  readonly nudge: () => void;
   /** Milliseconds since this process last looked for webhook deliveries successfully. */
   claimAgeMs(): number;
 }
@@ -72,7 +72,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
         "webhook deliveries could not be claimed; the process tries again",
       ),
   });
-  passes.onFree = () => loop.nudge();
+  passes.onFree = loop.nudge;
   return {
     nudge: () => {
       passes.mustLook = true;

@@ -3,7 +3,7 @@ import { invalidRequest } from "@postrider/shared/errors";
 import { findContext } from "@postrider/shared/telemetry/request-context";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
-import { fromOptionalInstant } from "#src/http/timestamps.ts";
+import { fromInstant } from "#src/http/timestamps.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { fromOptions, sendPost, toValidPost } from "#src/routes/posts/mapping.ts";
@@ -26,15 +26,14 @@ export function registerCreateRoutes(
 
 /** The fields that creating and validating a post have in common. */
 function toPostFields(workspaceId: string, body: ValidateBody) {
-  const { content, accountIds, mediaIds = [], options } = body;
-  const scheduledAt = fromOptionalInstant("/scheduledAt", body.scheduledAt);
+  const { content, accountIds, mediaIds = [], options, scheduledAt } = body;
   return {
     workspaceId,
     content,
     accountIds,
     mediaIds,
     options: fromOptions(options),
-    ...(scheduledAt === undefined ? {} : { scheduledAt }),
+    ...(scheduledAt === undefined ? {} : { scheduledAt: fromInstant("/scheduledAt", scheduledAt) }),
   };
 }
 

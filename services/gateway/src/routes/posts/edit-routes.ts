@@ -2,7 +2,7 @@ import { ref } from "@postrider/rest/schemas";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { defined } from "#src/http/defined.ts";
-import { fromOptionalInstant } from "#src/http/timestamps.ts";
+import { fromInstant } from "#src/http/timestamps.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
@@ -34,7 +34,7 @@ function toChanges({ content, accountIds, mediaIds, options, scheduledAt }: Upda
     accountIds: accountIds && { values: accountIds },
     mediaIds: mediaIds && { values: mediaIds },
     options: options && { values: fromOptions(options) },
-    scheduledAt: fromOptionalInstant("/scheduledAt", scheduledAt),
+    scheduledAt: scheduledAt === undefined ? undefined : fromInstant("/scheduledAt", scheduledAt),
   });
 }
 

@@ -1,6 +1,6 @@
 import { measureCpuMs } from "@postrider/shared/testing/hostile-texts";
 import { expect, test } from "vitest";
-import { hashContent } from "./hash-content.ts";
+import { hashContent } from "./task.ts";
 
 const content = { text: "One  two\n", title: undefined, mediaIds: ["a", "b"] };
 
