@@ -1,8 +1,8 @@
 /**
- * Lists the source files on the road of one text post on X, from `POST /posts` to its status `published`. A file is on the road
- * if one of its functions is called during that time, and neither by idle processes nor by other requests and events. The files
- * of the gateway, the posts service and the publishing trade of delivery count, and those of `packages/platforms` and
- * `packages/rest`; admission of requests does not.
+ * Lists the source files on the road of one text post on X, from `POST /posts` to its status `published`, with the functions
+ * that are called. A file is on the road if one of its functions is called during that time, and neither by idle processes
+ * nor by other requests and events. The files of the gateway, the posts service and the publishing trade of delivery count,
+ * and those of `packages/platforms` and `packages/rest`; admission of requests does not.
  */
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -85,6 +85,17 @@ for (let index = 0; index < POSTS; index += 1) {
 await sql.end();
 rmSync(calls, { recursive: true });
 const called = roads.reduce((all, road) => all.intersection(road)).difference(others);
-const files = new Set([...called].map((name) => name.split(" ")[0] ?? ""));
-const counted = [...files].filter((file) => COUNTED.test(file) && !NOT_COUNTED.test(file));
-process.stdout.write(`${counted.toSorted().join("\n")}\n${counted.length} files\n`);
+const functionsOf = Map.groupBy(
+  [...called].map((name) => name.split(" ")),
+  ([file = ""]) => file,
+);
+const counted = [...functionsOf.keys()]
+  .filter((file) => COUNTED.test(file) && !NOT_COUNTED.test(file))
+  .toSorted();
+for (const file of counted) {
+  // The last part of a function's key is its place in the file.
+  const names = functionsOf.get(file)?.map((parts) => parts.slice(1, -1).join(" "));
+  const named = names?.filter((name) => name !== "") ?? [];
+  process.stdout.write(`${file}: ${named.join(", ")}\n`);
+}
+process.stdout.write(`${counted.length} files\n`);
