@@ -98,4 +98,5 @@ for (const file of counted) {
   const named = names?.filter((name) => name !== "") ?? [];
   process.stdout.write(`${file}: ${named.join(", ")}\n`);
 }
-process.stdout.write(`${counted.length} files\n`);
+const withoutSql = counted.filter((file) => !file.includes("/db/"));
+process.stdout.write(`${counted.length} files, ${withoutSql.length} of them without SQL\n`);
