@@ -10,7 +10,7 @@ const PUBLISH_MS = 60_000;
  * Publishes a text, an image and a video through the gateway, to every simulated platform that accepts them.
  *
  * @returns The number of publications that readers of the simulated platforms see.
- * @throws Error that names a publishing target whose publication they do not see.
+ * @throws Error that names a target whose publication they do not see.
  */
 export async function publishEverywhere(identity: OwnIdentity): Promise<number> {
   const accountsUrl = "http://127.0.0.1:8081";

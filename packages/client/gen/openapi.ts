@@ -156,13 +156,13 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * List jobs that prepare past comments, newest first
+         * List jobs that try a rule on past comments, newest first
          * @description Without their results. Requires the scope `automations:read`.
          */
         readonly get: operations["listBackfills"];
         readonly put?: never;
         /**
-         * Prepare past comments for a rule, page by page
+         * Try a rule on past comments, page by page
          * @description The answer contains the results of the first page. Nothing is ever sent to the authors of past comments. Requires the scope `automations:write`.
          */
         readonly post: operations["createBackfill"];
@@ -190,7 +190,7 @@ export interface paths {
         readonly options?: never;
         readonly head?: never;
         /**
-         * Prepare the next page of past comments, or pause or resume a job
+         * Try the rule on the next page of past comments, or pause or resume a job
          * @description Requires the scope `automations:write`.
          */
         readonly patch: operations["updateBackfill"];
@@ -1345,7 +1345,7 @@ export interface components {
             readonly nextCursor: string | null;
         };
         /**
-         * @description A job that prepares past comments, with a page of its results.
+         * @description A job that tries a rule on past comments, with a page of its results.
          * @example {
          *       "id": "01a1a1d0-1a2b-7c3d-8e4f-5061728394a5",
          *       "ruleId": "01a19d00-4a5b-7c6d-8e7f-8091a2b3c4d5",
@@ -1450,7 +1450,7 @@ export interface components {
          * @enum {string}
          */
         readonly BackfillStatus: "preparing" | "ready" | "paused" | "completed" | "failed";
-        /** @description A job that prepares past comments, without its results. */
+        /** @description A job that tries a rule on past comments, without its results. */
         readonly BackfillSummary: {
             /** Format: uuid */
             readonly id: string;

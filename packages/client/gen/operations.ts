@@ -21,13 +21,13 @@ export interface Operations {
   readonly listAutomationRuns: (query?: Query<"listAutomationRuns">, options?: RequestOptions) => Promise<Answer<"listAutomationRuns">>;
   /** Show what a rule would make of one page of past comments. Nothing is stored and nothing is sent. Requires the scope `automations:read`. */
   readonly previewBackfill: (query: Query<"previewBackfill">, options?: RequestOptions) => Promise<Answer<"previewBackfill">>;
-  /** List jobs that prepare past comments, newest first. Without their results. Requires the scope `automations:read`. */
+  /** List jobs that try a rule on past comments, newest first. Without their results. Requires the scope `automations:read`. */
   readonly listBackfills: (query?: Query<"listBackfills">, options?: RequestOptions) => Promise<Answer<"listBackfills">>;
-  /** Prepare past comments for a rule, page by page. The answer contains the results of the first page. Nothing is ever sent to the authors of past comments. Requires the scope `automations:write`. */
+  /** Try a rule on past comments, page by page. The answer contains the results of the first page. Nothing is ever sent to the authors of past comments. Requires the scope `automations:write`. */
   readonly createBackfill: (body: Body<"createBackfill">, options?: RequestOptions) => Promise<Answer<"createBackfill">>;
   /** Read a job with its counts and a page of its results. Requires the scope `automations:read`. */
   readonly getBackfill: (id: string, query?: Query<"getBackfill">, options?: RequestOptions) => Promise<Answer<"getBackfill">>;
-  /** Prepare the next page of past comments, or pause or resume a job. Requires the scope `automations:write`. */
+  /** Try the rule on the next page of past comments, or pause or resume a job. Requires the scope `automations:write`. */
   readonly updateBackfill: (id: string, body: Body<"updateBackfill">, options?: RequestOptions) => Promise<Answer<"updateBackfill">>;
   /** List the top-level comments on owned media, newest first. Read from the platform at each request, hidden comments included. A page may have fewer comments than `limit`; only `nextCursor: null` means that no further page exists. An account whose connection lacks the permission is answered with `account_reconnect_required` and the detail `permission_missing`. Requires the scope `comments:read`. */
   readonly listComments: (id: string, mediaId: string, query?: Query<"listComments">, options?: RequestOptions) => Promise<Answer<"listComments">>;

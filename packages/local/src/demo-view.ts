@@ -7,7 +7,7 @@ const signs: Readonly<Record<string, string>> = {
   failed: "✗",
 };
 
-/** Formats the progress line of one publishing target in the demo. */
+/** Formats the progress line of one target in the demo. */
 export function progressLine(target: PostTarget, elapsedMs: number): string {
   const sign = signs[target.status] ?? "?";
   const seconds = `${(elapsedMs / 1000).toFixed(1)} s`;
@@ -15,7 +15,7 @@ export function progressLine(target: PostTarget, elapsedMs: number): string {
   return `  ${sign} ${target.platform.padEnd(10)} ${target.username.padEnd(28)} ${target.status.padEnd(11)} ${seconds.padStart(7)}${reason}`;
 }
 
-/** A publishing target, and whether readers of the platform see its post. */
+/** A target, and whether readers of the platform see its post. */
 export interface VerifiedTarget {
   /** The kind of a demo post: a text, an image or a video. */
   readonly kind: string;

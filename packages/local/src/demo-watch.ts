@@ -13,7 +13,7 @@ const maxIntervalMs = 50;
 const { stdout } = process;
 
 /**
- * Prints the progress of a post's publishing targets until all of them have ended: in place on a terminal, otherwise
+ * Prints the progress of a post's targets until all of them have ended: in place on a terminal, otherwise
  * one line for each change.
  */
 export async function watchPost(

@@ -173,7 +173,7 @@ export class TestPlatform implements AsyncDisposable {
   }
 
   /**
-   * Creates an account on the simulated platform, and the publishing target that a connector receives for this account.
+   * Creates an account on the simulated platform, and the target that a connector receives for this account.
    *
    * @param getToken Returns the access token for the credentials of the new account.
    */

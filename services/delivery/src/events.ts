@@ -51,7 +51,7 @@ function errorOf(task: {
 }
 
 /**
- * Builds the message that describes the current state of a publishing target. The event `TargetUpdated` and the RPC
+ * Builds the message that describes the current state of a target. The event `TargetUpdated` and the RPC
  * `BatchGetTargetStates` contain this message.
  */
 export function toTargetUpdated({
@@ -76,7 +76,7 @@ export function toTargetUpdated({
   };
 }
 
-/** Builds the event from which the posts service learns the state of a publishing target. */
+/** Builds the event from which the posts service learns the state of a target. */
 export function targetUpdated(update: TargetUpdate): OutboxEvent {
   return outboxEvent(TargetUpdatedSchema, toTargetUpdated(update), update.task.postId);
 }

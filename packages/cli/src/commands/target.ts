@@ -52,7 +52,7 @@ async function resolve(services: Services, args: Arguments): Promise<Result> {
   return { json, text };
 }
 
-/** Commands with which an operator records the outcome of a publishing target. */
+/** Commands with which an operator records the outcome of a target. */
 export const targetCommands: readonly Command[] = [
   {
     words: "target resolve",

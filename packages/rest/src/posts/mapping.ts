@@ -8,7 +8,7 @@ import { toOptionalInstant } from "#src/timestamps.ts";
 export type RecordWithError = Omit<FailedRecord, "code" | "retryable">;
 
 /**
- * Converts the error of a publishing target, a deletion or an action on a comment to the form of the API. The message is that of the
+ * Converts the error of a target, a deletion or an action on a comment to the form of the API. The message is that of the
  * platform or, if it sent none, our text for the error code. The action is our advice.
  */
 export function toTargetError(
@@ -58,7 +58,7 @@ function toCount(value: bigint | undefined): number | null {
   return value === undefined ? null : Number(value);
 }
 
-/** Converts a publishing target, that is a post on one account, to the form of the API. */
+/** Converts a target, that is a post on one account, to the form of the API. */
 export function toTarget(target: Target, locale: Locale) {
   const nextAttemptAt = toOptionalInstant(target.nextAttemptAt);
   return {

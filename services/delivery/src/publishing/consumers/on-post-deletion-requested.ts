@@ -22,7 +22,7 @@ function toRequests(
 }
 
 /**
- * Creates one deletion task per publishing target and deletion request. An existing deletion task is not changed, so a
+ * Creates one deletion task per target and deletion request. An existing deletion task is not changed, so a
  * repeated event does not delete a post again.
  */
 export const onPostDeletionRequested = handleEvents(

@@ -15,7 +15,7 @@ export interface OpenAttempt extends TaskKey {
 }
 
 /**
- * Begins an attempt for each publish task that has no open attempt. The attempts of a publishing target are numbered
+ * Begins an attempt for each publish task that has no open attempt. The attempts of a target are numbered
  * consecutively, also when the user retries the target. The result leaves out tasks that another worker has claimed in
  * the meantime.
  */
@@ -61,7 +61,7 @@ export async function openAttempts(
 }
 
 /**
- * Returns those of the given post ids of a platform that belong to a publishing target of the account, deleted targets
+ * Returns those of the given post ids of a platform that belong to a target of the account, deleted targets
  * included.
  */
 export async function findOwnedIds(
@@ -83,7 +83,7 @@ export async function findOwnedIds(
   return new Set(rows.map((row) => row.externalId));
 }
 
-/** Returns, for each publishing target, the attempt that ended last. */
+/** Returns, for each target, the attempt that ended last. */
 export async function listLatestAttempts(
   sql: ISql,
   targetIds: readonly string[],

@@ -2,7 +2,7 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 import { toKeyRows } from "./tasks.ts";
 
-/** A publishing target, and the generation (number of its publish request) that was cancelled. */
+/** A target, and the generation (number of its publish request) that was cancelled. */
 export interface Cancellation extends TaskKey {
   readonly workspaceId: string;
   readonly postId: string;

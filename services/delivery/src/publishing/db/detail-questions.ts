@@ -12,7 +12,7 @@ export interface DetailQuestion extends TaskKey {
   readonly handles: Handles;
   /** Number of times that the platform was asked for the post id, the current request included. */
   readonly askedCount: number;
-  /** Milliseconds since the publishing target was recorded as published. */
+  /** Milliseconds since the target was recorded as published. */
   readonly ageMs: number;
   /** Headers of the event that requested the publication of the target. */
   readonly cause: Readonly<Record<string, string>> | null;

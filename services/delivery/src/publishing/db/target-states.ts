@@ -2,7 +2,7 @@ import type { ISql } from "@postrider/shared/postgres";
 import type { Task, TaskKey } from "#src/publishing/domain/task.ts";
 import { taskColumns } from "./tasks.ts";
 
-/** A publishing target, and the generation (number of the latest publish request) that the posts service knows. */
+/** A target, and the generation (number of the latest publish request) that the posts service knows. */
 export interface StateQuery extends TaskKey {
   readonly workspaceId: string;
 }
@@ -16,7 +16,7 @@ function toRows(queries: readonly StateQuery[]) {
 }
 
 /**
- * Returns the states of publishing targets. A success of any publish request of the target takes precedence over the
+ * Returns the states of targets. A success of any publish request of the target takes precedence over the
  * state of the latest request. A target whose task was dropped is reported as unknown; the posts service then requests
  * its publication again if the target is still wanted.
  */

@@ -1,6 +1,6 @@
 import type { Task, TaskKey } from "./task.ts";
 
-/** Result of a request to cancel publishing targets before they are sent. */
+/** Result of a request to cancel targets before they are sent. */
 export type CancellationPlan =
   /** A publishing call of one of the targets is open or may be open, so no target is cancelled. */
   | { readonly kind: "in_flight" }
@@ -43,7 +43,7 @@ function findEnd(generations: readonly Task[], { generation }: TaskKey): Task | 
 }
 
 /**
- * Plans the cancellation of publishing targets at the given generations (publish requests): all targets or none. Older
+ * Plans the cancellation of targets at the given generations (publish requests): all targets or none. Older
  * generations of a target end too. Newer generations are not changed, because the caller did not ask to cancel them.
  *
  * @param tasks Tasks of all generations of the targets, among them the requested ones.

@@ -24,7 +24,7 @@ const MARK_LOST_MS = 1_000;
 const WORKER_LOST = "the worker stopped during the publishing call";
 
 /**
- * Publishing targets that are locked in the database, with the tasks of all their publish requests and the attempts
+ * Targets that are locked in the database, with the tasks of all their publish requests and the attempts
  * that the events are about.
  */
 export interface LockedTargets {

@@ -62,7 +62,7 @@ export type Learned =
       readonly verdict: Verdict;
       readonly maxResends: number;
     }
-  /** The publishing target fails for a reason that does not come from the platform. */
+  /** The target fails for a reason that does not come from the platform. */
   | {
       readonly kind: "given_up";
       readonly fence: number;

@@ -22,7 +22,7 @@ export type TaskStatus =
    */
   | "dropped";
 
-/** Key of a publish task: the publishing target, and the number of its publish request. */
+/** Key of a publish task: the target, and the number of its publish request. */
 export interface TaskKey {
   readonly targetId: string;
   readonly generation: number;
@@ -128,7 +128,7 @@ export interface OpenTask extends ClaimedTask {
 
 export type AttemptOutcome = "published" | "retry" | "failed" | "unknown";
 
-/** Key of a publishing attempt: the id of the publishing target and the number of the attempt. */
+/** Key of a publishing attempt: the id of the target and the number of the attempt. */
 export interface AttemptKey {
   readonly targetId: string;
   readonly number: number;

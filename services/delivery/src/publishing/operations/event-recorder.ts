@@ -203,7 +203,7 @@ export class EventRecorder {
 }
 
 /**
- * Counts changes of publishing targets in the metrics. It must be called after the transaction with the changes is
+ * Counts changes of targets in the metrics. It must be called after the transaction with the changes is
  * committed.
  */
 function countUpdates(updates: readonly TargetUpdate[]): void {

@@ -34,7 +34,7 @@ import { nextAccountPauseMs, type RetryPolicy } from "#src/publishing/domain/ret
 import { isFinal, nameTask, type AttemptKey, type Task } from "#src/publishing/domain/task.ts";
 
 /**
- * Locks publishing targets with the tasks of all their publish requests, and reads the attempts with the given keys.
+ * Locks targets with the tasks of all their publish requests, and reads the attempts with the given keys.
  */
 export async function lockTargets(
   tx: TransactionSql,

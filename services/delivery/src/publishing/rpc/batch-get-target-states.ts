@@ -22,7 +22,7 @@ function isRef(ref: { readonly workspaceId: string; readonly targetId: string })
 }
 
 /**
- * Returns the states of publishing targets and deletions for one workspace. A target or deletion of another workspace
+ * Returns the states of targets and deletions for one workspace. A target or deletion of another workspace
  * is reported as unknown, like one that does not exist.
  */
 export async function batchGetTargetStates(
@@ -40,7 +40,7 @@ export async function batchGetTargetStates(
 }
 
 /**
- * Returns the states of publishing targets. A target whose task was dropped is reported as unknown. A cancelled target
+ * Returns the states of targets. A target whose task was dropped is reported as unknown. A cancelled target
  * is also listed as cancelled, because repeating its publish request starts nothing.
  */
 async function getTargets(

@@ -32,7 +32,7 @@ function toWord({ platform }: Task, link: URL | undefined): OperatorsWord {
 }
 
 /**
- * Locks a publishing target and returns the task of its latest publish request, with the latest attempt if that attempt
+ * Locks a target and returns the task of its latest publish request, with the latest attempt if that attempt
  * has ended.
  */
 async function lockSnapshot(tx: TransactionSql, targetId: string): Promise<TaskSnapshot> {

@@ -19,7 +19,7 @@ const GENERATION = 2 ** 20;
 const DELETIONS = 2 ** 40;
 
 /**
- * Converts the update of a publishing target to the webhook event that subscriptions receive; none while the target is
+ * Converts the update of a target to the webhook event that subscriptions receive; none while the target is
  * being published. Later updates of a published target, for example with its address, make the same webhook event.
  */
 export function fromTargetUpdated({

@@ -60,7 +60,7 @@ function registerPreview(api: FastifyInstance, { automations }: Deps): void {
 function registerList(api: FastifyInstance, { automations }: Deps): void {
   const list = operation({
     operationId: "listBackfills",
-    summary: "List jobs that prepare past comments, newest first",
+    summary: "List jobs that try a rule on past comments, newest first",
     description: "Without their results.",
     tags: TAGS,
     scope: "automations:read",
@@ -81,7 +81,7 @@ function registerList(api: FastifyInstance, { automations }: Deps): void {
 function registerCreate(api: FastifyInstance, { automations }: Deps): void {
   const create = operation({
     operationId: "createBackfill",
-    summary: "Prepare past comments for a rule, page by page",
+    summary: "Try a rule on past comments, page by page",
     description:
       "The answer contains the results of the first page. Nothing is ever sent to the authors of past comments.",
     tags: TAGS,
@@ -131,7 +131,7 @@ function registerGet(api: FastifyInstance, { automations }: Deps): void {
 function registerUpdate(api: FastifyInstance, { automations }: Deps): void {
   const update = operation({
     operationId: "updateBackfill",
-    summary: "Prepare the next page of past comments, or pause or resume a job",
+    summary: "Try the rule on the next page of past comments, or pause or resume a job",
     tags: TAGS,
     scope: "automations:write",
     answerBytes: PAGE_BYTES,

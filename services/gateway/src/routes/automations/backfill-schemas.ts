@@ -73,7 +73,7 @@ const BACKFILL = {
 
 const BackfillSummary = Type.Object(BACKFILL, {
   $id: "BackfillSummary",
-  description: "A job that prepares past comments, without its results.",
+  description: "A job that tries a rule on past comments, without its results.",
 });
 
 /** A backfill job in the examples of the API description. */
@@ -100,7 +100,7 @@ export const Backfill = Type.Object(
   },
   {
     $id: "Backfill",
-    description: "A job that prepares past comments, with a page of its results.",
+    description: "A job that tries a rule on past comments, with a page of its results.",
     examples: [BACKFILL_EXAMPLE],
   },
 );

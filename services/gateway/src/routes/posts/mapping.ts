@@ -55,7 +55,7 @@ function toAttempt(attempt: Attempt) {
   };
 }
 
-/** Converts a post to the form of the API, with its publishing targets, their attempts, and its media. */
+/** Converts a post to the form of the API, with its targets, their attempts, and its media. */
 export function toPostDetail(post: Post, links: MediaLinks, locale: Locale) {
   return {
     ...toPostProperties(post),

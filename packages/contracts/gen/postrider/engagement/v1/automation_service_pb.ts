@@ -691,7 +691,7 @@ export const PreviewBackfillResponseSchema: GenMessage<PreviewBackfillResponse> 
   messageDesc(file_postrider_engagement_v1_automation_service, 14);
 
 /**
- * Backfill is a job that prepares past comments page by page.
+ * Backfill is a job that tries a rule on past comments, page by page.
  *
  * @generated from message postrider.engagement.v1.Backfill
  */
@@ -1090,7 +1090,7 @@ export const UpdateBackfillResponseSchema: GenMessage<UpdateBackfillResponse> = 
   messageDesc(file_postrider_engagement_v1_automation_service, 24);
 
 /**
- * AutomationService administers rules that answer comments with private replies, and prepares past comments.
+ * AutomationService administers rules that answer comments with private replies, and tries rules on past comments.
  *
  * @generated from service postrider.engagement.v1.AutomationService
  */

@@ -47,7 +47,7 @@ export const AUTOMATION_EXAMPLES: Readonly<Record<string, OperationExamples>> = 
   createBackfill: {
     requests: {
       media: {
-        summary: "Prepare the past comments on one media",
+        summary: "Try the rule on the past comments of one media",
         value: { ruleId: EXAMPLE_IDS.rule, mediaId: BACKFILL_EXAMPLE.mediaId },
       },
     },
