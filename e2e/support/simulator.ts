@@ -51,8 +51,11 @@ export interface SimulatorControl {
   addFault(rule: Readonly<Record<string, unknown>>): Promise<void>;
   clearFaults(): Promise<void>;
   liftQuotas(): Promise<void>;
-  /** Sets how long every simulated platform takes to answer. */
-  setLatency(ms: number): Promise<void>;
+  /**
+   * Delays every answer of the simulated platforms until the result is disposed of. Declare the result with `await using`, so
+   * that a test that fails does not slow the next ones.
+   */
+  delayAnswers(ms: number): Promise<AsyncDisposable>;
   /** Sets whether the authorization pages of simulated platforms ask the user or approve at once. */
   setAuthorize(answer: "ask" | "approve"): Promise<void>;
   /**
@@ -112,7 +115,10 @@ export function createSimulatorControl(simulatorUrl: string): SimulatorControl {
     addFault: (rule) => call("POST", "faults", rule),
     clearFaults: () => call("DELETE", "faults"),
     liftQuotas: () => call("POST", "settings", { quotas: false }),
-    setLatency: (latencyMs) => call("POST", "settings", { latencyMs }),
+    delayAnswers: async (latencyMs) => {
+      await call("POST", "settings", { latencyMs });
+      return { [Symbol.asyncDispose]: () => call("POST", "settings", { latencyMs: 0 }) };
+    },
     setAuthorize: (authorize) => call("POST", "settings", { authorize }),
     issueAccount: async <T>(platform: string) => {
       const { accounts } = await call<{ accounts: readonly IssuedAccount<T>[] }>(

@@ -76,11 +76,11 @@ export function testKilledAutomations(findSystem: () => System): void {
       const system = findSystem();
       const tenant = await openTenant(system);
       const posts = await publishCommentedPosts(system, tenant);
-      await system.simulator.setLatency(LATENCY_MS);
+      await using delay = await system.simulator.delayAnswers(LATENCY_MS);
       const killing = startKillingDelivery(system, LOAD.everyMs);
       await writeComments(system, posts, LOAD);
       const kills = await killing.stop();
-      await system.simulator.setLatency(0);
+      await delay[Symbol.asyncDispose]();
       const sentUnderKills = (await countRuns(system, tenant)).sent;
       const writtenAt = performance.now();
       const expected = posts.reduce((sum, { answered }) => sum + answered.size, 0);

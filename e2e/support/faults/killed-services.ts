@@ -22,14 +22,14 @@ async function publishWhileKilled(
   { bus, system, all }: FaultStack,
   service: ServiceName,
 ): Promise<void> {
-  await system.simulator.setLatency(LATENCY_MS);
+  await using delay = await system.simulator.delayAnswers(LATENCY_MS);
   const burst = await publishBurst(system, {
     count: POSTS,
     label: `kill ${service}`,
     accounts: all,
     halfway: () => killAll(system, service),
   });
-  await system.simulator.setLatency(0);
+  await delay[Symbol.asyncDispose]();
   await expectAll(system, burst, "published", SETTLE_MS[bus]);
   await expectExactlyOnce(system, burst, ["x", "bluesky", "telegram"]);
 }
@@ -52,13 +52,13 @@ export function testKilledBusServices(stack: () => FaultStack): void {
   // the process was killed. `testKilledServices` tests Telegram.
   test("no post is lost when the delivery service is killed during publishing calls, and none is published twice on platforms whose posts can be read back", async () => {
     const { bus, system, readable } = stack();
-    await system.simulator.setLatency(SLOW_MS);
+    await using delay = await system.simulator.delayAnswers(SLOW_MS);
     const options = { count: POSTS, label: "kill delivery", accounts: readable };
     const publishing = publishBurst(system, options);
     await eventually(async () => (await countCalls(system)) >= POSTS / 4);
     killAll(system, "delivery");
     const burst = await publishing;
-    await system.simulator.setLatency(0);
+    await delay[Symbol.asyncDispose]();
     await expectAll(system, burst, "published", SETTLE_MS[bus]);
     await expectExactlyOnce(system, burst, ["x", "bluesky"]);
   });

@@ -84,7 +84,7 @@ export function testScrambledRecords(stack: () => FaultStack): void {
     await eventually(() => hasCaughtUp(system, "delivery", "posts.events.v1"), {
       timeoutMs: SETTLE_MS[bus],
     });
-    await system.simulator.setLatency(SLOW_MS);
+    await using delay = await system.simulator.delayAnswers(SLOW_MS);
     releasePosts();
     await eventually(async () => (await countCalls(system)) >= POSTS / 2, {
       timeoutMs: SETTLE_MS[bus],
@@ -94,7 +94,7 @@ export function testScrambledRecords(stack: () => FaultStack): void {
     await eventually(async () => (await countCalls(system)) === 0, { timeoutMs: SETTLE_MS[bus] });
     await whenOutboxIsEmpty(system, "delivery");
     expect(await scramble(system, "delivery.events.v1")).toBeGreaterThanOrEqual(POSTS / 2);
-    await system.simulator.setLatency(0);
+    await delay[Symbol.asyncDispose]();
     releaseAgain();
 
     await expectAll(system, burst, "published", SETTLE_MS[bus]);

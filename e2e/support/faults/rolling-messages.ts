@@ -61,12 +61,12 @@ export function testRollingMessages(stack: () => FaultStack): void {
     const { system } = stack();
     const accountIds = await system.connect("telegram", ACCOUNTS);
     const stopsBefore = countStops(system.logs());
-    await system.simulator.setLatency(SLOW_MS);
+    await using delay = await system.simulator.delayAnswers(SLOW_MS);
 
     const posts = await sendDuring(system, accountIds, rollDelivery(system));
 
     await expectAll(system, { posts }, "published", SETTLE_MS);
-    await system.simulator.setLatency(0);
+    await delay[Symbol.asyncDispose]();
     await expectExactlyOnce(system, { posts }, ["telegram"]);
     const attempts = await system.sql<{ outcome: string | null; count: number }[]>`
       select outcome, count(*)::int as count

@@ -112,6 +112,7 @@ export function testStopWhileRequestsHang(stack: () => FaultStack): void {
       const [hanging = ""] = accountIds;
       // The simulated platform answers long after the time limit of a call.
       const slow = { platform: "bluesky", operation: "publish", mode: "delay", delayMs: 60_000 };
+      await using _faults = { [Symbol.asyncDispose]: () => system.simulator.clearFaults() };
       await system.simulator.addFault({ ...slow, times: 4 });
       const inProgress = await api.createPost("in progress", [hanging]);
       await eventually(async () => {
@@ -120,7 +121,8 @@ export function testStopWhileRequestsHang(stack: () => FaultStack): void {
         return rows.length > 0;
       });
       using _lazy = openLazyConnections(system);
-      const tables = await lockTables(system, ["posts.posts", "accounts.accounts", "media.media"]);
+      await using locks = new AsyncDisposableStack();
+      locks.use(await lockTables(system, ["posts.posts", "accounts.accounts", "media.media"]));
       const questions: readonly (readonly [string, string])[] = [
         ["GET", "/posts?limit=5"],
         ["GET", "/accounts"],
@@ -138,14 +140,13 @@ export function testStopWhileRequestsHang(stack: () => FaultStack): void {
         ...serviceNames.map((service) => restart(system, service, 0)),
         restart(system, "delivery", 1),
       ]);
-      await tables[Symbol.asyncDispose]();
+      await locks.disposeAsync();
       printFigures("stops while requests hang", stops);
       expectGoodEnds(stops, system.reports().slice(settled));
       const answers = await Promise.all(asked);
       const statuses = answers.map(({ status }) => status);
       expect(statuses.filter((status) => ![200, 404, 503, 504].includes(status))).toEqual([]);
       await expectAll({ ...system, api }, { posts: [inProgress] }, "published", SETTLE_MS);
-      await system.simulator.clearFaults();
     },
     TIMEOUT_MS,
   );

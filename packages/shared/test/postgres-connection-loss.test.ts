@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isInfrastructureError, openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
-import { eventually } from "#src/testing/poll.ts";
 import { createDatabase } from "./test-service.ts";
 
 let database: TestDatabase;
@@ -33,11 +32,13 @@ async function breakConnection(): Promise<void> {
 }
 
 test("a transaction that loses its connection runs none of its remaining statements on the next connection", async () => {
+  const isInserted = Promise.withResolvers<void>();
   const isReconnected = Promise.withResolvers<void>();
   const restErrors: unknown[] = [];
   const isRestDone = Promise.withResolvers<void>();
   const work = victim.begin(async (tx) => {
     await insert(tx, "before");
+    isInserted.resolve();
     await isReconnected.promise;
     for (const rest of [
       () => insert(tx, "after"),
@@ -48,7 +49,7 @@ test("a transaction that loses its connection runs none of its remaining stateme
     isRestDone.resolve();
   });
   const failure = work.catch((error: unknown) => error);
-  await eventually(async () => (await countInTransaction()) === 1);
+  await Promise.race([isInserted.promise, work]);
   await breakConnection();
   expect(isInfrastructureError(await failure)).toBe(true);
   expect(await victim`select 1 as one`).toEqual([{ one: 1 }]);
@@ -59,26 +60,20 @@ test("a transaction that loses its connection runs none of its remaining stateme
   expect(await readKeys()).toEqual([]);
 });
 
-async function countInTransaction(): Promise<number> {
-  const [row] = await database.ownerSql<{ count: number }[]>`
-    select count(*)::int as count
-    from pg_stat_activity
-    where application_name = 'victim' and state = 'idle in transaction'`;
-  return row?.count ?? 0;
-}
-
 test("statements on a lost connection fail as infrastructure errors, and the connection pool recovers", async () => {
   for (let round = 0; round < 30; round += 1) {
+    const isInserted = Promise.withResolvers<void>();
     const isBroken = Promise.withResolvers<void>();
     const work = victim.begin(async (tx) => {
       await insert(tx, "round");
+      isInserted.resolve();
       await isBroken.promise;
       // These statements follow each other without a pause. So the driver notices the lost connection before, during or
       // after sending one of them.
       for (let index = 0; index < 10; index += 1) await insert(tx, "rest");
     });
     const failure = work.catch((error: unknown) => error);
-    await eventually(async () => (await countInTransaction()) === 1);
+    await Promise.race([isInserted.promise, work]);
     await breakConnection();
     if (round % 3 > 0) await new Promise((resolve) => setImmediate(resolve));
     isBroken.resolve();

@@ -326,9 +326,11 @@ test("browsers load the script and the style of the docs page again after a rele
 
 test("the examples on the docs page have the dates of the current UTC day", async () => {
   onTestFinished(() => void vi.useRealTimers());
+  // These days are in the past, because new ids never go back in time: after a day in the future, all further ids of this
+  // process would be of that day, also those of other test files.
   for (const [now, scheduledAt] of [
-    ["2027-02-27T23:59:59Z", "2027-02-28T18:00:00+09:00"],
-    ["2027-02-28T00:00:00Z", "2027-03-01T18:00:00+09:00"],
+    ["2026-11-24T23:59:59Z", "2026-11-25T18:00:00+09:00"],
+    ["2026-11-25T00:00:00Z", "2026-11-26T18:00:00+09:00"],
   ]) {
     vi.useFakeTimers({ toFake: ["Date"], now: new Date(now ?? "") });
     const answer = await app.inject({ url: "/docs/document.json" });

@@ -14,7 +14,7 @@ import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts"
 import { withCaller } from "#src/connect/origin-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
-import type { Access } from "#src/identity/access.ts";
+import { isIdentityRefused, type Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext, type RequestContext } from "#src/telemetry/request-context.ts";
 
@@ -132,7 +132,7 @@ export function createLeanHandler(options: LeanPathOptions): LeanHandler {
       );
       call.end(mapped.code);
       const status = codeToHttpStatus(mapped.code);
-      if (!request.complete) response.shouldKeepAlive = false;
+      if (!request.complete || isIdentityRefused(mapped)) response.shouldKeepAlive = false;
       answer(response, status, "application/json", errorToJsonBytes(mapped, undefined));
     }
   }

@@ -5,7 +5,7 @@ import { firstHeader, toRequestContext } from "#src/connect/internal-headers.ts"
 import { withSpan } from "#src/connect/rpc-telemetry.ts";
 import { mapServerError } from "#src/errors/connect.ts";
 import { endRequestSpan, openRequestSpan } from "#src/http/server-span.ts";
-import type { Access } from "#src/identity/access.ts";
+import { isIdentityRefused, type Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { createDurationHistogram } from "#src/telemetry/metrics.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
@@ -103,6 +103,8 @@ export async function addPlainRoutes(
     scope.setErrorHandler(async (error, request, reply) => {
       const route = `${request.method} ${request.routeOptions.url ?? ""}`;
       const mapped = mapServerError(error, route, options.logger);
+      // A client that still sends its body would not receive the answer if the connection were closed now.
+      if (request.raw.complete && isIdentityRefused(mapped)) reply.header("connection", "close");
       return await reply
         .status(codeToHttpStatus(mapped.code))
         .type("application/json")

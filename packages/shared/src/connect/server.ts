@@ -10,7 +10,7 @@ import { withCaller } from "#src/connect/origin-headers.ts";
 import { beginServing, withSpan } from "#src/connect/rpc-telemetry.ts";
 import { createServerErrorInterceptor } from "#src/errors/connect.ts";
 import { exemptLongUploads } from "#src/http/long-transfers.ts";
-import type { Access } from "#src/identity/access.ts";
+import { isIdentityRefused, type Access } from "#src/identity/access.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 import { runInContext } from "#src/telemetry/request-context.ts";
 import { drainConnections } from "./drain-connections.ts";
@@ -93,7 +93,7 @@ function refuseUnauthenticated(app: FastifyInstance, access: Access): void {
   });
   app.setErrorHandler(async (error, request, reply) => {
     const refusal = ConnectError.from(error);
-    if (!request.raw.complete) reply.header("connection", "close");
+    if (!request.raw.complete || isIdentityRefused(refusal)) reply.header("connection", "close");
     return await reply
       .status(codeToHttpStatus(refusal.code))
       .type("application/json")

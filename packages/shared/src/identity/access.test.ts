@@ -84,6 +84,27 @@ test("an HTTP route that is not an RPC answers only the processes that it names 
   expect((await fetch(`${baseUrl}/bytes`)).status).toBe(401);
 });
 
+test.each([
+  ["an RPC of our own client", "POST", `/${PostService.typeName}/GetPost`, "application/proto"],
+  ["an RPC as JSON", "POST", `/${PostService.typeName}/GetPost`, "application/json"],
+  ["a request that is not an RPC", "GET", "/bytes", undefined],
+])(
+  "a service that does not accept the identity token of %s closes the connection, so that the caller's next request can reach another process of the service",
+  async (_, method, path, contentType) => {
+    const send = async (identity: Readonly<Record<string, string>>) => {
+      const type = contentType === undefined ? {} : { "content-type": contentType };
+      const body = contentType === "application/json" ? "{}" : undefined;
+      const headers = { ...type, ...identity };
+      const answer = await fetch(`${baseUrl}${path}`, { method, headers, body: body ?? null });
+      return [answer.status, answer.headers.get("connection")];
+    };
+    const tokenOf = (at: number) =>
+      createIdentitySource(identities.of("gateway"), "posts", () => at)();
+    expect(await send(await tokenOf(Date.now()))).toEqual([200, "keep-alive"]);
+    expect(await send(await tokenOf(Date.now() - 10 * MINUTE))).toEqual([401, "close"]);
+  },
+);
+
 /** Checks a token at an instant. Returns the caller's name if the service accepts the token, else the reason of the refusal. */
 async function check(token: string | undefined, at: number, service = "posts"): Promise<string> {
   const access = createAccess({

@@ -103,6 +103,15 @@ export function createAccess(options: AccessOptions): Access {
   };
 }
 
+/**
+ * Whether an error says that the identity of the caller is not accepted; handlers of RPCs never throw such an error. The server
+ * then closes the connection: the clock of this process may be wrong, and the caller's next connection reaches another process
+ * as soon as the load balancer knows that this one is not ready.
+ */
+export function isIdentityRefused({ code }: ConnectError): boolean {
+  return code === Code.Unauthenticated;
+}
+
 function noToken(): ConnectError {
   return new ConnectError(
     `the header ${IDENTITY_HEADER} is missing; only Postrider's services and its operator's tool may call this service`,

@@ -1,9 +1,9 @@
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream } from "node:fs";
 import { rm } from "node:fs/promises";
-import { pipeline } from "node:stream/promises";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";
 import type { RenderImages } from "#src/domain/rendition-plan.ts";
+import { writeNewFile } from "#src/storage/write-new-file.ts";
 import { InspectionPool } from "./inspection-pool.ts";
 import type { InspectionEnd, InspectionLimits } from "./inspection-protocol.ts";
 import { RemoteInspections } from "./remote-inspections.ts";
@@ -50,8 +50,7 @@ export function createFileInspector(
       const end = await runner.run({
         request: { declared, limits },
         open: () => createReadStream(path, { highWaterMark: CHUNK_BYTES }),
-        receive: async (_end, { content }) =>
-          await pipeline(content, createWriteStream(target, { flags: "wx", mode: 0o600 })),
+        receive: async (_end, { content }) => await writeNewFile(target, content),
       });
       if (end.kind !== "done") await rm(target, { force: true });
       return toResult(end, { target, limits, logger });

@@ -1,5 +1,3 @@
-import { createWriteStream } from "node:fs";
-import { pipeline } from "node:stream/promises";
 import {
   invalidRequest,
   ServiceError,
@@ -13,6 +11,7 @@ import { TRANSFER_RATE, type MinimumRate } from "@postrider/shared/limits/minimu
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/videos/video-start.ts";
 import { atMinimumRate, TooSlowError } from "#src/storage/at-minimum-rate.ts";
+import { writeNewFile } from "#src/storage/write-new-file.ts";
 
 const MAX_REDIRECTS = 3;
 /**
@@ -59,10 +58,9 @@ export async function downloadFile(
     if (answer.status !== 200)
       throw importFailed([{ code: "download_refused", path: "/url", status: `${answer.status}` }]);
     if (isEncoded(answer)) throw broken("the server sent an encoded file");
-    const file = createWriteStream(path, { flags: "wx", mode: 0o600, highWaterMark: 256 * 1024 });
     const announced = announcedBytes(answer);
     const body = withMinimumRate(answer.body, minimumRate(announced, totalMs));
-    await pipeline(limitBytes(body, announced, download), file);
+    await writeNewFile(path, limitBytes(body, announced, download), { bufferBytes: 256 * 1024 });
   } catch (error) {
     throw error instanceof OutboundError ? toServiceError(error) : error;
   }

@@ -1,6 +1,5 @@
-import { createReadStream, createWriteStream } from "node:fs";
+import { createReadStream } from "node:fs";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
 import { newId } from "@postrider/shared/ids";
 import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import { Semaphore } from "@postrider/shared/limits/semaphore";
@@ -24,6 +23,7 @@ import { mediaReady } from "#src/events.ts";
 import { atMinimumRate } from "#src/storage/at-minimum-rate.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { TempSpace } from "#src/storage/temp-space.ts";
+import { writeNewFile } from "#src/storage/write-new-file.ts";
 import { holdLease } from "./hold-lease.ts";
 import { locateUpload } from "./locate-upload.ts";
 
@@ -191,13 +191,13 @@ export class UploadChecks implements AsyncDisposable {
 async function copyObject(
   store: ObjectStore,
   key: string,
-  to: { readonly path: string; readonly signal: AbortSignal },
+  { path, signal }: { readonly path: string; readonly signal: AbortSignal },
 ): Promise<void> {
-  const object = await store.open(key, undefined, to.signal);
+  const object = await store.open(key, undefined, signal);
   if (object === undefined)
     throw new Error("the uploaded object disappeared from the object store");
-  const file = createWriteStream(to.path, { flags: "wx", mode: 0o600, highWaterMark: 1024 * 1024 });
-  await pipeline(atMinimumRate(object.content, TRANSFER_RATE), file, { signal: to.signal });
+  const bytes = atMinimumRate(object.content, TRANSFER_RATE);
+  await writeNewFile(path, bytes, { bufferBytes: 1024 * 1024, signal });
 }
 
 function lengthMismatch(limit: number, actual: number): MediaViolation {

@@ -54,7 +54,7 @@ class DiskStore implements ObjectStore {
     const path = this.#pathOf(key);
     const unfinished = this.#newUnfinished();
     try {
-      const stored = await writeNewFile(unfinished, abortable(bytes, signal));
+      const stored = await writeDurably(unfinished, abortable(bytes, signal));
       signal?.throwIfAborted();
       await this.#rename(unfinished, path);
       return stored;
@@ -198,7 +198,7 @@ class DiskStore implements ObjectStore {
   }
 }
 
-async function writeNewFile(path: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredObject> {
+async function writeDurably(path: string, bytes: AsyncIterable<Uint8Array>): Promise<StoredObject> {
   const file = await open(path, "wx", 0o600);
   try {
     await writeBatched(file, bytes);

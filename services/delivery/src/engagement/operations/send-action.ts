@@ -90,7 +90,7 @@ async function sendOnce(
   const outcome: ActionOutcome = isStale
     ? { kind: "not_sent" }
     : await send(context, action, () => calls.send(access, guard));
-  failpoint("delivery.after-action-call");
+  if (outcome.kind !== "not_sent") failpoint("delivery.after-action-call");
   const { isContinued } = await recorder.record({ id, kind: "called", callNumber, outcome });
   return outcome.kind === "token_refused" && isContinued
     ? { kind: "token_refused" }

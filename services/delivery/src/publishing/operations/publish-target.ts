@@ -104,7 +104,7 @@ async function sendOnce(
   const outcome: Outcome = isStale
     ? { kind: "not_sent" }
     : await call(context, task, () => connector.publish(local.publication, handles, guard));
-  failpoint("delivery.after-call");
+  if (outcome.kind !== "not_sent") failpoint("delivery.after-call");
   const { targetId, generation } = task;
   const { callNumber } = mark;
   const { isContinued } = await context.recorder.record({
