@@ -11,7 +11,7 @@ import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
-import { LateNudge } from "@postrider/shared/process/loop";
+import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
 import { MIGRATIONS, type Config } from "#src/config.ts";
@@ -36,7 +36,7 @@ export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   const started: { bus?: Bus } = {};
-  const lateRelay = new LateNudge();
+  const lateRelay = createLateNudge();
   limitForeignHosts(config.outbound);
   const connectors = createAuthorizationConnectors(config.platforms, simulatorUrl);
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
@@ -67,7 +67,7 @@ export async function startApp(config: Config): Promise<App> {
   const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, service, logger });
   started.bus = bus;
-  lateRelay.start(relay);
+  lateRelay.attach(relay);
   const jobs = [startCountAccounts(sql, logger), startWatchDeployment(deps), apiKeyUse];
   const resealing = startResealCredentials(deps);
   const idleRefresh = startRefreshIdleCredentials(deps);

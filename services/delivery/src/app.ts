@@ -13,7 +13,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import type { Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
-import { LateNudge } from "@postrider/shared/process/loop";
+import { createLateNudge } from "@postrider/shared/process/loop";
 import {
   listenService,
   openDatabaseProcess,
@@ -72,7 +72,7 @@ export async function startApp(config: Config): Promise<App> {
   for (const [name, check] of listChecks(config, parts)) health.checks.set(name, check);
   const peers = connectPeers(config);
   const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
-  const lateRelay = new LateNudge();
+  const lateRelay = createLateNudge();
   const onEvents = lateRelay.nudge;
   const engagement = { config, logger, peers, guard, onEvents };
   const rpc = createEngagementRpc(createEngagementDeps({ ...engagement, sql }), {
@@ -89,7 +89,7 @@ export async function startApp(config: Config): Promise<App> {
   doctor.start();
   const { bus, relay } = await startEvents(config, sql, logger);
   parts.bus = bus;
-  lateRelay.start(relay);
+  lateRelay.attach(relay);
   const common = { config, logger, bus, peers };
   const worksFor = (part: Exclude<keyof Parts, "bus">) =>
     config.role === "all" || config.role === part;

@@ -16,7 +16,7 @@ import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempot
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { watchDisk } from "@postrider/shared/process/disk";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
-import { LateNudge } from "@postrider/shared/process/loop";
+import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
@@ -67,7 +67,7 @@ export async function startApp(config: Config): Promise<App> {
   if (config.storage.kind === "disk") watchDisk("media", config.storage.folder);
   const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
   const started: { bus?: Bus } = {};
-  const lateRelay = new LateNudge();
+  const lateRelay = createLateNudge();
   const nudgeRelay = lateRelay.nudge;
   const { maxImageBytes, maxVideoBytes, tempDir, inspectorUrl } = config;
   const space = new TempSpace({ folder: tempDir, bytes: tempBytes(config) });
@@ -95,7 +95,7 @@ export async function startApp(config: Config): Promise<App> {
   const bus = await openBus({ ...config, sql, logger });
   const relay = startRelay({ sql, bus, service, logger });
   started.bus = bus;
-  lateRelay.start(relay);
+  lateRelay.attach(relay);
   const jobs = startJobs(config, { sql, store, logger });
   return {
     logger,

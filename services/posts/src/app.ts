@@ -18,7 +18,7 @@ import { createDatabaseClock } from "@postrider/shared/postgres/clock";
 import { startCleaningIdempotencyKeys } from "@postrider/shared/postgres/idempotency";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
-import { LateNudge } from "@postrider/shared/process/loop";
+import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -43,7 +43,7 @@ export async function startApp(config: Config): Promise<App> {
   const { sql, logger, health } = base;
   const peers = connectPeers(config);
   const started: { bus?: Bus; scheduler?: Scheduler } = {};
-  const lateRelay = new LateNudge();
+  const lateRelay = createLateNudge();
   const nudgeRelay = lateRelay.nudge;
   const nudgeScheduler = (at: Date): void => started.scheduler?.nudge(at);
   const routes = withDiagnostics(
@@ -54,7 +54,7 @@ export async function startApp(config: Config): Promise<App> {
   await waitForDatabase(sql, MIGRATIONS, logger);
   const events = await startEvents(config, sql, logger);
   started.bus = events.bus;
-  lateRelay.start(events.relay);
+  lateRelay.attach(events.relay);
   const jobs = startJobs({ config, sql, peers, logger, nudgeRelay });
   started.scheduler = jobs.scheduler;
   return {

@@ -179,8 +179,12 @@ class FakePeers {
       }),
     });
     router.service(MediaService, {
-      batchGetMedia: (request) => ({ media: this.#mediaOf(request) }),
+      batchGetMedia: (request) => {
+        if (!this.mediaIsUp) throw unavailable();
+        return { media: this.#mediaOf(request) };
+      },
       useMedia: async (request) => {
+        if (!this.mediaIsUp) throw unavailable();
         this.used.push(request);
         await this.onUse();
         return { media: this.#mediaOf(request) };

@@ -118,6 +118,19 @@ test("a cancelled post keeps using its media", async () => {
   expect(workspace.released()).toEqual([]);
 });
 
+test("posts without media are checked and accepted while the media service is unavailable, and posts with media are not", async () => {
+  const workspace = workspaceWithMedia();
+  const accountIds = [workspace.connect()];
+  const mediaIds = [workspace.add()];
+  const { workspaceId } = workspace;
+  posts.peers.mediaIsUp = false;
+  await posts.posts.validatePost({ workspaceId, accountIds, content: "checked" });
+  expect(await workspace.create({ accountIds })).toMatchObject({ status: "publishing" });
+  await expect(workspace.create({ accountIds, mediaIds })).rejects.toMatchObject({
+    kind: "unavailable",
+  });
+});
+
 test("updating and deleting a post succeed while the media service is unavailable", async () => {
   const workspace = workspaceWithMedia();
   const post = await workspace.draft({ mediaIds: [workspace.add()] });

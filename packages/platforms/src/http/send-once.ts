@@ -29,24 +29,24 @@ export interface Clocks {
   wall(): number;
 }
 
+/** The clocks of this process. */
 export const PROCESS_CLOCKS: Clocks = {
   monotonic: () => performance.now(),
   wall: () => Date.now(),
 };
 
-/**
- * Maximum time in milliseconds between a worker's request to record that a call begins and the first byte of the call.
- */
+/** Maximum time in milliseconds between the creation of a send guard and the first byte of the publishing call. */
 const MAX_AGE_MS = 5_000;
 /**
- * Maximum time between a worker's request to record that a publishing call begins and the first byte of the call, as a
- * fraction of the call's maximum duration. `MAX_AGE_MS` applies instead if it is shorter.
+ * Maximum time between the creation of a send guard and the first byte of the publishing call, as a fraction of the call's
+ * maximum duration. `MAX_AGE_MS` applies instead if it is shorter.
  */
 const MAX_AGE_PART = 1 / 12;
 
 /**
- * Reads both clocks and returns the guard that says whether the publishing call may still be sent. The worker creates
- * the guard before the database sets `call_until`. Therefore a call that respects `timeoutMs` ends before `call_until`.
+ * Reads both clocks and returns the guard that says whether the publishing call may still be sent. The guard must be created
+ * before the start and the latest end of the call are recorded. Then a call that respects `timeoutMs` ends before its recorded
+ * end.
  */
 export function createSendGuard(clocks: Clocks, visibleCallMs: number): SendGuard {
   const monotonic = clocks.monotonic();

@@ -12,8 +12,8 @@ type Methods<S extends DescService, D> = {
 };
 
 /**
- * Serves an RPC service: fills the dependencies into its methods and registers them. A method that is missing does not
- * compile.
+ * Serves an RPC service: fills the dependencies into its methods and registers them. A table that lacks a method of
+ * the contract does not compile.
  *
  * @param methods The methods by the names that the RPC contract gives them.
  */

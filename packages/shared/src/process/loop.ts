@@ -6,24 +6,20 @@ export interface Loop extends AsyncDisposable {
   readonly nudge: () => void;
 }
 
-/**
- * Nudges a loop that starts later than the code that nudges it, so that this code can be built first. Until the loop has
- * started, a nudge does nothing, because a loop begins with a run.
- */
-export class LateNudge {
-  #loop: Pick<Loop, "nudge"> | undefined;
-
-  readonly nudge = (): void => this.#loop?.nudge();
-
-  start(loop: Pick<Loop, "nudge">): void {
-    this.#loop = loop;
-  }
+/** A nudge for a loop that starts later than the code that nudges it, so that this code can be built first. */
+export interface LateNudge {
+  /** Nudges the loop. Before `attach` it does nothing; the loop then finds the work in its next regular run. */
+  readonly nudge: () => void;
+  readonly attach: (loop: Pick<Loop, "nudge">) => void;
 }
 
-/** Returns a function that nudges several loops. */
-export function nudgeTogether(loops: readonly Pick<Loop, "nudge">[]): () => void {
-  return () => {
-    for (const loop of loops) loop.nudge();
+export function createLateNudge(): LateNudge {
+  let attached: Pick<Loop, "nudge"> | undefined;
+  return {
+    nudge: () => attached?.nudge(),
+    attach: (loop) => {
+      attached = loop;
+    },
   };
 }
 

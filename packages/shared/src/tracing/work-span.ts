@@ -33,7 +33,10 @@ export function inWorkSpan<T>(
   );
 }
 
-/** Runs a step that serves several pieces of work. It runs in the context of an API request only if that led to all of them. */
+/**
+ * Runs code that serves several pieces of work. If the same API request led to all of them, the code runs in the context of
+ * that request, otherwise in a new context.
+ */
 export function inWorkContext<T>(works: readonly Pick<Work, "cause">[], run: () => T): T {
   return runInContext(contextOf(sharedCause(works.map(({ cause }) => causeOf(cause ?? {})))), run);
 }

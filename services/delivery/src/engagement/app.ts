@@ -59,9 +59,9 @@ interface EngagementOptions {
 /** The consumers and the jobs for comments, automations and metrics. */
 export interface Engagement extends AsyncDisposable {
   /** Makes this process look at once for due actions on comments and due private replies. */
-  nudgeActions(): void;
+  readonly nudgeActions: () => void;
   /** Makes this process look at once for accounts that are due for a poll. */
-  nudgePolls(): void;
+  readonly nudgePolls: () => void;
   /**
    * Readiness check that fails when a process that should run has not looked for actions on comments, or for accounts to poll,
    * for over 10 s.
@@ -74,7 +74,7 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
   const sql = openPool(options.config);
   const deps = createEngagementDeps({ ...options, sql });
   const actions = startActions(deps);
-  const nudgeActions = () => actions.nudge();
+  const nudgeActions = actions.nudge;
   const polls = startPollComments({ ...deps, onActions: nudgeActions });
   const jobs = together([
     polls,
@@ -91,7 +91,7 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     nudgeActions,
-    nudgePolls: () => polls.nudge(),
+    nudgePolls: polls.nudge,
     check: createLookCheck("comments and actions on them", () =>
       Math.max(actions.claimAgeMs(), polls.claimAgeMs()),
     ),

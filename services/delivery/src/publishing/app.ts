@@ -18,7 +18,7 @@ import type { Sql } from "@postrider/shared/postgres";
 import { watchDisk } from "@postrider/shared/process/disk";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
-import { nudgeTogether, type Loop } from "@postrider/shared/process/loop";
+import type { Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
 import type { Config } from "#src/config.ts";
@@ -97,7 +97,10 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   const watch = startWatchDeployment({ guard, sql, logger, onEvents });
   const counts = startCountTasks(sql, logger);
   watchDisk("spool", config.spool.folder);
-  const nudge = nudgeTogether([claims, deletions]);
+  const nudge = (): void => {
+    claims.nudge();
+    deletions.nudge();
+  };
   const consumer = await startConsumer({
     bus,
     sql,

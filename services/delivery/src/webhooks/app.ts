@@ -35,9 +35,9 @@ interface WebhooksOptions {
 /** The consumers and the jobs that turn events into webhook deliveries and send them. */
 export interface Webhooks extends AsyncDisposable {
   /** Makes the job compose-payloads write the payloads of webhook events now. */
-  nudgeComposer(): void;
+  readonly nudgeComposer: () => void;
   /** Makes the dispatcher look for due webhook deliveries now. */
-  nudgeDispatcher(): void;
+  readonly nudgeDispatcher: () => void;
   /**
    * Readiness check that fails when this process has not looked for webhook deliveries for over 10 s, although it still
    * runs.
@@ -63,7 +63,7 @@ export async function startWebhooks({
     logger,
     nudgeDispatcher: () => dispatcher.nudge(),
   });
-  const nudgeComposer = () => composer.nudge();
+  const nudgeComposer = composer.nudge;
   const dispatcher = startDispatcher({
     sql,
     logger,
@@ -84,7 +84,7 @@ export async function startWebhooks({
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
   return {
     nudgeComposer,
-    nudgeDispatcher: () => dispatcher.nudge(),
+    nudgeDispatcher: dispatcher.nudge,
     check: createLookCheck("webhook deliveries", () => dispatcher.claimAgeMs()),
     [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool, watch]),
   };

@@ -19,10 +19,10 @@ type Apply<T> = (
 ) => Promise<void>;
 
 /**
- * Returns the handler of an event with which the delivery service reports updates. The events of a post that follow from
- * them name the API request that led to the report.
+ * Creates the handler of an event with which the delivery service reports updates. The events that `apply` appends for a
+ * post name the API request that led to the report.
  */
-export function applyEvents<T extends { readonly postId: string }>(apply: Apply<T>) {
+export function createUpdateHandler<T extends { readonly postId: string }>(apply: Apply<T>) {
   return async (
     tx: TransactionSql,
     events: readonly { readonly message: T; readonly cause: Cause }[],

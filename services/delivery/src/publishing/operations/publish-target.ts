@@ -2,7 +2,6 @@ import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import { createSendGuard } from "@postrider/platforms/http/send-once";
 import type { Handles } from "@postrider/platforms/publishing/handles";
 import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
-import type { Publication } from "@postrider/platforms/publishing/publication";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
@@ -134,26 +133,15 @@ async function prepare(
   | WorkEnd
   | TokenRefused
 > {
-  const { connector, task } = inputs;
   const publication = toPublication(inputs);
-  const steps = connector.steps(publication);
-  const end =
-    steps.length === 0
-      ? ({ kind: "ready", handles: task.handles } as const)
-      : await runSteps(context, inputs, publication, steps);
-  if (end.kind === "failed") return onStepFailure(inputs, end.failure, end.handles);
-  if (end.kind !== "ready") return end;
-  const { handles } = end;
-  const parts = connector.visibleParts?.(publication, handles) ?? [];
-  if (parts.length === 0) return { kind: "ready", handles, parts: withoutFiles(publication) };
-  const download = await downloadParts(context, inputs, publication, parts);
+  const steps = await runSteps(context, inputs, publication);
+  if (steps.kind === "failed") return onStepFailure(inputs, steps.failure, steps.handles);
+  if (steps.kind !== "ready") return steps;
+  const { handles } = steps;
+  const download = await downloadParts(context, inputs, publication, handles);
   if (download.kind === "failed") return onStepFailure(inputs, download.failure, handles);
   if (download.kind !== "ready") return download;
   return { ...download, handles };
-}
-
-function withoutFiles(publication: Publication): LocalParts {
-  return { publication, bytes: 0, [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
 function onStepFailure(

@@ -47,10 +47,9 @@ export async function runSteps(
   context: PublishContext,
   inputs: TaskInputs,
   publication: Publication,
-  steps: readonly PrepareStep[],
 ): Promise<StepsEnd | WorkEnd> {
   let { handles } = inputs.task;
-  for (const step of steps) {
+  for (const step of inputs.connector.steps(publication)) {
     if (step.isDone(handles)) continue;
     const end = await finishStep(context, inputs, { step, publication, before: handles });
     if (end.kind !== "ready") return end;
@@ -155,12 +154,18 @@ export async function downloadParts(
   context: PublishContext,
   inputs: TaskInputs,
   publication: Publication,
-  parts: readonly MediaPart[],
+  handles: Handles,
 ): Promise<
   | { readonly kind: "ready"; readonly parts: LocalParts }
   | { readonly kind: "failed"; readonly failure: Failure }
   | WorkEnd
 > {
+  const parts = inputs.connector.visibleParts?.(publication, handles) ?? [];
+  if (parts.length === 0)
+    return {
+      kind: "ready",
+      parts: { publication, bytes: 0, [Symbol.asyncDispose]: () => Promise.resolve() },
+    };
   const tried = await tryToRun(context, inputs, () =>
     download(context, inputs, publication, parts),
   );

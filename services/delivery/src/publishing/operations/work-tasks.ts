@@ -18,8 +18,6 @@ import { giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
 /** A publish task whose worker was lost this many times in a row is given up before any other work on it. */
 const MAX_CRASHES = 5;
 
-const NO_TASK_FILES: ReturnType<typeof prepareFiles> = new Map();
-
 function isCrashLooping({ crashCount }: ClaimedTask): boolean {
   return crashCount >= MAX_CRASHES;
 }
@@ -57,7 +55,7 @@ export async function workTasks(
   const worked = groups.map(async (group) => {
     const fetched = await fetchGroup(context, group);
     const withMedia = group.tasks.map(fetched).filter(hasMedia);
-    const files = withMedia.length > 0 ? prepareFiles(context, withMedia) : NO_TASK_FILES;
+    const files = prepareFiles(context, withMedia);
     await Promise.all(
       group.tasks.map((task) =>
         work(task, (interrupted) =>
@@ -140,7 +138,8 @@ async function workTask(
 ): Promise<WorkEnd> {
   if (fetched.kind !== "ready") return fetched;
   const { task, content } = fetched;
-  const prepared = (await files) ?? NO_FILES;
+  const prepared = content.media.length === 0 ? NO_FILES : await files;
+  if (prepared === undefined) throw new Error("the files of a post with media were not prepared");
   if (prepared.kind === "release") return prepared;
   if (prepared.kind === "failed" && task.status !== "reconciling") {
     const { failure } = prepared;

@@ -17,7 +17,7 @@ const MAX_PAUSE_MS = 30_000;
 
 /** The job that writes the payloads of webhook events. `nudge` makes it look for new events at once. */
 export interface Composer extends AsyncDisposable {
-  nudge(): void;
+  readonly nudge: () => void;
 }
 
 /**
