@@ -25,7 +25,7 @@ const POLL_MS = 50;
 /**
  * Interval in milliseconds at which a process that holds no lease of a webhook subscription looks for due deliveries.
  */
-const IDLE_POLL_MS = 100;
+const IDLE_POLL_MS = 250;
 /** Wait in milliseconds after a pass of the dispatcher that failed. */
 const FAILED_MS = 500;
 /**
