@@ -132,7 +132,7 @@ async function workTask(
     files,
     interrupted,
   }: Pick<TaskInputs, "interrupted"> & {
-    /** Absent for a post without media. */
+    /** Undefined for a post without media, and for a task whose inputs were not fetched. */
     readonly files: Promise<TaskFiles> | undefined;
   },
 ): Promise<WorkEnd> {
