@@ -22,8 +22,6 @@ export interface PostRow {
   readonly version: number;
   readonly effectiveAt: Date;
   readonly targets: readonly TargetJson[];
-  /** The newest 50 publishing attempts of each target. */
-  readonly attempts: readonly AttemptJson[];
 }
 
 export interface TargetJson {
@@ -42,10 +40,11 @@ export interface TargetJson {
   readonly nextAttemptAt: string | null;
   /** Proto JSON of TargetMetrics; null until the delivery service reported metrics. */
   readonly metrics: JsonValue | null;
+  /** The newest 50 publishing attempts. */
+  readonly attempts: readonly AttemptJson[];
 }
 
 export interface AttemptJson {
-  readonly accountId: string;
   readonly number: number;
   readonly startedAt: string;
   readonly finishedAt: string | null;
@@ -60,31 +59,27 @@ function postColumns(sql: ISql) {
     post.id, post.workspace_id, post.status, post.content, post.options, to_json(post.media_ids) as media_ids, post.media,
     post.scheduled_at, post.started_at, post.published_at, post.created_via, post.queue_slot_rule_id, post.created_at,
     post.updated_at, post.version, post.effective_at, (
-      select json_agg(json_build_object(
-        'id', id, 'accountId', account_id, 'platform', platform, 'username', username, 'status', status,
-        'externalId', external_id, 'permalink', permalink, 'publishedAt', published_at, 'errorCode', error_code,
-        'errorMessage', error_message, 'errorRetryable', error_retryable, 'attemptCount', attempt_count,
-        'nextAttemptAt', next_attempt_at, 'metrics', metrics
-      ) order by ordinal)
-      from targets
-      where targets.workspace_id = post.workspace_id
-      and targets.post_id = post.id
-    ) as targets, (
-      select coalesce(json_agg(json_build_object(
-        'accountId', targets.account_id, 'number', attempt.number, 'startedAt', attempt.started_at,
-        'finishedAt', attempt.finished_at, 'outcome', attempt.outcome, 'code', attempt.code, 'message', attempt.message
-      ) order by targets.ordinal, attempt.number), '[]')
-      from targets, lateral (
-        select number, started_at, finished_at, outcome, code, message
-        from target_attempts
-        where target_attempts.workspace_id = targets.workspace_id
-        and target_attempts.target_id = targets.id
-        order by number desc
-        limit 50
-      ) as attempt
-      where targets.workspace_id = post.workspace_id
-      and targets.post_id = post.id
-    ) as attempts`;
+      select json_agg(target order by target.ordinal)
+      from (
+        select ordinal, id, account_id as "accountId", platform, username, status, external_id as "externalId", permalink,
+          published_at as "publishedAt", error_code as "errorCode", error_message as "errorMessage",
+          error_retryable as "errorRetryable", attempt_count as "attemptCount", next_attempt_at as "nextAttemptAt",
+          metrics, (
+            select coalesce(json_agg(attempt order by attempt.number), '[]')
+            from (
+              select number, started_at as "startedAt", finished_at as "finishedAt", outcome, code, message
+              from target_attempts
+              where target_attempts.workspace_id = targets.workspace_id
+              and target_attempts.target_id = targets.id
+              order by number desc
+              limit 50
+            ) as attempt
+          ) as attempts
+        from targets
+        where targets.workspace_id = post.workspace_id
+        and targets.post_id = post.id
+      ) as target
+    ) as targets`;
 }
 
 /** Returns SQL for a table of the given ids of posts and their positions in the list, counted from 0. */
@@ -111,13 +106,14 @@ export async function listPostsByRefs(
     join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id`;
 }
 
-/** A post that was read in a batch with a limited number of bytes. */
-export interface SizedPostRow extends PostRow {
+/** Posts that were read in a batch with a limited number of bytes. */
+export interface PostBatch {
+  readonly posts: readonly PostRow[];
   /**
-   * Position, counted from 0, of the first requested post that was not read, because the batch was full; null when all
+   * Position, counted from 0, from which on no requested post was read, because the batch was full; undefined when all
    * were read.
    */
-  readonly deferredFrom: number | null;
+  readonly deferredFrom: number | undefined;
 }
 
 /**
@@ -129,11 +125,11 @@ export async function listPostsUpTo(
   sql: ISql,
   refs: readonly PostRef[],
   maxBytes: number,
-): Promise<readonly SizedPostRow[]> {
-  return await sql<SizedPostRow[]>`
-    with sized as (
-      select ref.position, post.workspace_id, post.id,
-        row_number() over (order by ref.position) as number,
+): Promise<PostBatch> {
+  const posts = await sql<(PostRow & { readonly position: number; readonly found: number })[]>`
+    select ${postColumns(sql)}, post.position, post.found
+    from (
+      select post.*, ref.position, (count(*) over ())::int as found, row_number() over (order by ref.position) as number,
         sum(
           octet_length(post.content) + octet_length(post.options::text) + 1000 * cardinality(post.media_ids) + (
             select coalesce(sum(1000 + 500 * least(attempt_count, 50)), 0)
@@ -144,17 +140,13 @@ export async function listPostsUpTo(
         ) over (order by ref.position) as bytes
       from (${refRows(sql, refs)}) as ref
       join posts as post on post.workspace_id = ref.workspace_id and post.id = ref.id
-    )
-    select ${postColumns(sql)}, (
-      select min(position)
-      from sized
-      where number > 1
-      and bytes > ${maxBytes}
-    ) as deferred_from
-    from sized
-    join posts as post on post.workspace_id = sized.workspace_id and post.id = sized.id
-    where sized.number = 1
-    or sized.bytes <= ${maxBytes}`;
+    ) as post
+    where post.number = 1
+    or post.bytes <= ${maxBytes}
+    order by post.position`;
+  const last = posts.at(-1);
+  const isFull = last !== undefined && posts.length < last.found;
+  return { posts, deferredFrom: isFull ? last.position + 1 : undefined };
 }
 
 /** Reads one post with its targets and publishing attempts. */

@@ -24,8 +24,8 @@ export async function batchGetPosts(
   if (wanted.length === 0) return { posts: [] };
   if (maxBytes <= 0 || wanted.length === 1)
     return { posts: (await listPostsByRefs(sql, wanted)).map(toPost) };
-  const rows = await listPostsUpTo(sql, wanted, maxBytes);
-  const deferred = wanted[rows[0]?.deferredFrom ?? wanted.length];
-  const posts = rows.map(toPost);
+  const batch = await listPostsUpTo(sql, wanted, maxBytes);
+  const posts = batch.posts.map(toPost);
+  const deferred = batch.deferredFrom === undefined ? undefined : wanted[batch.deferredFrom];
   return deferred === undefined ? { posts } : { posts, deferredFrom: deferred.index };
 }

@@ -10,7 +10,7 @@ import type {
   TargetSchema,
 } from "@postrider/contracts/posts/v1/post_pb";
 import type { NewPost } from "#src/db/insert-post.ts";
-import type { AttemptJson, PostRow, TargetJson } from "#src/db/posts.ts";
+import type { PostRow, TargetJson } from "#src/db/posts.ts";
 import { shownTargetStatus, type PostStatus } from "#src/domain/post-status.ts";
 import type { PostOption } from "#src/domain/post.ts";
 
@@ -66,9 +66,16 @@ function toMetrics({ metrics }: TargetJson): {
   return { metrics: fromJson(TargetMetricsSchema, metrics, { ignoreUnknownFields: true }) };
 }
 
-function toAttempt(attempt: AttemptJson): MessageInitShape<typeof AttemptSchema> {
-  const { startedAt, finishedAt, ...rest } = attempt;
-  return { ...rest, ...instant("startedAt", startedAt), ...instant("finishedAt", finishedAt) };
+function toAttempts({
+  accountId,
+  attempts,
+}: TargetJson): readonly MessageInitShape<typeof AttemptSchema>[] {
+  return attempts.map(({ startedAt, finishedAt, ...rest }) => ({
+    accountId,
+    ...rest,
+    ...instant("startedAt", startedAt),
+    ...instant("finishedAt", finishedAt),
+  }));
 }
 
 function toOptions(
@@ -94,7 +101,7 @@ export function toPost(row: PostRow): PostInit {
     updatedAt: timestampFromDate(row.updatedAt),
     version: BigInt(row.version),
     targets: row.targets.map((target) => toTarget(row.status, target)),
-    attempts: row.attempts.map(toAttempt),
+    attempts: row.targets.flatMap(toAttempts),
     ...instant("scheduledAt", row.scheduledAt),
     ...instant("startedAt", row.startedAt),
     ...instant("publishedAt", row.publishedAt),
@@ -114,6 +121,7 @@ const UNREPORTED = {
   attemptCount: 0,
   nextAttemptAt: null,
   metrics: null,
+  attempts: [],
 } as const;
 
 /** Converts a new post to the message that GetPost will return for it. */
@@ -128,6 +136,5 @@ export function toAcceptedPost(post: NewPost): PostInit {
     version: 1,
     effectiveAt: post.scheduledAt ?? acceptedAt,
     targets: post.targets.map((target) => ({ ...target, ...UNREPORTED })),
-    attempts: [],
   });
 }
