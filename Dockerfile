@@ -66,4 +66,4 @@ ENV NODE_ENV=production \
     PATH=/usr/local/bin
 USER 10001:10001
 WORKDIR /app/service
-ENTRYPOINT ["node", "--max-semi-space-size=2", "--heap-growing-percent=50", "src/main.ts"]
+ENTRYPOINT ["node", "--max-semi-space-size=4", "--heap-growing-percent=100", "src/main.ts"]

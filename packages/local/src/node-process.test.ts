@@ -6,8 +6,8 @@ import { NODE_FLAGS } from "#src/node-process.ts";
 import { serviceNames } from "#src/services.ts";
 
 // `bench/memory.ts` measures what the flag `--heap-growing-percent` does to the memory of a process under load.
-test("services run Node with the flag that makes V8 collect its old generation when the heap has grown by half", () => {
-  expect(NODE_FLAGS).toContain("--heap-growing-percent=50");
+test("services run Node with the flag that makes V8 collect its old generation when the heap has doubled", () => {
+  expect(NODE_FLAGS).toContain("--heap-growing-percent=100");
 });
 
 test("the image and the start script of every service pass the same flags to Node as the local stack", () => {
