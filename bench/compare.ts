@@ -5,80 +5,38 @@
  */
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { measure, type Measured } from "./measure.ts";
+import { measure, type Load, type Measured } from "./measure.ts";
+import { createLoad, publishOne, readLoad } from "./posts-load.ts";
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const [folder, rounds = "8"] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: node bench/compare.ts <folder> [rounds]");
 const ROUNDS = Number(rounds);
-const SECONDS = 3;
-const CONNECTIONS = 50;
-const ACCOUNTS = 50;
-const POSTS_PER_ACCOUNT = 2_000;
-const SERVICES = ["gateway", "accounts", "posts", "delivery"] as const;
+const BASE = { connections: 50, seconds: 3 };
 
-/** One of the two running checkouts. */
+/** Returns the load of a round on one of the two checkouts. */
+type LoadOf = (round: number) => Omit<Load, keyof typeof BASE>;
+
+/** The loads on one of the two checkouts. */
 interface Side {
-  readonly system: BenchSystem;
-  readonly pids: Readonly<Record<string, number>>;
-  readonly postId: string;
-  readonly accountIds: readonly string[];
-  createdCount: number;
+  readonly read: LoadOf;
+  readonly create: LoadOf;
 }
 
-type Run = (side: Side) => Promise<Measured>;
-
-/** Older checkouts have no `call`, so this function uses `fetch`. */
-async function request<T>({ local }: BenchSystem, path: string, body?: object): Promise<T> {
-  const answer = await fetch(`${local.baseUrl}/api/v1${path}`, {
-    method: body === undefined ? "GET" : "POST",
-    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
-    body: body === undefined ? null : JSON.stringify(body),
-  });
-  return (await answer.json()) as T;
-}
-
-/** Publishes the post that the clients read, then pauses publishing, so that only the creation of posts is measured. */
+/**
+ * Publishes the post that the clients read, then pauses publishing, so that only the creation of posts is measured. Each
+ * round creates its posts on another account, because Bluesky limits the number of posts of an account in a day.
+ */
 async function prepare(system: BenchSystem): Promise<Side> {
-  const { services } = system.local;
-  const accountIds = await system.connect("bluesky", ACCOUNTS);
-  const [, second, third, fourth] = accountIds;
-  const content = "A post of ordinary length, as users write it.";
-  const post = { content, accountIds: [second, third, fourth] };
-  const { id: postId } = await request<{ id: string }>(system, "/posts", post);
-  for (let status = ""; status !== "published";)
-    ({ status } = await request<{ status: string }>(system, `/posts/${postId}`));
+  const { local } = system;
+  const postId = await publishOne(local);
+  const accountIds = await system.connect("bluesky", ROUNDS);
   await system.operate("pause", "--platform", "bluesky");
-  const pids = Object.fromEntries(SERVICES.map((name) => [name, services[name][0]?.pid ?? 0]));
-  return { system, pids, postId, accountIds, createdCount: 0 };
+  return {
+    read: () => readLoad(local, postId),
+    create: (round) => createLoad(local, accountIds[round] ?? ""),
+  };
 }
-
-function toLoad({ system: { local }, pids }: Side) {
-  const headers = { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" };
-  return { connections: CONNECTIONS, seconds: SECONDS, headers, pids };
-}
-
-const read: Run = (side) =>
-  measure({
-    ...toLoad(side),
-    name: "`GET /posts/{id}`",
-    url: `${side.system.local.baseUrl}/api/v1/posts/${side.postId}`,
-  });
-
-/** Creates posts on an account that does not have many waiting posts yet, because their number is limited. */
-const create: Run = async (side) => {
-  const accountId = side.accountIds[Math.floor(side.createdCount / POSTS_PER_ACCOUNT)];
-  const content = "A post {number} of ordinary length, as users write it.";
-  const result = await measure({
-    ...toLoad(side),
-    name: "`POST /posts`, publishing paused",
-    method: "POST",
-    url: `${side.system.local.baseUrl}/api/v1/posts`,
-    body: JSON.stringify({ content, accountIds: [accountId] }),
-  });
-  side.createdCount += result.requestsPerSecond * (SECONDS + 2);
-  return result;
-};
 
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -94,32 +52,25 @@ function averageRatio(ratios: readonly number[]): string {
 }
 
 /** Runs the same load on both checkouts in turn, each first in every second round. Returns a row of the table. */
-async function compare(run: Run, [theirs, ours]: readonly [Side, Side]): Promise<string> {
-  const results: { readonly before: Measured; readonly now: Measured }[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const isFirst = round % 2 === 0;
-    const early = await run(isFirst ? theirs : ours);
-    const late = await run(isFirst ? ours : theirs);
-    results.push(isFirst ? { before: early, now: late } : { before: late, now: early });
-  }
-  const cpu = SERVICES.map((name) => {
-    const of = (all: readonly Measured[]) => mean(all.map(({ cpuUs }) => cpuUs[name] ?? 0));
-    const [before, now] = [results.map((each) => each.before), results.map((each) => each.now)];
-    return `${name} ${of(before).toFixed(0)} → ${of(now).toFixed(0)}`;
+async function compare(ofBefore: LoadOf, ofNow: LoadOf): Promise<string> {
+  const before: Measured[] = [];
+  const now: Measured[] = [];
+  const runs = [
+    async (round: number) => before.push(await measure({ ...BASE, ...ofBefore(round) })),
+    async (round: number) => now.push(await measure({ ...BASE, ...ofNow(round) })),
+  ];
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const run of round % 2 === 0 ? runs : runs.toReversed()) await run(round);
+  const average = (all: readonly Measured[], valueOf: (one: Measured) => number) =>
+    mean(all.map(valueOf)).toFixed(0);
+  const cpu = Object.keys(now[0]?.cpuUs ?? {}).map((name) => {
+    const ofService = ({ cpuUs }: Measured): number => cpuUs[name] ?? 0;
+    return `${name} ${average(before, ofService)} → ${average(now, ofService)}`;
   });
-  const perSecond = (all: readonly Measured[]) =>
-    mean(all.map(({ requestsPerSecond }) => requestsPerSecond)).toFixed(0);
-  const failures = results.reduce((sum, each) => sum + each.before.failures + each.now.failures, 0);
-  return `| ${[
-    results[0]?.now.name,
-    perSecond(results.map(({ before }) => before)),
-    perSecond(results.map(({ now }) => now)),
-    averageRatio(
-      results.map(({ before, now }) => now.requestsPerSecond / before.requestsPerSecond),
-    ),
-    cpu.join(", "),
-    failures,
-  ].join(" | ")} |`;
+  const perSecond = ({ requestsPerSecond }: Measured): number => requestsPerSecond;
+  const ratios = now.map((one, index) => perSecond(one) / (before[index]?.requestsPerSecond ?? 0));
+  const failures = [...before, ...now].reduce((sum, one) => sum + one.failures, 0);
+  return `| ${now[0]?.name} | ${average(before, perSecond)} | ${average(now, perSecond)} | ${averageRatio(ratios)} | ${cpu.join(", ")} | ${failures} |`;
 }
 
 const other = pathToFileURL(join(resolve(folder), "bench", "system.ts")).href;
@@ -128,8 +79,11 @@ const { startBenchSystem: startOther } = (await import(other)) as {
 };
 await using before = await startOther("postgres");
 await using now = await startBenchSystem("postgres");
-const sides = [await prepare(before), await prepare(now)] as const;
-const rows = [await compare(read, sides), await compare(create, sides)];
+const [ofBefore, ofNow] = [await prepare(before), await prepare(now)];
+const rows = [
+  await compare(ofBefore.read, ofNow.read),
+  await compare(ofBefore.create, ofNow.create),
+];
 process.stdout.write(
   `\n| what | before, requests/s | now, requests/s | ratio | CPU µs per request, before → now | failures |\n|---|---|---|---|---|---|\n${rows.join("\n")}\n`,
 );

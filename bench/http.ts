@@ -10,7 +10,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { measure, type Measured } from "./measure.ts";
-import { startBenchSystem, type BenchSystem } from "./system.ts";
+import { createLoad, publishOne, readLoad } from "./posts-load.ts";
+import { startBenchSystem } from "./system.ts";
 
 const SECONDS = 6;
 const CONNECTIONS = 50;
@@ -49,32 +50,6 @@ function runPgbench(databaseUrl: string): number | undefined {
   }
 }
 
-/**
- * The platforms on which the benchmark publishes text posts. They do not change, so that results of different days can
- * be compared.
- */
-const TEXT: readonly string[] = ["x", "telegram", "bluesky"];
-
-async function publishOne(system: BenchSystem): Promise<string> {
-  const { local } = system;
-  const headers = { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" };
-  const body = JSON.stringify({
-    content: "A post of ordinary length, as users write it.",
-    accountIds: local.accounts
-      .filter(({ platform }) => TEXT.includes(platform))
-      .map(({ id }) => id),
-  });
-  const created = (await (
-    await fetch(`${local.baseUrl}/api/v1/posts`, { method: "POST", headers, body })
-  ).json()) as { id: string };
-  for (;;) {
-    const post = (await (
-      await fetch(`${local.baseUrl}/api/v1/posts/${created.id}`, { headers })
-    ).json()) as { status: string };
-    if (post.status === "published") return created.id;
-  }
-}
-
 function toRow(result: Measured, reference: number | undefined): string {
   const ratio = reference === undefined ? "" : (result.requestsPerSecond / reference).toFixed(2);
   const cpu = Object.entries(result.cpuUs)
@@ -85,13 +60,7 @@ function toRow(result: Measured, reference: number | undefined): string {
 
 await using system = await startBenchSystem("postgres");
 const { local } = system;
-const pids = Object.fromEntries(
-  Object.entries(local.services).map(([name, [first]]) => [name, first?.pid ?? 0]),
-);
-const { gateway = 0, accounts = 0, posts = 0, delivery = 0 } = pids;
-const headers = { authorization: `Bearer ${local.apiKey}` };
-const json = { ...headers, "content-type": "application/json" };
-const postId = await publishOne(system);
+const postId = await publishOne(local);
 const bare = await startBareServer(local.databaseUrl);
 const bareBody = JSON.stringify({
   content: "A post {number} of ordinary length, as users write it.",
@@ -110,13 +79,7 @@ const bareSelect = await measure({
   url: `${bare.url}/select`,
   pids: { server: bare.child.pid ?? 0 },
 });
-const read = await measure({
-  ...base,
-  name: "`GET /posts/{id}`",
-  url: `${local.baseUrl}/api/v1/posts/${postId}`,
-  headers,
-  pids: { gateway, accounts, posts },
-});
+const read = await measure({ ...base, ...readLoad(local, postId) });
 const bareInsert = await measure({
   ...base,
   name: "bare fastify + insert",
@@ -129,18 +92,7 @@ const bareInsert = await measure({
 const pgbench = runPgbench(local.databaseUrl);
 const [account = ""] = await system.connect("bluesky", 1);
 await system.operate("pause", "--platform", "bluesky");
-const accept = await measure({
-  ...base,
-  name: "`POST /posts`, publishing paused",
-  method: "POST",
-  url: `${local.baseUrl}/api/v1/posts`,
-  headers: json,
-  body: JSON.stringify({
-    content: "A post {number} of ordinary length, as users write it.",
-    accountIds: [account],
-  }),
-  pids: { gateway, accounts, posts, delivery },
-});
+const accept = await measure({ ...base, ...createLoad(local, account) });
 bare.child.kill();
 
 const rows = [

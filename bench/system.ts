@@ -21,11 +21,7 @@ export interface BenchSystem extends AsyncDisposable {
   /** Returns the headers with which the process `caller` proves its identity to the service `service`. */
   headersOf(caller: IdentityName, service: string): Promise<IdentityHeaders>;
   operate(...args: readonly string[]): Promise<unknown>;
-  /**
-   * Sends a request to the REST API with the API key of the demo workspace, and returns the body of the answer.
-   *
-   * @throws Error unless the status of the answer is 2xx.
-   */
+  /** Sends a request to the REST API; see the function `call`. */
   call<T>(method: string, path: string, body?: object): Promise<T>;
   /** Connects new simulated accounts of the given platform and returns their ids. */
   connect(platform: string, count: number): Promise<readonly string[]>;
@@ -33,7 +29,12 @@ export interface BenchSystem extends AsyncDisposable {
 
 const NO_LIMIT = "100000000";
 
-async function call<T>(
+/**
+ * Sends a request to the REST API with the API key of the demo workspace, and returns the body of the answer.
+ *
+ * @throws Error unless the status of the answer is 2xx.
+ */
+export async function call<T>(
   { baseUrl, apiKey }: LocalStack,
   method: string,
   path: string,

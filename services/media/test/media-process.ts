@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { NODE_FLAGS } from "@postrider/local/node-process";
 import { connectPeer } from "@postrider/shared/connect/client";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
@@ -56,7 +57,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
   let child: ChildProcess | undefined;
 
   const launch = (): void => {
-    child = spawn(process.execPath, ["--max-semi-space-size=2", MAIN], {
+    child = spawn(process.execPath, [...NODE_FLAGS, MAIN], {
       stdio: "ignore",
       env: {
         ...compileCacheEnv(),

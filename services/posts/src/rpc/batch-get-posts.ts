@@ -26,6 +26,6 @@ export async function batchGetPosts(
     return { posts: (await listPostsByRefs(sql, wanted)).map(toPost) };
   const batch = await listPostsUpTo(sql, wanted, maxBytes);
   const posts = batch.posts.map(toPost);
-  const deferred = batch.deferredFrom === undefined ? undefined : wanted[batch.deferredFrom];
+  const deferred = wanted[batch.deferredFrom ?? wanted.length];
   return deferred === undefined ? { posts } : { posts, deferredFrom: deferred.index };
 }
