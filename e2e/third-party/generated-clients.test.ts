@@ -170,8 +170,9 @@ test("a generated Python client sends the workspace in a header", async () => {
 import os
 from postrider import AuthenticatedClient
 from postrider.api.quota import get_quota
-client = AuthenticatedClient(os.environ["URL"], os.environ["KEY"])
-print(get_quota.sync_detailed(client=client, x_workspace_id="${tenant.id}").status_code)
+headers = {"X-Workspace-Id": "${tenant.id}"}
+client = AuthenticatedClient(os.environ["URL"], os.environ["KEY"], headers=headers)
+print(get_quota.sync_detailed(client=client).status_code)
 `;
   writeFileSync(join(folder, "program.py"), program);
   expect(await runCommand("python program.py")).toBe("200\n");

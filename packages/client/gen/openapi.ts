@@ -1116,7 +1116,10 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["WebhookAccount"];
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly AccountFeature: "publishing" | "comments" | "messages" | "metrics";
         readonly AccountList: {
             readonly accounts: readonly components["schemas"]["Account"][];
@@ -1200,7 +1203,7 @@ export interface components {
             readonly languages?: readonly string[] | null;
         };
         /**
-         * @description reconnect_required: the platform no longer accepts the account's access; a person has to connect it again.
+         * @description reconnect_required: the platform no longer accepts the account's access; a person has to connect it again. More values may be added.
          * @enum {string}
          */
         readonly AccountStatus: "active" | "reconnect_required";
@@ -1242,7 +1245,7 @@ export interface components {
             readonly message: string | null;
         };
         /**
-         * @description retry: another attempt follows. unknown: the platform may have published it.
+         * @description retry: another attempt follows. unknown: the platform may have published it. More values may be added.
          * @enum {string}
          */
         readonly AttemptOutcome: "published" | "retry" | "failed" | "unknown";
@@ -1426,7 +1429,10 @@ export interface components {
             readonly backfills: readonly components["schemas"]["BackfillSummary"][];
             readonly nextCursor: string | null;
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly BackfillOutcome: "prepared" | "skipped" | "no_match";
         readonly BackfillPreview: {
             readonly comments: readonly components["schemas"]["BackfillPreviewItem"][];
@@ -1438,7 +1444,10 @@ export interface components {
             readonly outcome: components["schemas"]["BackfillPreviewOutcome"];
             readonly reason: components["schemas"]["BackfillReason"] | null;
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly BackfillPreviewOutcome: "prepare" | "skip" | "no_match";
         /**
          * @description Why the comment is skipped. More reasons may be added.
@@ -1446,7 +1455,7 @@ export interface components {
          */
         readonly BackfillReason: "excluded" | "too_old" | "already_replied";
         /**
-         * @description ready: further comments can be prepared. completed: all comments are.
+         * @description ready: further comments can be prepared. completed: all comments are. More values may be added.
          * @enum {string}
          */
         readonly BackfillStatus: "preparing" | "ready" | "paused" | "completed" | "failed";
@@ -1569,9 +1578,15 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["CommentAction"] | components["schemas"]["ResourceReference"];
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly CommentActionStatus: "pending" | "succeeded" | "failed";
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly CommentActionType: "reply" | "hide" | "unhide";
         /**
          * @description Who wrote a comment. A property is null when the platform does not give it.
@@ -1726,7 +1741,7 @@ export interface components {
             readonly maxPerSecond?: number | null;
         };
         /**
-         * @description How the post was created: by an agent, by a program with an API key, or in the dashboard.
+         * @description How the post was created: by an agent, by a program with an API key, or in the dashboard. More values may be added.
          * @enum {string}
          */
         readonly CreatedVia: "mcp" | "rest" | "dashboard";
@@ -1786,11 +1801,14 @@ export interface components {
             readonly error: null | components["schemas"]["TargetError"];
         };
         /**
-         * @description not_supported: the platform cannot delete posts, so the publication remains. not_published: nothing was published.
+         * @description not_supported: the platform cannot delete posts, so the publication remains. not_published: nothing was published. More values may be added.
          * @enum {string}
          */
         readonly DeleteTargetStatus: "deleting" | "deleted" | "delete_failed" | "not_supported" | "not_published";
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly DeliveryStatus: "pending" | "delivering" | "succeeded" | "failed" | "cancelled";
         /**
          * @description Stable. More codes may be added. With `insufficient_scope` it is the scope that the key lacks.
@@ -1856,7 +1874,7 @@ export interface components {
             readonly [key: string]: unknown;
         };
         /**
-         * @description Where `path` belongs, if not to the body.
+         * @description Where `path` belongs, if not to the body. More values may be added.
          * @enum {string}
          */
         readonly ErrorPlace: "query" | "header";
@@ -1953,7 +1971,10 @@ export interface components {
             /** @enum {string} */
             readonly status: "deleting";
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly MediaKind: "image" | "video";
         /** @description An uploaded or imported file was checked and can be used in posts. */
         readonly MediaReadyEvent: {
@@ -2055,7 +2076,10 @@ export interface components {
             readonly unavailableReason: components["schemas"]["UnavailableReason"] | null;
             readonly rules: components["schemas"]["PlatformRules"];
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly PlatformId: "instagram" | "x" | "facebook" | "tiktok" | "youtube" | "telegram" | "bluesky";
         readonly PlatformList: {
             readonly platforms: readonly components["schemas"]["Platform"][];
@@ -2191,7 +2215,10 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["PostSummary"] | components["schemas"]["ResourceReference"];
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly PostKind: "text" | "link" | "image" | "carousel" | "video" | "short" | "reel";
         readonly PostList: {
             readonly posts: readonly components["schemas"]["PostSummary"][];
@@ -2290,7 +2317,7 @@ export interface components {
             readonly data: components["schemas"]["PostSummary"] | components["schemas"]["ResourceReference"];
         };
         /**
-         * @description partial: published on some accounts, failed on the others. cancelled: deleted after publishing had begun.
+         * @description partial: published on some accounts, failed on the others. cancelled: deleted after publishing had begun. More values may be added.
          * @enum {string}
          */
         readonly PostStatus: "draft" | "scheduled" | "publishing" | "published" | "partial" | "failed" | "cancelled";
@@ -2357,7 +2384,10 @@ export interface components {
             /** @description The exact length of the file. */
             readonly bytes: number;
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly Privacy: "public" | "unlisted" | "private";
         readonly PublishPost: {
             /**
@@ -2394,7 +2424,10 @@ export interface components {
         readonly QueueSlotRuleList: {
             readonly rules: readonly components["schemas"]["QueueSlotRule"][];
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly QueueSlotRuleStatus: "active" | "paused" | "revoked";
         readonly Quota: {
             readonly monthly: components["schemas"]["MonthlyQuota"];
@@ -2421,7 +2454,7 @@ export interface components {
             readonly data: components["schemas"]["MonthlyQuota"] | components["schemas"]["DailyQuota"];
         };
         /**
-         * @description Who shares the limit: accounts of one app or project may share it.
+         * @description Who shares the limit: accounts of one app or project may share it. More values may be added.
          * @enum {string}
          */
         readonly QuotaScope: "account" | "app" | "project";
@@ -2479,11 +2512,14 @@ export interface components {
             readonly graceHours: number;
         };
         /**
-         * @description any, all: the comment contains one or all of the keywords. exact: the whole comment equals one of them.
+         * @description any, all: the comment contains one or all of the keywords. exact: the whole comment equals one of them. More values may be added.
          * @enum {string}
          */
         readonly RuleMatch: "any" | "all" | "exact";
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly RuleStatus: "draft" | "active" | "paused" | "revoked";
         /**
          * @description Why no private reply was sent. sending_blocked: the operator has not enabled sending. More reasons may be added.
@@ -2491,12 +2527,12 @@ export interface components {
          */
         readonly RunReason: "sending_blocked" | "excluded" | "already_replied" | "too_old" | "rule_inactive" | "platform_refused" | "outcome_unknown";
         /**
-         * @description prepared: the private reply waits to be sent or, with the reason `sending_blocked`, is never sent.
+         * @description prepared: the private reply waits to be sent or, with the reason `sending_blocked`, is never sent. More values may be added.
          * @enum {string}
          */
         readonly RunStatus: "prepared" | "sent" | "skipped" | "failed";
         /**
-         * @description in_text: tags are hashtags in the text.
+         * @description in_text: tags are hashtags in the text. More values may be added.
          * @enum {string}
          */
         readonly TagMode: "in_text" | "field";
@@ -2588,7 +2624,7 @@ export interface components {
             readonly data: components["schemas"]["WebhookTarget"];
         };
         /**
-         * @description Status of a post on one account. cancelled: never sent, because the post was deleted first.
+         * @description Status of a post on one account. cancelled: never sent, because the post was deleted first. More values may be added.
          * @enum {string}
          */
         readonly TargetStatus: "pending" | "publishing" | "published" | "failed" | "deleting" | "deleted" | "delete_failed" | "cancelled";
@@ -2652,7 +2688,7 @@ export interface components {
             readonly [key: string]: unknown;
         };
         /**
-         * @description How the length of a text is counted. weighted: as X counts, where a URL and a character outside Latin scripts count differently.
+         * @description How the length of a text is counted. weighted: as X counts, where a URL and a character outside Latin scripts count differently. More values may be added.
          * @enum {string}
          */
         readonly TextUnit: "utf16" | "weighted" | "utf8_bytes" | "graphemes";
@@ -2709,7 +2745,10 @@ export interface components {
                 readonly maxVideoSeconds?: number | null;
             } | null;
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly TitleRule: "none" | "optional" | "required";
         /** @description Whether a post has a title. */
         readonly TitleRules: {
@@ -2924,7 +2963,10 @@ export interface components {
                 readonly missing: readonly components["schemas"]["AccountFeature"][];
             } | null;
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly WebhookAccountStatus: "active" | "reconnect_required" | "disconnected";
         readonly WebhookAttempt: {
             readonly number: number;
@@ -2994,19 +3036,22 @@ export interface components {
             readonly sequence: number;
             readonly data: components["schemas"]["Webhook"] | components["schemas"]["ResourceReference"];
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly WebhookDisabledReason: "gone" | "failing";
         readonly WebhookList: {
             readonly webhooks: readonly components["schemas"]["Webhook"][];
             readonly nextCursor: string | null;
         };
         /**
-         * @description How deliveries are signed; fixed at creation.
+         * @description How deliveries are signed; fixed at creation. More values may be added.
          * @enum {string}
          */
         readonly WebhookSigning: "hmac-sha256" | "ed25519";
         /**
-         * @description disabled: the receiver answered 410, or nothing but failures for 5 days.
+         * @description disabled: the receiver answered 410, or nothing but failures for 5 days. More values may be added.
          * @enum {string}
          */
         readonly WebhookStatus: "active" | "paused" | "disabled" | "revoked";
@@ -3036,7 +3081,10 @@ export interface components {
             /** @description Null until the platform was asked for them once. */
             readonly metrics?: null | components["schemas"]["Metrics"];
         };
-        /** @enum {string} */
+        /**
+         * @description More values may be added.
+         * @enum {string}
+         */
         readonly WebhookTargetStatus: "published" | "failed" | "deleted";
         readonly WebhookTestData: {
             /** Format: uuid */
@@ -12090,6 +12138,16 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Fewer bytes arrived than declared, or `Content-Digest` does not match them. The grant stays open. Error code `invalid_request`. */
+            readonly 400: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
             /** @description The grant is unknown, used up or expired. Error code `not_found`. */
             readonly 404: {
                 headers: {
@@ -12130,7 +12188,7 @@ export interface operations {
                     readonly "application/json": components["schemas"]["ApiError"];
                 };
             };
-            /** @description The file is shorter than declared. Error code `media_rejected`. */
+            /** @description The body is empty. Error code `media_rejected`. */
             readonly 422: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];

@@ -96,6 +96,23 @@ describe("requests:", () => {
     ]);
   });
 
+  test("the client leaves out the fields of a post that are null, except a new time of null", async () => {
+    const client = clientOf([json(200, {})]);
+    const empty = { mediaIds: null, options: { x: { title: null, content: "a" }, y: null } };
+    const body = { ...empty, content: "Hello", scheduledAt: null } as never;
+    await client.createPost(body);
+    await client.validatePost(body);
+    await client.updatePost("p", body);
+    const filled = { content: "Hello", options: { x: { content: "a" } } };
+    expect(sent.map((request) => request.body)).toEqual([
+      filled,
+      filled,
+      { ...filled, scheduledAt: null },
+    ]);
+    await client.updateMedia("m", { altText: null });
+    expect(sent.at(-1)?.body).toEqual({ altText: null });
+  });
+
   test("the client refuses a missing id, with which the path would be that of another operation", async () => {
     const client = clientOf([json(200, {})]);
     await expect(client.deletePost("")).rejects.toThrow("the argument {id} is missing");

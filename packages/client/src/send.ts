@@ -2,6 +2,7 @@ import { KEYED, OPERATIONS, type Operations } from "../gen/operations.ts";
 import { PostriderConnectionError, toError } from "./errors.ts";
 import type { RequestOptions } from "./operation-types.ts";
 import { repeat } from "./repeat.ts";
+import { withoutNulls } from "./without-nulls.ts";
 
 /** Settings of a client. */
 export interface ClientOptions {
@@ -99,7 +100,7 @@ function toInit(client: ClientOptions, method: string, call: Call, key: string |
   const init = { method, headers, redirect: "manual" } as const;
   if (isRead(method) || call.input === undefined) return init;
   headers.set("content-type", "application/json");
-  return { ...init, body: JSON.stringify(call.input) };
+  return { ...init, body: JSON.stringify(withoutNulls(call.id, call.input)) };
 }
 
 /** Whether operations with this method send their input in the query, not in the body. */

@@ -1,10 +1,9 @@
 import { Type, type Static, type TSchema } from "typebox";
 
-/** A lower-case UUID, the only form that the API accepts. */
-export const Id = Type.String({
-  format: "uuid",
-  pattern: "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$",
-});
+/** Matches a lower-case UUID, the only form of an id that the API accepts. */
+export const ID_PATTERN = "^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$";
+
+export const Id = Type.String({ format: "uuid", pattern: ID_PATTERN });
 
 /** A time as the API returns it: RFC 3339, UTC, milliseconds. */
 export const Instant = Type.String({ format: "date-time" });

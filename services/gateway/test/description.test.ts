@@ -342,3 +342,88 @@ test("the examples on the docs page have the dates of the current UTC day", asyn
     });
   }
 });
+
+/** The fields of records that `decisions.md` 3 lists. Every other field of them is an extension. */
+const DECIDED: Readonly<Record<string, string>> = {
+  Account:
+    "id platform externalId username displayName avatarUrl status connectedAt tokenExpiresAt",
+  Platform: "id name available unavailableReason rules",
+  PostTarget:
+    "id accountId platform username status externalId permalink publishedAt error attemptCount nextAttemptAt metrics",
+  TargetError: "code message retryable",
+  PostSummary:
+    "id status content scheduledAt startedAt publishedAt createdVia createdAt updatedAt mediaIds targets",
+  PostDetail:
+    "id status content scheduledAt startedAt publishedAt createdVia createdAt updatedAt mediaIds targets options queueSlotRuleId media attempts",
+  PostTargetSummary: "accountId platform status permalink errorCode",
+  DeleteTarget: "accountId platform status error",
+  ReadyMedia:
+    "id status kind contentType bytes width height durationMs sha256 fileName url createdAt",
+  MonthlyQuota: "period limit used reserved remaining resetsAt",
+  DailyQuota: "platform accountId scope limit used reserved remaining resetsAt",
+  QueueSlotRule:
+    "id name weekdays times timezone startsOn endsOn status nextSlots createdAt updatedAt",
+  Metrics: "views impressions reach likes comments shares saves refreshedAt",
+};
+
+test("the API description marks exactly those fields of records as extensions that the interface does not have", () => {
+  for (const [name, decided] of Object.entries(DECIDED)) {
+    const { properties } = document.components.schemas[name] as {
+      readonly properties: Readonly<Record<string, object>>;
+    };
+    const fields = Object.entries(properties);
+    const own = fields.filter(([, schema]) => !("x-postrider-extension" in schema));
+    expect(own.map(([field]) => field).sort(), name).toEqual(decided.split(" ").sort());
+  }
+});
+
+/** Returns every object in a part of the API description. */
+function everyObject(part: unknown): readonly object[] {
+  if (typeof part !== "object" || part === null) return [];
+  return [part, ...Object.values(part).flatMap(everyObject)];
+}
+
+test("the API description gives every id the format uuid and the pattern of lower case, also in paths and headers", () => {
+  const ids = everyObject(document).filter((each) => "format" in each && each.format === "uuid");
+  const patterns = ids.map((each) => ("pattern" in each ? each.pattern : undefined));
+  expect(ids.length).toBeGreaterThan(100);
+  expect(new Set(patterns)).toEqual(
+    new Set(["^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"]),
+  );
+  for (const [, operations] of apiPaths())
+    for (const { parameters } of Object.values(operations))
+      expect(parameters).toContainEqual(
+        expect.objectContaining({
+          name: "X-Workspace-Id",
+          schema: expect.objectContaining({ format: "uuid" }) as object,
+        }),
+      );
+});
+
+test("every error status of every operation lists its codes for programs, and uploads describe the status 400", () => {
+  const codes = new Set<string>();
+  for (const [path, operations] of Object.entries(document.paths))
+    for (const [method, { responses }] of Object.entries(operations))
+      for (const [status, answer] of Object.entries(responses)) {
+        if (!/^[45]/.test(status)) continue;
+        const found = "x-postrider-codes" in answer ? answer["x-postrider-codes"] : [];
+        expect(found, `${method} ${path} ${status}`).not.toEqual([]);
+        for (const code of found as readonly string[]) codes.add(code);
+      }
+  expect(document.components.schemas["ErrorCode"]).toMatchObject({
+    enum: expect.arrayContaining([...codes]) as readonly string[],
+  });
+  expect(document.paths["/uploads/{uploadPath}"]?.["put"]?.responses["400"]).toMatchObject({
+    "x-postrider-codes": ["invalid_request"],
+  });
+});
+
+test("every field of answers with fixed values says that it may get more values, except weekdays", () => {
+  const { schemas } = document.components;
+  for (const name of VALUES.filter((each) => each !== "Weekday"))
+    expect(schemas[name], name).toMatchObject({
+      description: expect.stringContaining("may be added") as string,
+      "x-postrider-may-grow": true,
+    });
+  expect(schemas["Weekday"]).not.toHaveProperty("x-postrider-may-grow");
+});

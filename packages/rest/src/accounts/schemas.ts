@@ -36,6 +36,7 @@ export const Account = Type.Object(
         },
         {
           description: "null: the account was connected before this was recorded.",
+          "x-postrider-extension": true,
         },
       ),
     ),

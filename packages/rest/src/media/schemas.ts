@@ -14,11 +14,15 @@ export const ReadyMedia = Type.Object(
     sha256: Type.String(),
     fileName: Type.String(),
     altText: nullable(
-      Type.String({ description: "Description for people who do not see the picture or video." }),
+      Type.String({
+        description: "Description for people who do not see the picture or video.",
+        "x-postrider-extension": true,
+      }),
     ),
     coverMs: nullable(
       Type.Integer({
         description: "Time in the video, in milliseconds, of the picture that stands for it.",
+        "x-postrider-extension": true,
       }),
     ),
     url: Type.String({

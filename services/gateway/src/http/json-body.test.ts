@@ -74,6 +74,32 @@ test("the error of parseJsonBody says where the body is malformed, and repeats n
   );
 });
 
+test.each([
+  ["a line break", "\n", String.raw`\n`],
+  ["a line break", "\r\n", String.raw`\r\n`],
+  ["a tab", "\t", String.raw`\t`],
+])(
+  "the error of parseJsonBody says where a text contains %s as it is, and how to write it",
+  (found, character, expected) => {
+    expect(parse(`{"accountIds": [],\n "content": "First${character}second"}`)).toEqual(
+      refused({
+        code: "invalid_json",
+        path: "",
+        reason: "line 2, column 19",
+        variant: "unescaped",
+        found,
+        expected,
+      }),
+    );
+  },
+);
+
+test("the error of parseJsonBody about another control character in a text says only where it is", () => {
+  expect(parse('"a\u0001"')).toEqual(
+    refused({ code: "invalid_json", path: "", reason: "line 1, column 3" }),
+  );
+});
+
 test("parseJsonBody reports at most 100 mistakes", () => {
   const body = parse(JSON.stringify(Array.from({ length: 500 }, () => "\0")));
   expect(body.ok ? [] : body.violations).toHaveLength(100);

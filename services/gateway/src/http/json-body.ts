@@ -1,9 +1,9 @@
-import type { Violation } from "@postrider/shared/errors";
+import type { RequestViolation } from "#src/http/schema-faults.ts";
 
 /** Result of parsing a request body: the value, which is not yet checked against a schema, or the mistakes. */
 export type ParsedBody =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly violations: readonly Violation[] };
+  | { readonly ok: false; readonly violations: readonly RequestViolation[] };
 
 const MAX_LEVELS = 64;
 const MAX_FAULTS = 100;
@@ -44,18 +44,40 @@ function decode(bytes: Buffer): string | undefined {
   }
 }
 
-/** Returns the value of a JSON text or, if the parser reports it, the position of its syntax error. */
-function parse(text: string): { readonly value: unknown } | { readonly reason?: string } {
+type Parsed =
+  | { readonly value: unknown }
+  | Pick<RequestViolation, "reason" | "variant" | "found" | "expected">;
+
+/** Returns the value of a JSON text or, if the parser reports it, the place and kind of its syntax error. */
+function parse(text: string): Parsed {
   try {
     const value: unknown = JSON.parse(text);
     return { value };
   } catch (error) {
-    // From the parser's message, only the numbers are used (the position of the error), because the message repeats
-    // parts of the body.
-    const message = error instanceof SyntaxError ? error.message : "";
-    const [, line, column] = /\(line (\d+) column (\d+)\)$/.exec(message) ?? [];
-    return line === undefined ? {} : { reason: `line ${line}, column ${column}` };
+    return error instanceof SyntaxError ? explain(error.message, text) : {};
   }
+}
+
+/** The characters that JSON does not allow inside a text as they are, but only as this escape. */
+const ESCAPES: Readonly<Record<string, readonly [name: string, escape: string]>> = {
+  "\n": ["a line break", String.raw`\n`],
+  "\r": ["a line break", String.raw`\r\n`],
+  "\t": ["a tab", String.raw`\t`],
+};
+
+/**
+ * Explains a syntax error. From the parser's message, only its beginning and the position of the error are used, because
+ * the message repeats parts of the body.
+ */
+function explain(message: string, text: string): Exclude<Parsed, { value: unknown }> {
+  const [, position, line, column] =
+    /at position (\d+) \(line (\d+) column (\d+)\)$/.exec(message) ?? [];
+  if (position === undefined) return {};
+  const place = { reason: `line ${line}, column ${column}` };
+  const [found, expected] = ESCAPES[text[Number(position)] ?? ""] ?? [];
+  const isUnescaped = message.startsWith("Bad control character in string literal");
+  if (!isUnescaped || found === undefined || expected === undefined) return place;
+  return { ...place, variant: "unescaped", found, expected };
 }
 
 /**
@@ -67,7 +89,7 @@ function needsTextCheck(text: string): boolean {
 }
 
 interface Walk {
-  readonly faults: Violation[];
+  readonly faults: RequestViolation[];
   readonly checksTexts: boolean;
   members: number;
 }
@@ -87,7 +109,7 @@ function inspect(value: unknown, path: string, level: number, walk: Walk): void 
   inspectMembers(value, path, level, walk);
 }
 
-function tooManyMembers(value: object, path: string, actual: number): Violation {
+function tooManyMembers(value: object, path: string, actual: number): RequestViolation {
   const code = Array.isArray(value) ? "max_items" : "max_properties";
   return actual > MAX_MEMBERS ? { code, path, limit: MAX_MEMBERS, actual } : { code, path };
 }
@@ -108,6 +130,6 @@ function inspectText(text: string, path: string, walk: Walk): void {
   if (!text.isWellFormed()) addFault(walk, { code: "unpaired_surrogate", path });
 }
 
-function addFault(walk: Walk, fault: Violation): void {
+function addFault(walk: Walk, fault: RequestViolation): void {
   if (walk.faults.length < MAX_FAULTS) walk.faults.push(fault);
 }

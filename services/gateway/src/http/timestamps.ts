@@ -2,7 +2,7 @@ import { timestampFromDate, type Timestamp } from "@bufbuild/protobuf/wkt";
 import { invalidRequest } from "@postrider/shared/errors";
 
 const RFC_3339 =
-  /^(?<date>\d{4}-\d{2}-\d{2})[Tt](?<time>\d{2}:\d{2}:\d{2})(?:\.(?<fraction>\d+))?(?<offset>[Zz]|[+-]\d{2}:\d{2})$/;
+  /^(?<date>\d{4}-\d{2}-\d{2})[Tt](?<time>\d{2}:\d{2}:\d{2})(?:\.(?<fraction>\d+))?(?<offset>[Zz]|[+-]\d{2}:?\d{2})$/;
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/;
 
@@ -16,13 +16,15 @@ const EARLIEST_MS = Date.parse("0100-01-01T00:00:00.000Z");
 const LATEST_MS = Date.parse("9999-12-31T23:59:59.999Z");
 
 /**
- * Parses an RFC 3339 time with an offset, cut to milliseconds. Returns undefined for any other text, and for dates and
- * times that do not exist, such as leap seconds.
+ * Parses an RFC 3339 time with an offset, cut to milliseconds. The offset may also lack its colon, as `strftime("%z")` of
+ * C and Python writes it. Returns undefined for any other text, and for dates and times that do not exist, such as leap
+ * seconds.
  */
 export function parseTimestamp(text: string): Date | undefined {
   const match = RFC_3339.exec(text);
   if (match === null) return undefined;
-  const { date, time, fraction = "", offset } = match.groups as TimeParts;
+  const { date, time, fraction = "", offset: written } = match.groups as TimeParts;
+  const offset = written.replace(/^([+-]\d{2})(\d{2})$/, "$1:$2");
   if (!isDay(date) || !isTime(time) || !isOffset(offset)) return undefined;
   const decimals = fraction.slice(0, 3).padEnd(3, "0");
   const instant = new Date(`${date}T${time}.${decimals}${offset.toUpperCase()}`);

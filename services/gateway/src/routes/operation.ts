@@ -37,13 +37,11 @@ interface Operation {
   readonly errors?: readonly ErrorCode[];
 }
 
-/**
- * The schema has no format `uuid`. With it, openapi-python-client would send an object, which its HTTP library refuses
- * in a header.
- */
+/** The hook that reads the header checks its form, so the schema's format and pattern are for readers only. */
 const WORKSPACE_HEADER = {
   "X-Workspace-Id": Type.Optional(
     Type.String({
+      format: "uuid",
       description: "UUID in lower case. Required when the key belongs to more than one workspace.",
     }),
   ),

@@ -48,6 +48,16 @@ export const SPECIAL_TEXTS = {
       "그 안의 값을 최상위에 보내 주세요[({expected})].",
     ],
   ),
+  "invalid_json.unescaped": detail(
+    [
+      "A text in the body contains {found|a control character} as it is[, at {reason}], which JSON does not allow.",
+      "Send it as {expected|its escape}; programs do this when they build the body with a JSON function instead of a template.",
+    ],
+    [
+      "본문의 글에 제어 문자가 그대로 들어 있습니다[({reason})][({found})].",
+      "JSON에서는 {expected|이스케이프}(으)로 써 주세요. 템플릿 대신 JSON 함수로 본문을 만들면 자동으로 처리됩니다.",
+    ],
+  ),
   "format.no_such_day": detail(
     ["This date does not exist[: {found}].", "Send {expected|a date that exists}."],
     ["존재하지 않는 날짜입니다[({found})].", "존재하는 날짜를 보내 주세요[({expected})]."],

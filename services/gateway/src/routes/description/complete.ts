@@ -5,7 +5,9 @@ import type { Components, DescribedOperation } from "./document.ts";
 import { describeErrors } from "./error-answers.ts";
 import { describeExamples } from "./examples.ts";
 import { describeExclusiveFields } from "./exclusive-fields.ts";
+import { describeGrowingValues } from "./growing-values.ts";
 import { nameHeaders } from "./headers.ts";
+import { describeIds } from "./ids.ts";
 import { nameSchemas } from "./named-schemas.ts";
 import { describeOptionalBody } from "./optional-bodies.ts";
 import { describePhase } from "./tags.ts";
@@ -44,7 +46,11 @@ export const completeDescription: Complete = (found) => {
   describeExclusiveFields(schemas);
   const inline: Record<string, object> = {};
   const named = { ...(nameSchemas(schemas, inline) as object), ...inline };
-  const described = nameSchemas(paths, named) as object;
+  const described = nameSchemas(paths, named) as typeof paths;
+  describeIds([named, described]);
+  const operations = Object.values(described).flatMap((path) => Object.values(path));
+  const answers = operations.map(({ responses }) => responses);
+  describeGrowingValues([answers, "webhooks" in document ? document.webhooks : {}], named);
   const completed: object = {
     ...document,
     paths: { ...described, ...UPLOAD_PATH },

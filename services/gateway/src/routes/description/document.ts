@@ -13,6 +13,8 @@ export interface DescribedAnswer {
   description: string;
   headers?: Record<string, object>;
   content?: Record<string, Content>;
+  /** The error codes that this answer can have. */
+  "x-postrider-codes"?: readonly string[];
 }
 
 /** An operation of the API description, with the parts that are completed after the routes are read. */

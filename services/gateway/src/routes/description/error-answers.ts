@@ -59,6 +59,7 @@ function describe(
   });
   return {
     description: `Error code ${codes.map((code) => `\`${code}\``).join(", ")}.`,
+    "x-postrider-codes": codes,
     content: { [JSON_TYPE]: { schema: SCHEMA, examples: Object.fromEntries(examples) } },
   };
 }

@@ -7,6 +7,7 @@ function error(description: string, ...codes: Parameters<typeof exampleOf>[0][])
   const examples = codes.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
   return {
     description: `${description} Error code ${codes.map((code) => `\`${code}\``).join(", ")}.`,
+    "x-postrider-codes": codes,
     headers: REQUEST_ID,
     content: {
       [JSON_TYPE]: {
@@ -54,11 +55,15 @@ export const UPLOAD_PATH: Readonly<Record<string, object>> = {
       },
       responses: {
         204: { description: "All bytes have arrived.", headers: REQUEST_ID },
+        400: error(
+          "Fewer bytes arrived than declared, or `Content-Digest` does not match them. The grant stays open.",
+          "invalid_request",
+        ),
         404: error("The grant is unknown, used up or expired.", "not_found"),
         409: error("The file has already arrived.", "upload_already_received"),
         413: error("The file is longer than declared.", "payload_too_large"),
         415: error("The content type differs from the declared one.", "unsupported_media_type"),
-        422: error("The file is shorter than declared.", "media_rejected"),
+        422: error("The body is empty.", "media_rejected"),
         429: {
           ...error("Too many unknown grants from this address.", "rate_limited"),
           headers: { ...REQUEST_ID, "Retry-After": { $ref: "#/components/headers/Retry-After" } },
