@@ -1,22 +1,44 @@
 /**
  * Measures how fast Postrider recovers from a series of killed processes on the Kafka bus with two replicas of each
- * service: `node bench/recovery.ts [targets per second] [seconds] [seed]`. Publishes at a steady rate first without kills
- * and then while a random process of posts or delivery is killed every 5 s, and measures how fast the backlog is
- * published after the last kill.
+ * service: `node bench/recovery.ts [options]`. Publishes at a steady rate first without kills
+ * and then while a random process is killed every 5 s, and measures how fast the backlog is
+ * published after the last kill, and where its targets wait.
  * Checks in the simulator that each target is visible once. Prints Markdown tables.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import type { ServiceName } from "@postrider/local/services";
 import postgres from "postgres";
+import { countTargets, type Counts } from "./open-targets.ts";
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 import { startTargetLoad, type LoadPost } from "./target-load.ts";
 
-const TARGETS_PER_SECOND = Number(process.argv[2] ?? 40);
-const SECONDS = Number(process.argv[3] ?? 60);
-/** Seed of the random numbers that choose the processes to kill, so that runs can be compared. */
-const SEED = Number(process.argv[4] ?? 5);
-/** The services whose processes are killed: those that consume events in order to publish. */
-const KILLED: readonly ServiceName[] = ["posts", "delivery"];
+const { values } = parseArgs({
+  options: {
+    /** Targets per second. */
+    rate: { type: "string", default: "40" },
+    /** How long processes are killed. */
+    seconds: { type: "string", default: "60" },
+    /** Seed of the random numbers that choose the processes to kill, so that runs can be compared. */
+    seed: { type: "string", default: "5" },
+    /** The services whose processes are killed. Default: those that consume events in order to publish. */
+    services: { type: "string", default: "posts,delivery" },
+    /** Platforms on which Postrider can find out whether a post exists after the answer to its publishing call was lost. */
+    platforms: { type: "string", default: "x,bluesky" },
+    /** Number of accounts on each platform. */
+    accounts: { type: "string", default: "60" },
+    /** How long the simulated platforms take to answer. */
+    "latency-ms": { type: "string", default: "0" },
+    /** `VISIBLE_CALL_SECONDS`: a target whose process is killed during its publishing call waits at least this long. */
+    "call-seconds": { type: "string", default: "60" },
+  },
+});
+const TARGETS_PER_SECOND = Number(values.rate);
+const SECONDS = Number(values.seconds);
+const SEED = Number(values.seed);
+const KILLED = values.services.split(",") as readonly ServiceName[];
+const PLATFORMS = values.platforms.split(",");
+const ACCOUNTS = Number(values.accounts);
 const KILL_EVERY_MS = 5000;
 const BASELINE_SECONDS = 60;
 const WARM_UP_SECONDS = 15;
@@ -27,50 +49,22 @@ const GIVE_UP_MS = 400_000;
 const WINDOW = 5;
 /** Posts are published at full speed again when the rate of publishing is at least this fraction of the rate without kills. */
 const FULL_SPEED = 0.9;
-const ACCOUNTS = 60;
 /**
  * Factor that shortens the waits before a platform is searched for a post whose response was lost. Unshortened, they are 10
  * minutes in all. Simulated platforms show a post at once, so a short wait is safe.
  */
 const RECONCILE_TIME_SCALE = "0.02";
-/** Platforms on which Postrider can find out whether a post exists after the answer to its publishing call was lost. */
-const PLATFORMS = ["x", "bluesky"];
-
-interface Counts {
-  /** Seconds since a process was killed last. */
-  readonly at: number;
-  readonly published: number;
-  /** Number of targets that are neither published nor failed, except those that `cutOff` counts. */
-  readonly open: number;
-  /**
-   * Number of targets whose process was probably killed during the publishing call. They wait until the time limit of that call
-   * has passed and the platform was searched for the post, however fast other targets are published.
-   */
-  readonly cutOff: number;
-  readonly other: number;
-}
-
-type Row = Omit<Counts, "at" | "open"> & { readonly notEnded: number };
-
-await using system = await startBenchSystem("kafka", { RECONCILE_TIME_SCALE }, { replicas: 2 });
+await using system = await startBenchSystem(
+  "kafka",
+  { RECONCILE_TIME_SCALE, VISIBLE_CALL_SECONDS: values["call-seconds"] },
+  { replicas: 2 },
+);
+await fetch(`${system.local.simulatorUrl}/_control/settings`, {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ latencyMs: Number(values["latency-ms"]) }),
+});
 const sql = postgres(system.local.databaseUrl, { max: 1, onnotice: () => {} });
-
-async function countTargets(since = 0): Promise<Counts> {
-  const [row = { published: 0, notEnded: 0, cutOff: 0, other: 0 }] = await sql<Row[]>`
-    select
-      (count(*) filter (where status = 'published'))::int as published,
-      (count(*) filter (where status in ('pending', 'publishing')))::int as "notEnded",
-      (count(*) filter (where status not in ('published', 'pending', 'publishing')))::int as other,
-      (
-        select count(*)::int
-        from delivery.publish_tasks
-        where status in ('unknown', 'reconciling')
-        or status = 'calling' and called_at < now() - interval '5 seconds'
-      ) as "cutOff"
-    from posts.targets`;
-  const at = (performance.now() - since) / 1000;
-  return { at, ...row, open: Math.max(0, row.notEnded - row.cutOff) };
-}
 
 /** Returns a sequence of numbers from 0 to 1 that depends on the seed only (mulberry32). */
 function makeRandom(seed: number): () => number {
@@ -136,7 +130,7 @@ async function publishDuring(
 async function watchDrain(since: number): Promise<readonly Counts[]> {
   const samples: Counts[] = [];
   for (;;) {
-    const counts = await countTargets(since);
+    const counts = await countTargets(sql, since);
     samples.push(counts);
     const isOver = counts.open + counts.cutOff === 0;
     if (isOver || performance.now() - since > GIVE_UP_MS) return samples;
@@ -175,12 +169,12 @@ async function checkVisible(accepted: number): Promise<string> {
 const post = await preparePosts();
 let accepted = await publishDuring("warm-up", post, () => sleep(WARM_UP_SECONDS * 1000));
 await watchDrain(performance.now());
-const beforeBaseline = await countTargets();
+const beforeBaseline = await countTargets(sql);
 const baselineAt = performance.now();
 accepted += await publishDuring("baseline", post, () => sleep(BASELINE_SECONDS * 1000));
 await watchDrain(performance.now());
 const baselineSeconds = (performance.now() - baselineAt) / 1000;
-const baseline = ((await countTargets()).published - beforeBaseline.published) / baselineSeconds;
+const baseline = ((await countTargets(sql)).published - beforeBaseline.published) / baselineSeconds;
 let killed: readonly string[] = [];
 const afterKills = Promise.withResolvers<readonly Counts[]>();
 accepted += await publishDuring("kills", post, async () => {
@@ -191,11 +185,19 @@ const samples = await afterKills.promise;
 await sql.end();
 const last = samples.at(-1);
 const drainedAt = samples.find(({ open }) => open === 0)?.at;
-const rows = samples.flatMap(({ at, open, cutOff }, index) =>
-  index % (WINDOW * SAMPLES_PER_SECOND) === 0
-    ? [`| ${at.toFixed(0)} | ${open} | ${cutOff} | ${rateAt(samples, index).toFixed(1)} |`]
-    : [],
-);
+const rows = samples.flatMap(({ at, open, cutOff, inEvents, due, delayed, working }, index) => {
+  if (index % (WINDOW * SAMPLES_PER_SECOND) !== 0) return [];
+  const figures = [
+    open,
+    inEvents,
+    due,
+    delayed,
+    working,
+    cutOff,
+    rateAt(samples, index).toFixed(1),
+  ];
+  return [`| ${at.toFixed(0)} | ${figures.join(" | ")} |`];
+});
 process.stdout.write(
   [
     `\nkilled: ${killed.join(", ")}\n`,

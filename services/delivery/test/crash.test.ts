@@ -1,8 +1,10 @@
 import type { PrepareStep } from "@postrider/platforms/publishing/steps";
+import { newId } from "@postrider/shared/ids";
 import { openSql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
+import { endFormerLeases } from "#src/db/former-leases.ts";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,
@@ -433,4 +435,34 @@ test("a publish task whose worker crashed, and whose account an operator paused,
   answer.resolve();
   await untilStatus(database.sql, slow, "published");
   expect((await readTask(database.sql, held)).status).toBe("queued");
+});
+
+test("a process that replaces a killed one claims the tasks of the killed one at once, and leaves those of other processes and open publishing calls alone", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const [own, other, calling] = [newId(), newId(), newId()];
+  const former = newId();
+  const add = async (targetId: string, owner: string, status: string): Promise<void> => {
+    const world = new World();
+    const target = world.addTarget({ targetId });
+    await request(sql, target);
+    await sql`
+      update publish_tasks
+      set status = ${status},
+        wake_at = now() + interval '1 hour',
+        call_until = now() + interval '1 hour',
+        lease_owner = ${owner}
+      where target_id = ${targetId}`;
+  };
+  await add(own, former, "working");
+  await add(other, newId(), "working");
+  await add(calling, former, "calling");
+
+  expect(await endFormerLeases(sql, former)).toBe(1);
+
+  const due = await sql<{ targetId: string }[]>`
+    select target_id
+    from publish_tasks
+    where wake_at <= now()`;
+  expect(due).toEqual([{ targetId: own }]);
 });

@@ -1,11 +1,14 @@
 import type { Consumer, Kafka } from "kafkajs";
 import { atMost } from "#src/bus/at-most.ts";
 import { KafkaBatches, type KafkaBatchesOptions } from "#src/bus/kafka-batches.ts";
+import { removePredecessors } from "#src/bus/kafka-predecessors.ts";
 import { keepLag } from "#src/bus/lag.ts";
 
 export interface KafkaMemberOptions extends KafkaBatchesOptions {
   readonly kafka: Kafka;
   readonly groupId: string;
+  /** Name of this process in the group, see `removePredecessors`; undefined if processes have no names of their own. */
+  readonly instance: string | undefined;
   /** Maximum time that a process waits for its current batch of records before it leaves its Kafka consumer group. */
   readonly leaveTimeoutMs: number;
   /** Called when kafkajs stops because of an error that it does not retry. */
@@ -14,8 +17,8 @@ export interface KafkaMemberOptions extends KafkaBatchesOptions {
 
 /**
  * Session timeout of Kafka: without a heartbeat for this long, the broker reassigns the partitions of a process. Until
- * this timeout ends, the partitions of a killed process are not read; and if the process that replaces it joins
- * earlier, the whole group waits until the timeout ends. This is the shortest time that brokers allow by default
+ * this timeout ends, the partitions of a killed process are not read, unless the process that replaces it removes it from
+ * the group (`removePredecessors`). This is the shortest time that brokers allow by default
  * (`group.min.session.timeout.ms`, Kafka 4.1).
  */
 const SESSION_TIMEOUT_MS = 6_000;
@@ -62,7 +65,7 @@ export class KafkaMember implements AsyncDisposable {
 
   /** Connects to Kafka, joins the consumer group and starts consuming. */
   async join(): Promise<void> {
-    const { topic, group, logger, onCrash } = this.#options;
+    const { topic, group, logger, onCrash, instance } = this.#options;
     const { events } = this.#consumer;
     this.#consumer.on(events.CRASH, ({ payload }) => {
       this.#assigned = undefined;
@@ -83,6 +86,7 @@ export class KafkaMember implements AsyncDisposable {
             ),
           );
     });
+    if (instance !== undefined) await removePredecessors({ ...this.#options, instance });
     await this.#consumer.connect();
     // A new Kafka consumer group starts at the beginning of the topic. So does a group whose offset is out of range,
     // because the topic was truncated or its records expired.

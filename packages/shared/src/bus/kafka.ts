@@ -17,6 +17,8 @@ export interface KafkaBusOptions extends KafkaClientOptions {
   readonly onFatal: (error: unknown) => void;
   /** Time without progress, while events wait, after which a consumer counts as stuck. Default: 60 s. */
   readonly stallMs?: number;
+  /** Name of this process in its Kafka groups, see `removePredecessors`; it replaces the client id. */
+  readonly instance?: string | undefined;
 }
 
 const STALL_MS = 60_000;
@@ -26,8 +28,8 @@ const STALL_MS = 60_000;
  * offset, so that a crash in between repeats events. The Kafka group of a consumer is `<group>.<topic>`.
  */
 export function createKafkaBus(options: KafkaBusOptions): Bus {
-  const { sql, logger, onFatal, stallMs = STALL_MS } = options;
-  const kafka = openKafka(options);
+  const { sql, logger, onFatal, stallMs = STALL_MS, instance, clientId } = options;
+  const kafka = openKafka({ ...options, clientId: instance ?? clientId });
   const publisher = new KafkaPublisher(kafka);
   const subscriptions = new Set<AsyncDisposable>();
   return {
@@ -41,6 +43,7 @@ export function createKafkaBus(options: KafkaBusOptions): Bus {
         sql,
         logger,
         stallMs,
+        instance,
         onFatal,
       });
       subscriptions.add(started);

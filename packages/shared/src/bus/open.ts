@@ -2,6 +2,7 @@ import type { Bus } from "#src/bus.ts";
 import type { KafkaSecurity } from "#src/bus/kafka-security.ts";
 import { createPostgresBus } from "#src/bus/postgres.ts";
 import type { Sql } from "#src/postgres.ts";
+import { instanceName } from "#src/process/instance.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 export interface OpenBusOptions {
@@ -13,6 +14,8 @@ export interface OpenBusOptions {
   /** Connection string of the service's database, without a transaction pooler. */
   readonly databaseUrl: string;
   readonly service: string;
+  /** Port on which the process answers RPCs; 0 if the system chooses it. */
+  readonly port: number;
   readonly logger: Logger;
   /**
    * Called when the event bus cannot continue in this process. Default: log the error and exit with 1, so that the
@@ -40,6 +43,7 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
     security: options.kafkaSecurity,
     sql,
     clientId: `postrider-${options.service}`,
+    instance: instanceName(options),
     logger,
     onFatal: options.onFatal ?? exit,
   });

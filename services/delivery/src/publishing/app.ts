@@ -17,11 +17,13 @@ import { newId } from "@postrider/shared/ids";
 import type { Sql } from "@postrider/shared/postgres";
 import { watchDisk } from "@postrider/shared/process/disk";
 import { createLookCheck, type Check } from "@postrider/shared/process/health";
+import { instanceId } from "@postrider/shared/process/instance";
 import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
 import type { Config } from "#src/config.ts";
+import { endFormerLeases } from "#src/db/former-leases.ts";
 import { createMediaSource } from "#src/publishing/clients/media.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
@@ -70,17 +72,33 @@ function openMediaSource({ media, identity }: Config, peer: Peer) {
   return createMediaSource({ ...media, identity, mediaService: peer.client(MediaService) });
 }
 
+/** Ends the leases of an earlier process of this name, if there is one. If that fails, its tasks wait until they end. */
+async function takeOverLeases(sql: Sql, owner: string, logger: Logger): Promise<void> {
+  try {
+    const count = await endFormerLeases(sql, owner);
+    if (count > 0)
+      logger.info({ count }, "the tasks of an earlier process of this name can be claimed again");
+  } catch (err) {
+    logger.warn(
+      { err },
+      "the leases of an earlier process of this name could not be ended; its tasks wait until the leases end",
+    );
+  }
+}
+
 /** Starts to publish targets. Disposing of it first stops claiming, then waits for the open platform calls. */
 export async function startPublishing(options: PublishingOptions): Promise<Publishing> {
   const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
   const media = openMediaSource(config, peers.media);
+  const formerId = instanceId(config);
+  if (formerId !== undefined) await takeOverLeases(sql, formerId, logger);
   const deps = {
     sql,
     logger,
     guard,
     onEvents,
-    owner: newId(),
+    owner: formerId ?? newId(),
     connectors: createPublishingConnectors(config.platforms),
     posts: peers.posts.client(TargetService),
     accounts: createAccountsClients(peers.accounts),

@@ -1,0 +1,85 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { openKafka, withAdmin } from "#src/bus/kafka-client.ts";
+import { removePredecessors } from "#src/bus/kafka-predecessors.ts";
+import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
+import { newId } from "#src/ids.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { eventually } from "#src/testing/poll.ts";
+import { startTestKafka, type TestKafka } from "./test-kafka.ts";
+import { createDatabase, logger } from "./test-service.ts";
+
+const WAIT = { timeoutMs: 30_000 };
+const INSTANCE = "postrider-sample@host:1";
+
+let database: TestDatabase;
+let broker: TestKafka;
+
+beforeAll(async () => {
+  [database, broker] = await Promise.all([createDatabase(), startTestKafka()]);
+}, 180_000);
+afterAll(async () => {
+  await database[Symbol.asyncDispose]();
+  await broker[Symbol.asyncDispose]();
+});
+
+const client = () => ({ brokers: broker.brokers, clientId: "test", logger });
+
+/** Makes a topic whose group has one member, of a process with this name that was killed. Its session lasts ten minutes. */
+async function leaveMember(instance: string): Promise<string> {
+  const topic = `t-${newId()}`;
+  await ensureTopics(client(), [topic], 2);
+  const program = join(import.meta.dirname, "kafka-member-process.ts");
+  const child = spawn(process.execPath, [
+    program,
+    broker.brokers[0] ?? "",
+    instance,
+    `g.${topic}`,
+    topic,
+  ]);
+  await once(child.stdout, "data");
+  child.kill("SIGKILL");
+  await once(child, "exit");
+  return topic;
+}
+
+async function listMembers(topic: string): Promise<readonly string[]> {
+  const { groups } = await withAdmin(openKafka(client()), (admin) =>
+    admin.describeGroups([`g.${topic}`]),
+  );
+  return groups.flatMap(({ members }) => members.map(({ clientId }) => clientId));
+}
+
+test("a process that replaces a killed one reads events at once, although the session of the killed one has not ended", async () => {
+  const topic = await leaveMember(INSTANCE);
+  expect(await listMembers(topic)).toEqual([INSTANCE]);
+  const seen: string[] = [];
+  await using bus = createKafkaBus({
+    ...client(),
+    sql: database.sql,
+    instance: INSTANCE,
+    onFatal: (error) => {
+      throw error;
+    },
+  });
+  await bus.subscribe({
+    group: "g",
+    topic,
+    handle: async (_tx, records) => void seen.push(...records.map(({ key }) => key)),
+  });
+  await database.sql.begin((tx) => bus.publish(tx, topic, [{ key: "a", headers: {}, value: "x" }]));
+  await eventually(() => expect(seen).toEqual(["a"]), WAIT);
+  expect(await listMembers(topic)).toEqual([INSTANCE]);
+}, 90_000);
+
+test("a process leaves the members of other processes in its Kafka group", async () => {
+  const other = "postrider-sample@other:1";
+  const topic = await leaveMember(other);
+  const kafka = openKafka(client());
+  await removePredecessors({ kafka, groupId: `g.${topic}`, instance: INSTANCE, logger });
+  expect(await listMembers(topic)).toEqual([other]);
+  await removePredecessors({ kafka, groupId: `g.${topic}`, instance: other, logger });
+  expect(await listMembers(topic)).toEqual([]);
+}, 90_000);
