@@ -44,17 +44,20 @@ function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposab
   };
 }
 
-function connectPeers({ accountsUrl, postsUrl, mediaUrl, deliveryUrl, identity }: Config) {
+function connectPeers(config: Config) {
+  const { accountsUrl, postsUrl, mediaUrl, deliveryUrl, engagementUrl, identity } = config;
   return {
     accounts: connectPeer({ service: "accounts", baseUrl: accountsUrl, identity }),
     posts: connectPeer({ service: "posts", baseUrl: postsUrl, identity }),
     media: connectPeer({ service: "media", baseUrl: mediaUrl, identity }),
     delivery: connectPeer({ service: "delivery", baseUrl: deliveryUrl, identity }),
+    engagement: connectPeer({ service: "delivery", baseUrl: engagementUrl, identity }),
   };
 }
 
 /** Returns the RPC clients that the operations of the API use. */
-function createClients({ accounts, posts, media, delivery }: ReturnType<typeof connectPeers>) {
+function createClients(peers: ReturnType<typeof connectPeers>) {
+  const { accounts, posts, media, delivery, engagement } = peers;
   return {
     accounts: accounts.client(AccountService),
     accountSettings: accounts.client(AccountSettingsService),
@@ -65,9 +68,9 @@ function createClients({ accounts, posts, media, delivery }: ReturnType<typeof c
     queueSlots: posts.client(QueueSlotService),
     media: media.client(MediaService),
     webhooks: delivery.client(WebhookService),
-    comments: delivery.client(CommentService),
-    automations: delivery.client(AutomationService),
-    metrics: delivery.client(MetricsService),
+    comments: engagement.client(CommentService),
+    automations: engagement.client(AutomationService),
+    metrics: engagement.client(MetricsService),
   };
 }
 

@@ -33,3 +33,13 @@ test("every phase of receiving an HTTP request has a time limit", () => {
     requestMs: 30_000,
   });
 });
+
+test("requests about engagement go to the address of the delivery service unless ENGAGEMENT_URL names another one", () => {
+  const DELIVERY_URL = "http://delivery:8084";
+  expect(read({ DELIVERY_URL }).engagementUrl).toBe(DELIVERY_URL);
+  const ENGAGEMENT_URL = "http://delivery-engagement:8084";
+  expect(read({ DELIVERY_URL, ENGAGEMENT_URL })).toMatchObject({
+    deliveryUrl: DELIVERY_URL,
+    engagementUrl: ENGAGEMENT_URL,
+  });
+});

@@ -42,13 +42,25 @@ const PATIENCE = {
   requestMs: 30_000,
 };
 
+/** Reads the addresses at which the gateway calls the delivery service: in general, and for comments, automations and metrics. */
+function readDeliveryUrls(read: EnvReader) {
+  const deliveryUrl = readPeerUrl(read, "delivery");
+  const engagementUrl = read
+    .about(
+      "Address of the processes of the delivery service that answer requests about comments, automations and metrics: those with `ROLE=engagement`, where they run.",
+      { level: "advanced", default: "the value of `DELIVERY_URL`" },
+    )
+    .url("ENGAGEMENT_URL", deliveryUrl);
+  return { deliveryUrl, engagementUrl };
+}
+
 export function readSettings(read: EnvReader) {
   return {
     ...readProcessConfig(read, "gateway", 8080),
     accountsUrl: readPeerUrl(read, "accounts"),
     postsUrl: readPeerUrl(read, "posts"),
     mediaUrl: readPeerUrl(read, "media"),
-    deliveryUrl: readPeerUrl(read, "delivery"),
+    ...readDeliveryUrls(read),
     publicUrl: readPublicUrl(read),
     mediaKeys: read
       .secret(

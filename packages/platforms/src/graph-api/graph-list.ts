@@ -1,8 +1,14 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
+import {
+  list,
+  maxListBytes,
+  object,
+  type PlatformAnswer,
+  text,
+} from "#src/http/platform-answer.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./call-graph.ts";
-import type { GraphApi } from "./graph-request.ts";
+import { type GraphApi, MAX_COMMENT_LENGTH } from "./graph-request.ts";
 
 /** One page of a Graph API list. */
 export interface GraphList {
@@ -33,6 +39,7 @@ export async function readGraphList(
     method: "GET",
     path,
     query: { ...query, limit: String(limit), ...page },
+    maxAnswerBytes: maxListBytes(limit, MAX_COMMENT_LENGTH),
   } as const;
   const answer = await callGraph(api, account, call, signal);
   if (answer.kind === "no_answer") return answer;

@@ -17,7 +17,12 @@ export interface GraphCall {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: RequestBody;
+  /** Maximum size in bytes of the answer, for calls whose normal answers are large. */
+  readonly maxAnswerBytes?: number;
 }
+
+/** Maximum number of characters of a comment on Facebook; one on Instagram has at most 2,200. */
+export const MAX_COMMENT_LENGTH = 8_000;
 
 /**
  * Creates a Graph API request in the name of the account. The token is sent in a header, because URLs are often logged.
@@ -25,13 +30,14 @@ export interface GraphCall {
 export function toGraphRequest(
   { baseUrl, version }: GraphApi,
   { accessToken }: Pick<AccountAccess, "accessToken">,
-  { method, path, query, body }: GraphCall,
+  { method, path, query, body, ...limits }: GraphCall,
 ): PlatformRequest {
   const search = query === undefined ? "" : `?${new URLSearchParams(query).toString()}`;
   const call = {
     method,
     url: `${baseUrl}/${version}/${path}${search}`,
     headers: bearer(accessToken),
+    ...limits,
   };
   return body === undefined ? call : { ...call, body };
 }

@@ -1,12 +1,17 @@
 import type { Missing } from "#src/comments/connector.ts";
 import type { NoAnswer } from "#src/http/call-platform.ts";
-import { type JsonObject, object, type PlatformAnswer } from "#src/http/platform-answer.ts";
+import {
+  type JsonObject,
+  maxListBytes,
+  object,
+  type PlatformAnswer,
+} from "#src/http/platform-answer.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { callGraph } from "./call-graph.ts";
 import { type GraphMeanings, isMissing, toStepFailure } from "./failures.ts";
 import { readGraphError } from "./graph-error.ts";
-import type { GraphApi } from "./graph-request.ts";
+import { type GraphApi, MAX_COMMENT_LENGTH } from "./graph-request.ts";
 
 type Refused = Extract<Failure, { kind: "refused" }>;
 
@@ -101,7 +106,12 @@ export async function readNodes(
 ): Promise<NodeReadings | Failure | NoAnswer> {
   const { ids, fields, own, onCall } = query;
   if (ids.length < 2) return await readEach(api, account, query, signal);
-  const call = { method: "GET", path: "", query: { ids: ids.join(","), fields } } as const;
+  const call = {
+    method: "GET",
+    path: "",
+    query: { ids: ids.join(","), fields },
+    maxAnswerBytes: maxListBytes(ids.length, MAX_COMMENT_LENGTH),
+  } as const;
   onCall?.(ids.length);
   const answer = await callGraph(api, account, call, signal);
   if (answer.kind === "no_answer") return answer;

@@ -15,6 +15,20 @@ export interface PlatformAnswer {
  * hostile host.
  */
 export const MAX_ANSWER_BYTES = 1024 * 1024;
+
+/**
+ * Returns the maximum size in bytes of a platform's list of texts that its users write, such as comments: the list with the
+ * longest texts must still be read, or a stranger could keep an account from its comments by writing some. No list is limited
+ * below `MAX_ANSWER_BYTES`.
+ *
+ * @param entries Number of entries that the list has at most.
+ * @param maxCharacters Maximum number of characters that the platform accepts in one entry.
+ */
+export function maxListBytes(entries: number, maxCharacters: number): number {
+  // In JSON a character takes up to 12 bytes, as two escaped UTF-16 units. The rest is for the other fields of an entry.
+  return Math.max(MAX_ANSWER_BYTES, entries * (12 * maxCharacters + 16_384));
+}
+
 /** Maximum length of a platform's error message that is stored and shown. */
 const MAX_MESSAGE_LENGTH = 300;
 const BIG_NUMBER = /\d{16}/;

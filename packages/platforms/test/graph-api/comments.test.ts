@@ -73,6 +73,14 @@ describe.each(LOGINS)("comments on %s", (login) => {
     expect(read).toEqual({ kind: "comment", comment: page.comments[0] });
   });
 
+  test(`the ${login} connector reads a page of 50 comments that are as long as Facebook allows`, async () => {
+    const { account, mediaId } = await createPost();
+    const text = "🎣".repeat(8_000);
+    for (let count = 0; count < 50; count++) await addComment(platform, account, { mediaId, text });
+    const { comments: read } = await readPage(comments, account, mediaId);
+    expect(read.map((comment) => comment.text)).toEqual(Array<string>(50).fill(text));
+  });
+
   test(`the ${login} connector reports which comments the account itself wrote, in lists of comments and in reads of a single comment`, async () => {
     const { account, mediaId } = await createPost();
     await addComment(platform, account, { mediaId, text: "How much?" });

@@ -344,3 +344,11 @@ test("the control API of the simulator shows the comments on an X post, its hidd
     { mediaId: commentId, author: owned.account.username, text: "thank you", hidden: false },
   ]);
 });
+
+test("the X connector reads a page of 50 comments that are as long as X allows", async () => {
+  const owned = await publishPost();
+  const text = "🎣".repeat(12_500);
+  for (let count = 0; count < 50; count++) await comment(owned, text);
+  const { comments } = await readPage(x, owned.account, owned.mediaId);
+  expect(comments.map((each) => each.text)).toEqual(Array<string>(50).fill(text));
+});

@@ -357,3 +357,11 @@ test("the control API of the simulator shows the comments on a YouTube post, its
     { mediaId: commentId, author: owned.account.username, text: "thank you", hidden: false },
   ]);
 });
+
+test("the YouTube connector reads a page of 50 comments that are as long as YouTube allows", async () => {
+  const owned = await publishVideo();
+  const text = "🎣".repeat(10_000);
+  for (let count = 0; count < 50; count++) await comment(owned, text);
+  const { comments } = await readPage(youtube, owned.account, owned.mediaId);
+  expect(comments.map((each) => each.text)).toEqual(Array<string>(50).fill(text));
+});

@@ -102,6 +102,11 @@ test.each([
   ["no keywords", { keywords: [] }, "/keywords"],
   ["51 keywords", { keywords: Array.from({ length: 51 }, (_, i) => `k${i}`) }, "/keywords"],
   ["an empty keyword", { keywords: ["a", " "] }, "/keywords/1"],
+  [
+    "a keyword that stands for over 200 characters",
+    { keywords: ["\ufdfa".repeat(12)] },
+    "/keywords/0",
+  ],
   ["a keyword of 101 characters", { keywords: ["🎣".repeat(101)] }, "/keywords/0"],
   ["51 excluded words", { excludeKeywords: Array(51).fill("x") }, "/excludeKeywords"],
   ["an unknown mode", { match: "some" }, "/match"],

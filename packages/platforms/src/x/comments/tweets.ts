@@ -1,11 +1,23 @@
 import type { PlatformComment } from "#src/comments/connector.ts";
 import { callPlatform } from "#src/http/call-platform.ts";
-import { type JsonObject, list, number, object, text } from "#src/http/platform-answer.ts";
+import {
+  type JsonObject,
+  list,
+  maxListBytes,
+  number,
+  object,
+  text,
+} from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toRepeatableFailure } from "../publishing/failures.ts";
 
+/**
+ * Maximum size in bytes of a page of 50 posts. A subscriber of X writes up to 25,000 characters, of which those that take 12
+ * bytes in JSON count as two, and X also names the links in them.
+ */
+const MAX_LIST_BYTES = maxListBytes(50, 25_000);
 const ID = /^\d{1,19}$/;
 
 /** The fields of a reply on X from which a comment is made. */
@@ -27,7 +39,10 @@ export async function readTweets(
   signal: AbortSignal,
 ): Promise<{ readonly kind: "result"; readonly json: JsonObject } | Failure> {
   const url = `${baseUrl}/2/tweets${path}?${new URLSearchParams(query).toString()}`;
-  const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+  const answer = await callPlatform(
+    { method: "GET", url, headers: bearer(accessToken), maxAnswerBytes: MAX_LIST_BYTES },
+    signal,
+  );
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   return answer.status === 200 && answer.json !== undefined
     ? { kind: "result", json: answer.json }

@@ -1,5 +1,5 @@
 import { callPlatform } from "#src/http/call-platform.ts";
-import type { JsonObject } from "#src/http/platform-answer.ts";
+import { type JsonObject, maxListBytes } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
@@ -11,6 +11,14 @@ export type YoutubeRead =
   /** `reason` is the reason in YouTube's error; empty when the answer contains none. */
   | { readonly kind: "failed"; readonly reason: string; readonly failure: Failure };
 
+/** Maximum number of comments on a page that is requested. */
+export const PAGE_SIZE = 50;
+/**
+ * Maximum size in bytes of a page of comments. YouTube repeats the text of a comment in two fields, and accepts 10,000
+ * characters.
+ */
+const MAX_LIST_BYTES = maxListBytes(PAGE_SIZE, 2 * 10_000);
+
 /** Reads a list of YouTube's API, such as `commentThreads`. */
 export async function readYoutube(
   baseUrl: string,
@@ -19,7 +27,10 @@ export async function readYoutube(
   signal: AbortSignal,
 ): Promise<YoutubeRead> {
   const url = `${baseUrl}/youtube/v3/${path}?${new URLSearchParams(query).toString()}`;
-  const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+  const answer = await callPlatform(
+    { method: "GET", url, headers: bearer(accessToken), maxAnswerBytes: MAX_LIST_BYTES },
+    signal,
+  );
   if (answer.kind === "no_answer")
     return { kind: "failed", reason: "", failure: platformUnavailable(answer.message) };
   if (answer.status === 200 && answer.json !== undefined)

@@ -2,18 +2,12 @@ import type { PlatformComment } from "#src/comments/connector.ts";
 import { list, text } from "#src/http/platform-answer.ts";
 import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { readYoutube } from "./calls.ts";
+import { PAGE_SIZE, readYoutube } from "./calls.ts";
 import { toThreadComment } from "./threads.ts";
 
 /** YouTube's separate lists of published comments and of comments that the owner has hidden (held for review). */
 export const STATUSES = ["published", "heldForReview"] as const;
 export type Status = (typeof STATUSES)[number];
-
-/**
- * Number of comment threads per page of YouTube. It is at least the maximum number of comments on a page that Postrider
- * returns.
- */
-const PAGE_SIZE = 100;
 
 /** A position in one of YouTube's lists: the token of a page; null for the first page, undefined after the last page. */
 export type PageToken = string | null | undefined;

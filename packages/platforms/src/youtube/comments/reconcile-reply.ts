@@ -5,15 +5,14 @@ import { judgeMatchingPosts, searchStart } from "#src/publishing/matching-posts.
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { normalizeText } from "#src/text/normalize-text.ts";
-import { readYoutube } from "./calls.ts";
+import { PAGE_SIZE, readYoutube } from "./calls.ts";
 import { toCommentPermalink } from "./reply.ts";
 
-const PAGE_SIZE = "100";
 /**
  * Maximum number of pages that one search for a reply reads, enough for 2,000 replies to one comment. If the comment
  * has more replies, the search decides nothing and is repeated later.
  */
-const MAX_PAGES = 20;
+const MAX_PAGES = 40;
 
 /**
  * Reads all replies to a comment. YouTube does not document their order, so only the whole list can prove that a reply is
@@ -33,7 +32,7 @@ async function readReplies(
       part: "snippet",
       parentId,
       textFormat: "plainText",
-      maxResults: PAGE_SIZE,
+      maxResults: String(PAGE_SIZE),
       ...(token === undefined ? {} : { pageToken: token }),
     };
     const answer = await readYoutube(baseUrl, account, { path: "comments", query }, signal);

@@ -2,7 +2,7 @@ import { anyText } from "@postrider/shared/testing/any-text";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { foldText } from "./fold-text.ts";
-import { createCommentMatcher, foldComment, type MatchMode } from "./match-comment.ts";
+import { createCommentMatcher, type MatchMode } from "./match-comment.ts";
 
 function match(
   text: string,
@@ -12,7 +12,7 @@ function match(
     excludeKeywords = [],
   }: { match?: MatchMode; excludeKeywords?: readonly string[] } = {},
 ) {
-  return createCommentMatcher({ keywords, match: mode, excludeKeywords })(foldComment(text));
+  return createCommentMatcher([{ keywords, match: mode, excludeKeywords }]).match(text)[0];
 }
 
 describe("a keyword that is the whole comment is found although the spelling differs:", () => {
@@ -179,4 +179,24 @@ test("the mode all matches a comment only if it has every keyword, and the mode 
       },
     ),
   );
+});
+
+test("a keyword is found in the whole of the longest comment of Facebook, also in Hangul", () => {
+  expect(match(`${"가 ".repeat(3_997)} link`, ["link"])).toBe("match");
+  expect(match(`${"가".repeat(7_995)} 링크`, ["링크"])).toBe("match");
+});
+
+test("a comment whose characters stand for many others is compared up to a limit, and never ends in a word that is cut there", () => {
+  const long = `link ${"\ufdfa".repeat(8_000)}`;
+  expect(match(long, ["link"])).toBe("match");
+  expect(match(`${long} guide`, ["guide"])).toBe("no_match");
+  for (let shift = 0; shift < 20; shift++) {
+    const words = `${"x".repeat(shift)} ${"ab".repeat(40_000)}`;
+    expect(
+      match(
+        words,
+        Array.from({ length: 40 }, (_, size) => "ab".repeat(size + 1)),
+      ),
+    ).toBe("no_match");
+  }
 });

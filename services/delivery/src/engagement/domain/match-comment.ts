@@ -1,4 +1,7 @@
+import { normalizeInParts } from "@postrider/platforms/text/normalize-text";
 import { foldText } from "./fold-text.ts";
+import { WordAutomaton } from "./word-automaton.ts";
+import { isWordAt } from "./word-boundary.ts";
 
 /** How many keywords a comment needs: one of them, all of them, or its whole text equals one of them. */
 export type MatchMode = "any" | "all" | "exact";
@@ -13,90 +16,135 @@ export interface RuleWords {
 /** The result of matching a comment. `excluded`: the comment has the keywords and also a word that excludes it. */
 export type CommentMatch = "match" | "excluded" | "no_match";
 
-/**
- * A letter, digit, mark or connector of a script that puts spaces between words. Han, Kana, Hangul, Thai and their like
- * are left out, because there a word begins and ends without a visible boundary ("링크주세요").
- */
-const WORD_CHARACTER =
-  /[[\p{L}\p{M}\p{N}\p{Pc}]--[\p{scx=Han}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Bopo}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]]/v;
+/** Matches comments with the words of several automation rules at once. */
+export interface CommentMatcher {
+  /** The size of the matcher in states of its automaton, each about 30 bytes. */
+  readonly size: number;
+  /** Returns the result for each automation rule, in the order of the rules. */
+  readonly match: (comment: string) => readonly CommentMatch[];
+}
 
-/** The text of a comment in the form in which it is compared with keywords. */
-export interface FoldedComment {
+/**
+ * Number of characters of a comment's decomposed text that are compared with keywords; what follows is not read. The longest
+ * comment of a platform with automations has 8,000 characters (Facebook), of which Hangul decomposes each into three. The limit
+ * bounds the time for texts of characters like U+FDFA, which decomposes into 18.
+ */
+const MAX_DECOMPOSED_LENGTH = 32_768;
+const PIECE_LENGTH = 256;
+/** Number of characters at the end of a shortened text that could differ from those of the whole text. */
+const UNSAFE_LENGTH = 64;
+
+interface FoldedComment {
   readonly text: string;
-  /** Whether the character at an index of `text` is a word character. */
-  readonly isWord: readonly boolean[];
+  /** Whether more text follows, which is not compared. */
+  readonly isCut: boolean;
 }
 
-/** Folds the case of a comment's text, once for all rules, because folding takes longer than the comparison with a keyword. */
-export function foldComment(comment: string): FoldedComment {
-  const text = foldText(comment);
-  const isWord = Array.from(text).flatMap((character) =>
-    Array<boolean>(character.length).fill(isWordCharacter(character)),
-  );
-  return { text, isWord };
+function foldComment(comment: string): FoldedComment {
+  const end = readableLength(comment);
+  if (end >= comment.length) return { text: foldText(comment), isCut: false };
+  return { text: foldText(comment.slice(0, end)).slice(0, -UNSAFE_LENGTH), isCut: true };
+}
+
+function readableLength(comment: string): number {
+  if (comment.length * 18 <= MAX_DECOMPOSED_LENGTH) return comment.length;
+  let end = 0;
+  for (let length = 0; length <= MAX_DECOMPOSED_LENGTH && end < comment.length;) {
+    length += normalizeInParts(comment.slice(end, end + PIECE_LENGTH), "NFKD").length;
+    end += PIECE_LENGTH;
+  }
+  return end;
+}
+
+interface Rule {
+  readonly match: MatchMode;
+  /** The folded keywords of a rule with the mode `exact`. */
+  readonly wholes: ReadonlySet<string>;
+  /** The numbers of the words in the automaton; undefined for a word that is empty after folding, which no comment contains. */
+  readonly keywords: readonly (number | undefined)[];
+  readonly excluded: readonly (number | undefined)[];
 }
 
 /**
- * Returns a function that matches comments with the words of an automation rule. Words are compared regardless of case and of
- * the width of characters. A keyword is found as a whole word: where it begins or ends with a letter of a script that separates
- * words, no such letter may stand beside it. Next to Han, Kana or Hangul it is found inside longer text.
+ * Builds a matcher of comments for automation rules. Words are compared regardless of case and of the width of characters. A
+ * keyword is found as a whole word: where it begins or ends with a letter of a script that separates words, no such letter may
+ * stand beside it. Next to Han, Kana or Hangul it is found inside longer text.
+ *
+ * The generator pauses regularly, so that the caller can let other work run: 100 rules have up to 10,000 words.
  */
-export function createCommentMatcher(words: RuleWords): (comment: FoldedComment) => CommentMatch {
-  const keywords = words.keywords.map(toKeyword);
-  const excluded = words.excludeKeywords.map(toKeyword);
-  return (comment) => {
-    if (!hasKeywords(comment, keywords, words.match)) return "no_match";
-    return excluded.some((keyword) => hasWord(comment, keyword)) ? "excluded" : "match";
+export function* buildCommentMatcher(
+  rules: readonly RuleWords[],
+): Generator<undefined, CommentMatcher> {
+  const ids = new Map<string, number>();
+  const toId = (word: string) => {
+    const text = foldText(word);
+    if (text === "") return undefined;
+    const id = ids.get(text) ?? ids.size;
+    ids.set(text, id);
+    return id;
+  };
+  const numbered: Rule[] = [];
+  for (const { match, keywords, excludeKeywords } of rules) {
+    const isExact = match === "exact";
+    numbered.push({
+      match,
+      wholes: new Set(isExact ? keywords.map(foldText) : []),
+      keywords: isExact ? [] : keywords.map(toId),
+      excluded: excludeKeywords.map(toId),
+    });
+    yield;
+  }
+  const words = [...ids.keys()];
+  const automaton = yield* WordAutomaton.build(words);
+  return {
+    size: automaton.size,
+    match: (comment) => {
+      const folded = foldComment(comment);
+      const found = findWords(folded, automaton, words);
+      return numbered.map((rule) => matchRule(rule, folded, found));
+    },
   };
 }
 
-interface Keyword {
-  readonly text: string;
-  /** Whether the keyword must not follow a word character. */
-  readonly needsStart: boolean;
-  /** Whether no word character may follow the keyword. */
-  readonly needsEnd: boolean;
-}
-
-function toKeyword(keyword: string): Keyword {
-  const { text, isWord } = foldComment(keyword);
-  return { text, needsStart: isWord[0] === true, needsEnd: isWord.at(-1) === true };
-}
-
-function hasKeywords(
-  comment: FoldedComment,
-  keywords: readonly Keyword[],
-  match: MatchMode,
-): boolean {
-  const has = (keyword: Keyword) => hasWord(comment, keyword);
-  switch (match) {
-    case "any":
-      return keywords.some(has);
-    case "all":
-      return keywords.every(has);
-    case "exact":
-      return keywords.some(({ text }) => text === comment.text);
+/** Returns the matcher of a few rules at once. */
+export function createCommentMatcher(rules: readonly RuleWords[]): CommentMatcher {
+  const building = buildCommentMatcher(rules);
+  for (;;) {
+    const step = building.next();
+    if (step.done === true) return step.value;
   }
 }
 
-/** Whether a comment contains a keyword as a whole word. */
-function hasWord(
-  { text, isWord }: FoldedComment,
-  { text: keyword, needsStart, needsEnd }: Keyword,
-): boolean {
-  if (keyword === "") return false;
-  for (let at = text.indexOf(keyword); at !== -1;) {
-    const isStart = !needsStart || isWord[at - 1] !== true;
-    const isEnd = !needsEnd || isWord[at + keyword.length] !== true;
-    if (isStart && isEnd) return true;
-    let next = at + 1;
-    // The rest of the word is skipped, because no other word begins in it.
-    if (needsStart) while (isWord[next - 1] === true) next += 1;
-    at = text.indexOf(keyword, next);
-  }
-  return false;
+function matchRule(
+  { match, wholes, keywords, excluded }: Rule,
+  { text, isCut }: FoldedComment,
+  found: ReadonlySet<number | undefined>,
+): CommentMatch {
+  const has = (id: number | undefined) => id !== undefined && found.has(id);
+  const isFound = {
+    any: () => keywords.some(has),
+    all: () => keywords.every(has),
+    exact: () => !isCut && wholes.has(text),
+  }[match]();
+  if (!isFound) return "no_match";
+  return excluded.some(has) ? "excluded" : "match";
 }
 
-function isWordCharacter(character: string): boolean {
-  return WORD_CHARACTER.test(character);
+/** Returns the numbers of the words that a comment contains as whole words. */
+function findWords(
+  { text, isCut }: FoldedComment,
+  automaton: WordAutomaton,
+  words: readonly string[],
+): ReadonlySet<number> {
+  const found = new Set<number>();
+  automaton.visitEnds(text, (state, end) => {
+    // All words that end here end with the same character, so none of them ends a word if a word character follows.
+    const isFollowed = end === text.length ? isCut : isWordAt(text, end);
+    if (isFollowed && isWordAt(text, end - 1)) return;
+    for (const id of automaton.wordsOf(state)) {
+      const start = end - (words[id]?.length ?? 0);
+      if (!isWordAt(text, start) || !isWordAt(text, start - 1)) found.add(id);
+    }
+  });
+  return found;
 }

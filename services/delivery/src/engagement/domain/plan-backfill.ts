@@ -1,6 +1,6 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { readsMedia, type AutomationRule } from "./automation-rule.ts";
-import { answerableUntil, createRuleMatcher } from "./plan-runs.ts";
+import { answerableUntil, type RuleMatcher } from "./plan-runs.ts";
 
 /** What an automation rule would do with a past comment. */
 export type BackfillPlan =
@@ -26,8 +26,8 @@ export function planBackfill(
   rule: AutomationRule,
   comments: readonly PlatformComment[],
   context: BackfillContext,
+  match: RuleMatcher,
 ): readonly PlannedItem[] {
-  const match = createRuleMatcher();
   const once = [...new Map(comments.map((comment) => [comment.id, comment])).values()];
   return once
     .toSorted((a, b) => b.createdAt.getTime() - a.createdAt.getTime())

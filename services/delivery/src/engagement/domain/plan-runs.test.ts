@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AutomationRule } from "./automation-rule.ts";
-import { planRuns, runKey, type PlanContext } from "./plan-runs.ts";
+import { createCommentMatcher } from "./match-comment.ts";
+import { planRuns, runKey, type PlanContext, type RuleMatcher } from "./plan-runs.ts";
 
 const NOW = new Date("2026-11-23T12:00:00.000Z");
 const DAY_MS = 86_400_000;
@@ -47,12 +48,19 @@ const CONTEXT: PlanContext = {
   knownRuns: new Set(),
 };
 
+/** Returns a function that matches the text of a comment with one of the rules. */
+function matcherOf(rules: readonly AutomationRule[]): RuleMatcher {
+  const { match } = createCommentMatcher(rules);
+  return (of, text) => match(text)[rules.findIndex(({ id }) => id === of.id)] ?? "no_match";
+}
+
 function planOne(
   given: Partial<AutomationRule>,
   { text, at, ...context }: Partial<PlanContext> & { text?: string; at?: Date } = {},
 ) {
   const comments = [comment("c", text, at)];
-  const [planned] = planRuns([rule("r", given)], comments, { ...CONTEXT, ...context });
+  const rules = [rule("r", given)];
+  const [planned] = planRuns(rules, comments, { ...CONTEXT, ...context }, matcherOf(rules));
   return planned?.plan;
 }
 
@@ -148,11 +156,8 @@ test("whatever the rules are, a comment is answered at most once, within the pla
       const answeredIds = new Set(
         made.filter((_, index) => givenComments[index]?.isAnswered === true).map(({ id }) => id),
       );
-      const runs = planRuns(
-        givenRules.map((given, index) => rule(`r${index}`, given)),
-        made,
-        { ...CONTEXT, answeredIds },
-      );
+      const all = givenRules.map((given, index) => rule(`r${index}`, given));
+      const runs = planRuns(all, made, { ...CONTEXT, answeredIds }, matcherOf(all));
       const keys = runs.map((run) => runKey(run.rule.id, run.comment.id));
       expect(new Set(keys).size).toBe(keys.length);
       const sent = runs.filter(({ plan }) => plan.kind === "send");

@@ -1,11 +1,6 @@
 import type { PlatformComment } from "@postrider/platforms/comments/connector";
 import { readsMedia, toSecond, type AutomationRule } from "./automation-rule.ts";
-import {
-  createCommentMatcher,
-  foldComment,
-  type CommentMatch,
-  type FoldedComment,
-} from "./match-comment.ts";
+import type { CommentMatch } from "./match-comment.ts";
 
 export type RunReason =
   | "sending_blocked"
@@ -61,23 +56,8 @@ export function runKey(ruleId: string, commentId: string): string {
   return `${ruleId} ${commentId}`;
 }
 
+/** Returns the result of matching a comment's text with an automation rule. */
 export type RuleMatcher = (rule: AutomationRule, text: string) => CommentMatch;
-
-/**
- * Returns a function that matches comments with an automation rule. The case of each rule's words and of each text is folded
- * only once.
- */
-export function createRuleMatcher(): RuleMatcher {
-  const matchers = new Map<string, (comment: FoldedComment) => CommentMatch>();
-  const comments = new Map<string, FoldedComment>();
-  return (rule, text) => {
-    const match = matchers.get(rule.id) ?? createCommentMatcher(rule);
-    matchers.set(rule.id, match);
-    const comment = comments.get(text) ?? foldComment(text);
-    comments.set(text, comment);
-    return match(comment);
-  };
-}
 
 /**
  * Plans the runs for the comments on a page. Of several automation rules that match a comment, the first in the list sends.
@@ -88,7 +68,7 @@ export function planRuns(
   rules: readonly AutomationRule[],
   comments: readonly PlatformComment[],
   context: PlanContext,
-  match: RuleMatcher = createRuleMatcher(),
+  match: RuleMatcher,
 ): readonly PlannedRun[] {
   const answeredIds = new Set(context.answeredIds);
   return comments.flatMap((comment) =>

@@ -6,6 +6,7 @@ import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import { planBackfill, type PlannedItem } from "#src/engagement/domain/plan-backfill.ts";
 import { toStorableComment } from "#src/engagement/domain/storable-comment.ts";
 import type { EngagementDeps } from "./dependencies.ts";
+import { matchComments } from "./match-comments.ts";
 import { PlatformCalls } from "./platform-calls.ts";
 import { withReadDeadline } from "./read-platform.ts";
 
@@ -52,17 +53,12 @@ export async function readPastComments(
   if (page.kind === "missing") return page;
   if (page.kind !== "page") return toRefusal(page, rule);
   const read = page.comments.map(toStorableComment);
+  const match = await matchComments([rule], read);
   const now = await readClock(deps.sql);
-  const items = planBackfill(rule, read, {
-    mediaId,
-    now,
-    windowMs: replies.windowMs,
-    answeredIds: await listAnswered(
-      deps.sql,
-      rule,
-      read.map(({ id }) => id),
-    ),
-  });
+  const ids = read.map(({ id }) => id);
+  const answeredIds = await listAnswered(deps.sql, rule, ids);
+  const context = { mediaId, now, windowMs: replies.windowMs, answeredIds };
+  const items = planBackfill(rule, read, context, match);
   return { kind: "page", items, next: page.next, readAt: now };
 }
 

@@ -1,5 +1,4 @@
-import { setImmediate } from "node:timers/promises";
-import type { CommentPage, PlatformComment } from "@postrider/platforms/comments/connector";
+import type { CommentPage } from "@postrider/platforms/comments/connector";
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { keepLease, type PolledAccount } from "#src/engagement/db/automation-accounts.ts";
@@ -11,16 +10,15 @@ import { listAnswered } from "#src/engagement/db/private-replies.ts";
 import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
 import { afterPage, type WatchedMedia } from "#src/engagement/domain/media-watch.ts";
 import {
-  createRuleMatcher,
   planRuns,
   runKey,
   type PlanContext,
   type PlannedRun,
-  type RuleMatcher,
 } from "#src/engagement/domain/plan-runs.ts";
 import { insertPrivateReplies } from "#src/engagement/operations/insert-actions.ts";
 import type { AutomationDeps } from "./automation-dependencies.ts";
 import { countRuns } from "./automation-metrics.ts";
+import { matchComments } from "./match-comments.ts";
 
 /** A page of comments that a poll has read. */
 export interface PolledPage {
@@ -84,8 +82,8 @@ async function plan(
     answeredIds: new Set(),
     knownRuns: new Set(),
   };
-  const match = createRuleMatcher();
-  const matched = await planInTurns(rules, page.comments, context, match);
+  const match = await matchComments(rules, page.comments);
+  const matched = planRuns(rules, page.comments, context, match);
   if (matched.length === 0) return [];
   const ids = [...new Set(matched.map(({ comment }) => comment.id))];
   const answeredIds = await listAnswered(tx, account, ids);
@@ -93,24 +91,7 @@ async function plan(
   const { workspaceId } = account;
   const known = await listKnownRuns(tx, { workspaceId, ruleIds, commentIds: ids });
   const knownRuns = new Set(known.map(({ ruleId, commentId }) => runKey(ruleId, commentId)));
-  return await planInTurns(rules, page.comments, { ...context, answeredIds, knownRuns }, match);
-}
-
-/**
- * Plans the runs of each comment in a separate turn of the event loop, because many automation rules and long texts take a
- * while.
- */
-async function planInTurns(
-  rules: readonly AutomationRule[],
-  comments: readonly PlatformComment[],
-  ...rest: readonly [PlanContext, RuleMatcher]
-): Promise<readonly PlannedRun[]> {
-  const planned: PlannedRun[] = [];
-  for (const comment of comments) {
-    planned.push(...planRuns(rules, [comment], ...rest));
-    await setImmediate();
-  }
-  return planned;
+  return planRuns(rules, page.comments, { ...context, answeredIds, knownRuns }, match);
 }
 
 async function insertPlanned(

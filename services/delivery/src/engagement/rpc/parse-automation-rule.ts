@@ -8,6 +8,11 @@ import { isAtMost, isMediaId } from "#src/engagement/domain/text-limits.ts";
 const MAX_NAME_LENGTH = 200;
 const MAX_KEYWORDS = 50;
 const MAX_KEYWORD_LENGTH = 100;
+/**
+ * Maximum number of UTF-16 units of a keyword in the form in which it is compared. A few characters stand for up to 18 others
+ * (U+FDFA); without this limit, the keywords of a workspace could take hundreds of megabytes of memory.
+ */
+const MAX_FOLDED_LENGTH = 2 * MAX_KEYWORD_LENGTH;
 const MAX_MEDIA = 100;
 const MAX_MESSAGE_BYTES = 1_000;
 
@@ -60,10 +65,14 @@ function areMediaIds(ids: readonly string[]): boolean {
 
 function faultsOfWords(path: string, words: readonly string[] | undefined): readonly Violation[] {
   return (words ?? []).flatMap((word, index) =>
-    isAtMost(word, MAX_KEYWORD_LENGTH) && foldText(word) !== ""
-      ? []
-      : [{ code: "invalid", path: `${path}/${index}` }],
+    isKeyword(word) ? [] : [{ code: "invalid", path: `${path}/${index}` }],
   );
+}
+
+function isKeyword(word: string): boolean {
+  if (!isAtMost(word, MAX_KEYWORD_LENGTH)) return false;
+  const folded = foldText(word);
+  return folded !== "" && folded.length <= MAX_FOLDED_LENGTH;
 }
 
 function faultsOfMessage(message: string): readonly Violation[] {

@@ -1,0 +1,72 @@
+import { createHash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
+import type { PlatformComment } from "@postrider/platforms/comments/connector";
+import type { AutomationRule } from "#src/engagement/domain/automation-rule.ts";
+import {
+  buildCommentMatcher,
+  type CommentMatch,
+  type CommentMatcher,
+  type RuleWords,
+} from "#src/engagement/domain/match-comment.ts";
+import type { RuleMatcher } from "#src/engagement/domain/plan-runs.ts";
+
+/** Maximum size of all matchers that a process keeps, in states of their automata: about 30 MB. */
+const MAX_KEPT_SIZE = 1_000_000;
+const MAX_KEPT = 200;
+
+/** The matchers that were used last, by the words of their automation rules; the most recently used one is the last. */
+const kept = new Map<string, CommentMatcher>();
+
+/**
+ * Matches comments with automation rules, each comment in a turn of the event loop of its own. Returns a function that gives
+ * the results for these rules and comments.
+ */
+export async function matchComments(
+  rules: readonly AutomationRule[],
+  comments: readonly Pick<PlatformComment, "text">[],
+): Promise<RuleMatcher> {
+  const matcher = await getMatcher(rules);
+  const results = new Map<string, readonly CommentMatch[]>();
+  for (const { text } of comments) {
+    if (results.has(text)) continue;
+    results.set(text, matcher.match(text));
+    await setImmediate();
+  }
+  const places = new Map(rules.map(({ id }, index) => [id, index]));
+  return (rule, text) => {
+    const result = results.get(text)?.[places.get(rule.id) ?? -1];
+    if (result === undefined) throw new Error("a comment was not matched with this rule");
+    return result;
+  };
+}
+
+async function getMatcher(rules: readonly RuleWords[]): Promise<CommentMatcher> {
+  const key = keyOf(rules);
+  const matcher = kept.get(key) ?? (await build(rules));
+  kept.delete(key);
+  kept.set(key, matcher);
+  let size = [...kept.values()].reduce((sum, each) => sum + each.size, 0);
+  for (const [oldest, each] of kept) {
+    if (size <= MAX_KEPT_SIZE && kept.size <= MAX_KEPT) break;
+    kept.delete(oldest);
+    size -= each.size;
+  }
+  return matcher;
+}
+
+/** The words decide, not the time of the last change: two changes can happen within a millisecond. */
+function keyOf(rules: readonly RuleWords[]): string {
+  const hash = createHash("sha256");
+  for (const { match, keywords, excludeKeywords } of rules)
+    hash.update(JSON.stringify([match, keywords, excludeKeywords]));
+  return hash.digest("base64");
+}
+
+async function build(rules: readonly RuleWords[]): Promise<CommentMatcher> {
+  const building = buildCommentMatcher(rules);
+  for (;;) {
+    const step = building.next();
+    if (step.done === true) return step.value;
+    await setImmediate();
+  }
+}
