@@ -42,6 +42,11 @@ export type Failure =
        * and applies to the whole account.
        */
       readonly isLimit?: boolean;
+      /**
+       * Values that are stored before the next publishing call, which is then another call than the refused one. Set
+       * only when the platform answered, so the account is not to blame.
+       */
+      readonly handles?: Handles;
     }
   /**
    * The platform refused the access token. The delivery service refreshes the token once; if that does not help, the

@@ -159,7 +159,9 @@ function onRetryable(snapshot: TaskSnapshot, failure: Retryable, policy: RetryPo
   const plannedMs = nextRetryMs(policy, task.retryCount, random);
   // A failure to fetch media is not a failure of the account, whose other targets can still be published.
   const isAboutMedia = failure.code === "media_fetch_failed";
-  const account: AccountEffect | undefined = isAboutMedia ? undefined : { kind: "failed" };
+  const { handles } = failure;
+  const kind = handles === undefined ? "failed" : "answered";
+  const account: AccountEffect | undefined = isAboutMedia ? undefined : { kind };
   if (plannedMs === undefined) return fail(snapshot, failure.code, failure.message, account);
   const wakeAt = after(now, failure.retryAfterMs ?? plannedMs);
   if (wakeAt >= task.publishBefore) return fail(snapshot, failure.code, failure.message, account);
@@ -173,6 +175,7 @@ function onRetryable(snapshot: TaskSnapshot, failure: Retryable, policy: RetryPo
     changes: [change(retried)],
     ...attemptWith(snapshot, "retry", failure),
     ...(account === undefined ? {} : { account }),
+    ...(handles === undefined ? {} : { handles }),
   };
 }
 
