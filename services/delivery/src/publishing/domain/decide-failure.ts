@@ -143,7 +143,9 @@ type Retryable = Extract<Failure, { kind: "retryable" }>;
 function onLimit(snapshot: TaskSnapshot, failure: Retryable): Decision {
   const { task, now } = snapshot;
   const until = after(now, failure.retryAfterMs ?? DEFAULT_LIMIT_MS);
-  const account: AccountEffect = { kind: "limited", until };
+  const { code, message, isOfApp } = failure;
+  const ofApp = isOfApp === true ? { ofApp: { code, message } } : {};
+  const account: AccountEffect = { kind: "limited", until, ...ofApp };
   if (until >= task.publishBefore) return fail(snapshot, failure.code, failure.message, account);
   return {
     task,
