@@ -390,6 +390,14 @@ create table delivery.platform_brakes (
   constraint platform_brakes_held_check CHECK (((held_since IS NULL) = (probe_at IS NULL)))
 );
 
+create table delivery.platform_limits (
+  platform text not null,
+  until timestamp with time zone not null,
+  code text not null,
+  message text not null,
+  constraint platform_limits_pkey PRIMARY KEY (platform)
+);
+
 create table delivery.publish_attempts (
   target_id uuid not null,
   number integer not null,

@@ -5,7 +5,7 @@ import { readPlatformAddresses } from "./addresses.ts";
 const read = (env: Readonly<Record<string, string>>) => loadConfig(env, readPlatformAddresses);
 
 test("every platform address is a public host of the platform when no setting replaces it", () => {
-  const { instagram, youtube, tiktok } = read({});
+  const { instagram, facebook, youtube, tiktok } = read({});
   expect(instagram).toEqual({
     api: "https://graph.facebook.com",
     upload: "https://rupload.facebook.com",
@@ -16,6 +16,8 @@ test("every platform address is a public host of the platform when no setting re
       authorize: "https://www.instagram.com/oauth/authorize",
     },
   });
+  // Meta calls graph-video.facebook.com deprecated ("Video API: Get started", 2025-02-10).
+  expect(facebook.video).toBe("https://graph.facebook.com");
   expect(youtube.oauth).toBe("https://oauth2.googleapis.com");
   expect(tiktok.authorize).toBe("https://www.tiktok.com/v2/auth/authorize/");
 });

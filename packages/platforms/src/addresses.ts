@@ -69,7 +69,7 @@ export function readPlatformAddresses(read: EnvReader) {
     facebook: {
       api: facebook.api,
       upload: facebook.at("https://rupload.facebook.com", "/rupload"),
-      video: facebook.at("https://graph-video.facebook.com", "/graph-video"),
+      video: facebook.at("https://graph.facebook.com", "/graph-video"),
       authorize: facebook.at(`https://www.facebook.com${dialog}`, dialog),
     },
     x: {

@@ -75,6 +75,32 @@ export function mp4Media(bytes: number, nonce = 0): TestMedia {
   return new TestMedia(`mp4-${nonce}`, "video/mp4", content);
 }
 
+function box(type: string, ...content: readonly Buffer[]): Buffer {
+  const body = Buffer.concat(content);
+  const header = Buffer.alloc(8);
+  header.writeUInt32BE(8 + body.length);
+  header.write(type, 4, "latin1");
+  return Buffer.concat([header, body]);
+}
+
+/** Creates a file with the headers of an MP4 or MOV video of this size. */
+export function mp4OfSize(width: number, height: number, contentType = "video/mp4"): TestMedia {
+  const track = Buffer.alloc(84);
+  track.writeInt32BE(0x1_00_00, 40);
+  track.writeUInt16BE(width, 76);
+  track.writeUInt16BE(height, 80);
+  const brand = contentType === "video/quicktime" ? "qt  " : "mp42";
+  const content = Buffer.concat([
+    box("ftyp", Buffer.from(`${brand}\0\0\0\0`, "latin1")),
+    box("moov", box("trak", box("tkhd", track))),
+    box("mdat", Buffer.alloc(1000, `video ${width} ${height}`)),
+  ]);
+  const video = new TestMedia(`mp4-${width}-${height}`, contentType, content);
+  video.width = width;
+  video.height = height;
+  return video;
+}
+
 /** Gives a video the size and duration that Facebook publishes as a reel. */
 export function toReel(video: TestMedia): TestMedia {
   video.width = 720;

@@ -154,6 +154,11 @@ export class TestPlatform implements AsyncDisposable {
     );
   }
 
+  /** Returns the body of the newest request whose path ends with `end`. */
+  lastBody(end: string): unknown {
+    return this.#recorded.findLast(({ path }) => path.endsWith(end))?.body;
+  }
+
   async addFault(
     operation: string,
     mode: string,

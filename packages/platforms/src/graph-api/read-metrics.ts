@@ -14,25 +14,28 @@ import type { GraphMeanings } from "./failures.ts";
 import type { GraphApi } from "./graph-request.ts";
 import { type NodeReading, type NodeReadings, readNodes } from "./read-nodes.ts";
 
-/** Maximum number of posts whose metrics one call reads. Each of these posts counts as a call towards Meta's limits. */
+/** Maximum number of posts whose metrics are read together. Each post takes a call of its own. */
 export const MAX_METRICS_POSTS = 25;
 
 /**
  * Per account, Meta allows at least 200 calls per hour (4,800 in 24 hours, times the number of people who engaged with
- * the account: Graph API rate limits, business use cases, 2026). The call budget for metrics, four calls of 25 posts
- * per hour, uses half of these 200 calls.
+ * the account: Graph API rate limits, business use cases, 2026). The call budget for metrics, four readings of 25
+ * posts per hour, uses half of these 200 calls.
  */
 export const METRICS_BUDGET: CallBudget = { scope: "account", calls: 4, windowMs: 3_600_000 };
 
 /**
- * Returns a function that is called before each platform call of one read. For every call except the first, it reports
- * how many units of the call budget the call uses; the units depend on the number of posts in the call.
+ * Returns a function that is called before each platform call of one reading, with the number of posts in the call. It
+ * reports every call except the first, with the units of the call budget that it uses: the unit with which the reading
+ * began pays for the first `MAX_METRICS_POSTS` posts, and each further post uses its part of another unit.
  */
-export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts: number) => void {
-  let isFirst = true;
-  return (posts) => {
-    if (!isFirst) onFurtherCall?.(posts / MAX_METRICS_POSTS);
-    isFirst = false;
+export function countFurtherCalls(onFurtherCall?: OnFurtherCall): (posts?: number) => void {
+  let read = 0;
+  return (posts = 1) => {
+    const isFirst = read === 0;
+    const before = Math.max(read, MAX_METRICS_POSTS);
+    read += posts;
+    if (!isFirst) onFurtherCall?.(Math.max(0, read - before) / MAX_METRICS_POSTS);
   };
 }
 
@@ -97,7 +100,7 @@ async function addCounters(
 }
 
 /**
- * Reads counters and insights of posts with one call. Without the permission for insights, and for posts without
+ * Reads counters and insights of posts, one call per post. Without the permission for insights, and for posts without
  * insights, only the counters are read.
  */
 export async function readMetrics(
@@ -110,8 +113,8 @@ export async function readMetrics(
   }: {
     readonly ids: readonly string[];
     readonly source: MetricsSource;
-    /** Function that is called before each platform call, with the number of posts that the call reads. */
-    readonly onCall: (posts: number) => void;
+    /** Function that is called before each platform call. */
+    readonly onCall: () => void;
   },
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {

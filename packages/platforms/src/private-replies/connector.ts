@@ -55,10 +55,7 @@ export interface PrivateRepliesConnector {
     query: { readonly limit: number; readonly after: string | undefined },
     signal: AbortSignal,
   ): Promise<OwnedMediaPage | Failure>;
-  /**
-   * Reads the number of comments of the given media, as many media per call as the platform allows. Media that do not
-   * exist are left out.
-   */
+  /** Reads the number of comments of the given media, one call for each. Media that do not exist are left out. */
   readMedia(
     account: AccountAccess,
     mediaIds: readonly string[],

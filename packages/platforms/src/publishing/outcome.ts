@@ -42,6 +42,13 @@ export type Failure =
        * and applies to the whole account.
        */
       readonly isLimit?: boolean;
+      /** True when the limit is one of our app at the platform, so that the wait applies to all accounts of the platform. */
+      readonly isOfApp?: boolean;
+      /**
+       * Values that are stored before the next publishing call, which is then another call than the refused one. Set
+       * only when the platform answered, so the account is not to blame.
+       */
+      readonly handles?: Handles;
     }
   /**
    * The platform refused the access token. The delivery service refreshes the token once; if that does not help, the
@@ -122,4 +129,13 @@ export function limitReached(
   retryAfterMs: number,
 ): Extract<Failure, { kind: "retryable" }> {
   return { kind: "retryable", code, message, retryAfterMs, isLimit: true };
+}
+
+/** Returns the failure for a call that a limit of our app at the platform refused; no account may be used before the wait ends. */
+export function appLimitReached(
+  code: TargetErrorCode,
+  message: string,
+  retryAfterMs: number,
+): Extract<Failure, { kind: "retryable" }> {
+  return { ...limitReached(code, message, retryAfterMs), isOfApp: true };
 }

@@ -55,7 +55,7 @@ export function readPublishingSettings(
 function readFacebookVideoUrl(read: EnvReader, usual: string): string {
   return read
     .about(
-      "Address to which videos for Facebook Pages are uploaded, as in Meta's documentation. If Facebook refuses videos there, try https://graph.facebook.com, the address of all other calls.",
+      "Address to which videos for Facebook Pages are uploaded. If Facebook refuses videos there, try https://graph-video.facebook.com, which older documents of Meta name.",
       { level: "advanced" },
     )
     .url("FACEBOOK_VIDEO_BASE_URL", usual);
@@ -65,7 +65,7 @@ function readTwoPhase(read: EnvReader): boolean {
   return (
     read
       .about(
-        "Whether posts on Facebook Pages are created unpublished and published by a second call, so that a lost response cannot cause a second post. Facebook's current guide does not describe this, so check with a test post that your Page allows it.",
+        "Whether posts and videos on Facebook Pages are created unpublished and published by a second call, so that a lost response cannot cause a second post. Facebook's current guide does not describe this, so check with a test post that your Page allows it.",
         { level: "advanced" },
       )
       .oneOf("FACEBOOK_TWO_PHASE", ["on", "off"], "off") === "on"

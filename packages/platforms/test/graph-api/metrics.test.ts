@@ -39,8 +39,12 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     });
 
   /** Reads metrics, and fails when the connector did not read them. */
-  async function read(account: AccountAccess, ids: readonly string[]) {
-    const readings = await metrics.readMetrics(account, ids, signal);
+  async function read(
+    account: AccountAccess,
+    ids: readonly string[],
+    onFurtherCall?: (units: number) => void,
+  ) {
+    const readings = await metrics.readMetrics(account, ids, signal, onFurtherCall);
     if ("kind" in readings) throw new Error(`no metrics: ${JSON.stringify(readings)}`);
     return Object.fromEntries(readings);
   }
@@ -57,13 +61,15 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     expect(await read(account, [postId])).toEqual({ [postId]: { kind: "metrics", metrics: all } });
   });
 
-  test(`the ${login} connector reads the metrics of many posts with one call`, async () => {
+  test(`the ${login} connector reads the metrics of 25 posts with 25 calls, which use no more of the call budget than the unit with which the reading began`, async () => {
     const { account, postId } = await createPost();
     const ids = [postId];
     while (ids.length < metrics.maxPosts) ids.push(await site.publish(account, `${ids.length}`));
     const before = (await platform.calls()).length;
-    const readings = await read(account, ids);
-    expect((await platform.calls()).length - before).toBe(1);
+    const units: number[] = [];
+    const readings = await read(account, ids, (used) => units.push(used));
+    expect((await platform.calls()).length - before).toBe(25);
+    expect(units).toEqual(Array.from({ length: 24 }, () => 0));
     const zero = { views: 0, reach: 0, likes: 0, comments: 0, shares: 0 };
     const none = { ...all, ...zero, saves: login === "facebook" ? null : 0 };
     const expected = ids.map((each) => [
@@ -82,12 +88,14 @@ describe.each(LOGINS)("metrics on %s", (login) => {
     });
   });
 
-  test(`after Meta refused the call for all posts, the ${login} connector reads the posts one by one and reports how much of the call budget these reads use`, async () => {
+  test(`each read of a post after the first 25 of one reading on ${login} uses a 25th of a unit of the call budget`, async () => {
     const { account, postId } = await createPost();
     const unknown = login === "facebook" ? `${account.externalId}_17` : "17";
+    const ids = [postId, ...Array.from({ length: 24 }, (_, index) => `${unknown}${index}`)];
+    await platform.addFault("metrics", "status", { status: 400 });
     const units: number[] = [];
-    await metrics.readMetrics(account, [unknown, postId], signal, (used) => units.push(used));
-    expect(units).toEqual([1 / 25, 1 / 25]);
+    await read(account, ids, (used) => units.push(used));
+    expect(units).toEqual([...Array.from({ length: 24 }, () => 0), 1 / 25]);
   });
 
   test(`the ${login} connector reports a post of another account as missing`, async () => {

@@ -141,7 +141,7 @@ describe.each(LOGINS)("private replies on %s", (login) => {
   test(`a private reply that Meta's rate limit refuses is not sent on ${login}, and is reported as retryable`, async () => {
     const { account, request } = await createRequest();
     await platform.control("POST", "settings", { quotas: true });
-    const ids = Array.from({ length: 4800 }, () => request.mediaId);
+    const ids = Array.from({ length: 4800 }, (_, index) => `${index}`);
     await privateReplies.readMedia(account, ids, signal);
     expect(await privateReplies.send(account, request, guard)).toMatchObject({
       kind: "retryable",
@@ -190,14 +190,18 @@ describe.each(LOGINS)("private replies on %s", (login) => {
     expect((await platform.calls()).length - before).toBe(2);
   });
 
-  test(`the ${login} connector reads the numbers of comments of 60 posts with two calls`, async () => {
+  test(`the ${login} connector reads the numbers of comments of posts with one call for each`, async () => {
     const account = await site.createAccount();
     const mediaId = await site.publish(account);
+    const another = await site.publish(account, "Another post");
     await addComment(platform, account, { mediaId, text: "Nice" });
     const before = (await platform.calls()).length;
-    const ids = Array.from({ length: 60 }, () => mediaId);
-    const read = await privateReplies.readMedia(account, ids, signal);
-    expect(read).toMatchObject({ kind: "media", media: [{ id: mediaId, commentCount: 1 }, {}] });
+    const read = await privateReplies.readMedia(account, [another, mediaId], signal);
+    const media = [
+      { id: another, commentCount: 0 },
+      { id: mediaId, commentCount: 1 },
+    ];
+    expect(read).toMatchObject({ kind: "media", media });
     expect((await platform.calls()).length - before).toBe(2);
   });
 

@@ -39,8 +39,8 @@ test("when Instagram refuses to show single posts to a Page token, the metrics o
   await refuseReads();
   const { readings, units } = await read(account, ids);
   expect(readings).toEqual(Object.fromEntries(ids.map((id) => [id, ALL])));
-  // The refused call for both posts is followed by one call for each post and one call for a page of the list of posts.
-  expect(units).toEqual([1 / 25, 1 / 25, 1]);
+  // One call for each post is followed by one call for a page of the list of posts, which counts as 25 posts.
+  expect(units).toEqual([0, 2 / 25]);
 });
 
 test("the list of an Instagram account's posts is read to its second page for the metrics of an older post", async () => {

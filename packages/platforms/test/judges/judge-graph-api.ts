@@ -39,7 +39,7 @@ const LISTED: Readonly<Record<string, string>> = {
   content_publishing_limit: "ContentPublishingLimitResponse",
 };
 /** Parameters that every call or every list takes (Graph API overview and paging, v25.0). */
-const COMMON = ["access_token", "appsecret_proof", "fields", "ids", "limit", "after", "since"];
+const COMMON = ["access_token", "appsecret_proof", "fields", "limit", "after", "since"];
 /** The file of a photo, which the SDK passes beside the parameters (Page Photos reference, v25.0). */
 const FILES = ["source"];
 

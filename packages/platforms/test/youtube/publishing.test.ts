@@ -265,12 +265,13 @@ describe("YouTube's answers", () => {
     });
   });
 
-  test("a post that meets YouTube's project quota waits until midnight in California, and a post that meets the channel's limit waits for six hours", async () => {
+  test("a post that meets the project's limit of uploads waits with all channels until midnight in California, and a post that meets the channel's limit waits for six hours", async () => {
     await platform.control("POST", "settings", { quotas: true });
     const publication = await createPublication();
     const failures: unknown[] = [];
     for (let index = 0; index < 51; index += 1) failures.push((await prepare(publication)).failure);
     expect(failures.at(49)).toBeUndefined();
+    expect(failures.at(50)).not.toHaveProperty("isOfApp");
     expect(failures.at(50)).toMatchObject({
       kind: "retryable",
       code: "platform_quota",
@@ -280,7 +281,8 @@ describe("YouTube's answers", () => {
     const other = await createPublication();
     for (let index = 0; index < 49; index += 1) await prepare(other);
     const { failure } = await prepare(other);
-    expect(failure).toMatchObject({ kind: "retryable", code: "platform_quota", isLimit: true });
+    const ofApp = { isLimit: true, isOfApp: true };
+    expect(failure).toMatchObject({ kind: "retryable", code: "platform_quota", ...ofApp });
     const waitMs = failure?.kind === "retryable" ? (failure.retryAfterMs ?? 0) : 0;
     const until = new Intl.DateTimeFormat("en-US", {
       timeZone: "America/Los_Angeles",

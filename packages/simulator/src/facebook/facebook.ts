@@ -3,7 +3,7 @@ import { listComments, replyToComment } from "#src/facebook/comments.ts";
 import { createFeedPost } from "#src/facebook/feed.ts";
 import { createNetwork } from "#src/facebook/network.ts";
 import type { FacebookNetwork } from "#src/facebook/network.ts";
-import { deleteNode, readNode, readNodes, updateNode } from "#src/facebook/node.ts";
+import { COUNTERS, deleteNode, readNode, updateNode } from "#src/facebook/node.ts";
 import { createPhoto } from "#src/facebook/photos.ts";
 import { sendPrivateReply } from "#src/facebook/private-reply.ts";
 import { listPublishedPosts } from "#src/facebook/published-posts.ts";
@@ -16,6 +16,7 @@ import { graphError } from "#src/graph/errors.ts";
 import { facebookLoginRoutes } from "#src/graph/login.ts";
 import { revokeGrant } from "#src/graph/revoke-grant.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
+import { refuseSeveralNodes } from "#src/graph/several-nodes.ts";
 import { statusReply } from "#src/graph/usage.ts";
 import type { IssuedAccount, Platform } from "#src/platform.ts";
 import { inventName } from "#src/world/names.ts";
@@ -97,7 +98,7 @@ export function createFacebook(world: World): Platform {
     sendPrivateReply(network),
     revokeGrant(network),
     readNode(network),
-    readNodes(network),
+    refuseSeveralNodes(COUNTERS),
     updateNode(network),
     deleteNode(network),
   ];

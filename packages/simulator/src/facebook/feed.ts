@@ -26,11 +26,25 @@ export function checkMessage(name: string, text: string): string {
   return text.length > MAX_MESSAGE ? refuseParameter(`Param ${name} is too long.`) : text;
 }
 
+/** Hosts of Facebook itself, whose addresses Facebook refuses as the link of a post. */
+const FACEBOOK_HOST = /(^|\.)(facebook\.com|fb\.com|fb\.me|fb\.watch)$/;
+/** A host whose pages the simulated Facebook cannot read. */
+const UNREADABLE_HOST = "unreadable.example.com";
+
 function checkLink(link: string): string {
-  if (link !== "" && (!/^https?:\/\//i.test(link) || !URL.canParse(link))) {
-    refuseGraph({ code: 100, subcode: 2_061_006, message: "The URL is not valid." });
+  if (link === "") {
+    return link;
   }
-  return link;
+  if (!/^https?:\/\//i.test(link) || !URL.canParse(link)) {
+    return refuseGraph({ code: 100, subcode: 2_061_006, message: "The URL is not valid." });
+  }
+  const { hostname } = new URL(link);
+  if (FACEBOOK_HOST.test(hostname)) {
+    return refuseGraph({ code: 100, subcode: 1_609_008, message: "You can't post this link." });
+  }
+  return hostname === UNREADABLE_HOST
+    ? refuseGraph({ code: 100, subcode: 1_609_005, message: "The page could not be scraped." })
+    : link;
 }
 
 /**

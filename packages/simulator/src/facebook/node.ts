@@ -9,14 +9,14 @@ import { pageView, photoView, postView, videoView } from "#src/facebook/views.ts
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
 import { pickFields } from "#src/graph/parameters.ts";
-import { readOperations, readSeveralNodes } from "#src/graph/several-nodes.ts";
+import { readOperations } from "#src/graph/several-nodes.ts";
 import type { Call, Reply } from "#src/http/call.ts";
 
 /**
  * Name of the field of a Facebook post by which the simulator recognizes a call that reads metrics, because callers
  * request this field only to read metrics.
  */
-const COUNTERS = "reactions";
+export const COUNTERS = "reactions";
 
 type View = Readonly<Record<string, unknown>>;
 
@@ -89,13 +89,6 @@ function findView(network: FacebookNetwork, graphCall: GraphCall): View | undefi
 
 function viewOf(network: FacebookNetwork, graphCall: GraphCall): View {
   return findView(network, graphCall) ?? refuseObject(graphCall.id);
-}
-
-/** `GET /?ids=`: reads several Facebook posts, videos or comments. */
-export function readNodes(network: FacebookNetwork): GraphEndpoint {
-  return readSeveralNodes("pages_read_engagement", COUNTERS, (graphCall) =>
-    viewOf(network, graphCall),
-  );
 }
 
 function read(network: FacebookNetwork, graphCall: GraphCall): Reply {

@@ -67,9 +67,15 @@ export function publishPost(
   return published;
 }
 
+/** Whether Facebook turns a video into the draft of a reel, which readers never see: an upright video that is no reel. */
+function becomesDraft({ uploads }: FacebookNetwork, { id, kind }: FacebookVideo): boolean {
+  const { width = 0, height = 0 } = uploads.find(id)?.received ?? {};
+  return kind === "video" && height > width;
+}
+
 /**
  * Makes a Facebook video visible from the instant `visibleFrom` on. A repeated call only increases
- * the post's number of publishing calls.
+ * the post's number of publishing calls. An upright video stays a draft.
  */
 export function publishVideo(
   network: FacebookNetwork,
@@ -81,6 +87,9 @@ export function publishVideo(
   const shown = posts.get(account, video.id);
   if (shown !== undefined) {
     posts.change(shown, { createCalls: shown.createCalls + 1 });
+    return;
+  }
+  if (becomesDraft(network, video)) {
     return;
   }
   const received = network.uploads.find(video.id)?.received;

@@ -2,7 +2,7 @@ import type { Operation } from "#src/faults/rule.ts";
 import { graphError, refuseGraph, tokenError } from "#src/graph/errors.ts";
 import type { GraphHost } from "#src/graph/host.ts";
 import type { GraphParameters } from "#src/graph/parameters.ts";
-import { idsIn, parametersOf } from "#src/graph/parameters.ts";
+import { parametersOf } from "#src/graph/parameters.ts";
 import type { GraphToken } from "#src/graph/tokens.ts";
 import { spendCall, withUsage } from "#src/graph/usage.ts";
 import { answering } from "#src/http/call.ts";
@@ -136,8 +136,7 @@ function handle(
   if ("status" in caller) {
     return caller;
   }
-  const cost = Math.max(1, idsIn(call.query.get("ids") ?? "").length);
-  const spending = spendCall(host, caller.account, moment.now, cost);
+  const spending = spendCall(host, caller.account, moment.now);
   if (!spending.allowed) {
     return withUsage(host, caller.account, spending, moment.now, limitReached(host));
   }

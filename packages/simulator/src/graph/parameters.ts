@@ -137,8 +137,3 @@ export function pickFields(
   const asked = parseFields(parameters.text("fields"));
   return pick(asked.length === 0 ? parseFields(defaults.join(",")) : asked, object);
 }
-
-/** The ids in the parameter `ids` of a Graph API call. */
-export function idsIn(text: string): readonly string[] {
-  return text.split(",").filter((id) => id !== "");
-}

@@ -11,18 +11,10 @@ import type { Spending } from "#src/world/limits.ts";
 const MAX_CALLS_PER_DAY = 4800;
 const WINDOW_MS = 86_400_000;
 
-/**
- * Counts a Graph API call toward the account's business use case limit. A call that reads several posts, videos or
- * comments counts once for each of them.
- */
-export function spendCall(
-  { platform, world }: GraphHost,
-  account: Account,
-  now: number,
-  cost: number,
-): Spending {
+/** Counts a Graph API call toward the account's business use case limit. */
+export function spendCall({ platform, world }: GraphHost, account: Account, now: number): Spending {
   const key = `${platform}:calls:${account.externalId}`;
-  return world.limits.spend([{ key, limit: MAX_CALLS_PER_DAY, windowMs: WINDOW_MS, cost }], now);
+  return world.limits.spend([{ key, limit: MAX_CALLS_PER_DAY, windowMs: WINDOW_MS }], now);
 }
 
 /**

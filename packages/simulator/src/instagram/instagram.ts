@@ -3,6 +3,7 @@ import { graphError } from "#src/graph/errors.ts";
 import { facebookLoginRoutes } from "#src/graph/login.ts";
 import { revokeGrant } from "#src/graph/revoke-grant.ts";
 import { ruploadRoute } from "#src/graph/rupload.ts";
+import { refuseSeveralNodes } from "#src/graph/several-nodes.ts";
 import { statusReply } from "#src/graph/usage.ts";
 import type { Reply } from "#src/http/call.ts";
 import { shownComments } from "#src/instagram/comment-view.ts";
@@ -11,7 +12,7 @@ import { UPLOAD_EDGE, createContainer } from "#src/instagram/create-container.ts
 import { INSTAGRAM_LOGIN, instagramLoginRoutes } from "#src/instagram/instagram-login.ts";
 import { SCOPES, issueAccount, toPageView } from "#src/instagram/login.ts";
 import { createNetwork } from "#src/instagram/network.ts";
-import { deleteNode, readNode, readNodes, updateNode } from "#src/instagram/node.ts";
+import { COUNTERS, deleteNode, readNode, updateNode } from "#src/instagram/node.ts";
 import { listOwnMedia } from "#src/instagram/own-media.ts";
 import { sendPrivateReply } from "#src/instagram/private-reply.ts";
 import { publishContainer } from "#src/instagram/publish.ts";
@@ -81,7 +82,7 @@ export function createInstagram(world: World): Platform {
     replyToComment(network),
     sendPrivateReply(network),
     readNode(network),
-    readNodes(network),
+    refuseSeveralNodes(COUNTERS),
     updateNode(network),
   ];
   const endpoints = [...common, revokeGrant(network), deleteNode(network)];

@@ -2,7 +2,7 @@ import { requireScope } from "#src/graph/endpoint.ts";
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseObject } from "#src/graph/errors.ts";
 import { pickFields } from "#src/graph/parameters.ts";
-import { readOperations, readSeveralNodes } from "#src/graph/several-nodes.ts";
+import { readOperations } from "#src/graph/several-nodes.ts";
 import type { Reply } from "#src/http/call.ts";
 import { commentView } from "#src/instagram/comment-view.ts";
 import { findComment, hideComment } from "#src/instagram/comments.ts";
@@ -81,11 +81,6 @@ function read(network: InstagramNetwork, graphCall: GraphCall): Reply {
   const { parameters } = graphCall;
   parameters.checkNames([]);
   return { status: 200, body: pickFields(parameters, viewOf(network, graphCall)) };
-}
-
-/** `GET /?ids=`: reads several Instagram posts or comments. */
-export function readNodes(network: InstagramNetwork): GraphEndpoint {
-  return readSeveralNodes("instagram_basic", COUNTERS, (graphCall) => viewOf(network, graphCall));
 }
 
 /** `GET /:id`: reads the Instagram account, its Page, a container, a post or a comment. */

@@ -8,6 +8,10 @@ const ERRORS = {
   scope_not_authorized: [401, "The user did not authorize the scope required for this request."],
   rate_limit_exceeded: [429, "The API rate limit was exceeded. Please try again later."],
   spam_risk_too_many_posts: [403, "The daily post cap from the API is reached for the user."],
+  reached_active_user_cap: [
+    403,
+    "The daily quota for active publishing users from the client is reached.",
+  ],
   spam_risk_user_banned_from_posting: [403, "The user is banned from making new posts."],
   unaudited_client_can_only_post_to_private_accounts: [
     403,

@@ -116,8 +116,29 @@ export function photoInfo(network: TiktokNetwork, body: Fields, account: Account
   return { title, description, privacy: privacyOf(network, fields, account), options };
 }
 
-/** Counts a post against the daily limit of the TikTok creator. */
-export function spendPost({ world }: TiktokNetwork, account: Account, now: number): void {
+/**
+ * Maximum number of creators who may post within 24 hours through an app that TikTok has not audited (Content Posting API,
+ * "Content sharing guidelines", 2026).
+ */
+const MAX_UNAUDITED_USERS = 5;
+
+/** Counts a creator against the limit of active creators of the app, once in 24 hours. */
+function spendUser({ world }: TiktokNetwork, account: Account, now: number): void {
+  const { limits, settings } = world;
+  const own = { key: `tiktok:user:${account.externalId}`, limit: 1, windowMs: DAY_MS };
+  if (settings.values.audited || limits.read(own, now).remaining === 0) {
+    return;
+  }
+  const rule = { key: "tiktok:users", limit: MAX_UNAUDITED_USERS, windowMs: DAY_MS };
+  if (!limits.spend([rule, own], now).allowed) {
+    refuse("reached_active_user_cap");
+  }
+}
+
+/** Counts a post against the daily limit of the TikTok creator, and the creator against that of the app. */
+export function spendPost(network: TiktokNetwork, account: Account, now: number): void {
+  spendUser(network, account, now);
+  const { world } = network;
   const key = `tiktok:posts:${account.externalId}`;
   const rule = { key, limit: MAX_POSTS_PER_DAY, windowMs: DAY_MS };
   if (!world.limits.spend([rule], now).allowed) {

@@ -365,6 +365,20 @@ describe("TikTok creators", () => {
     expect(errorOf(await init(1000))).toEqual([429, "rate_limit_exceeded"]);
   });
 
+  test("the simulated TikTok lets five creators post within 24 hours through an app without an audit", async () => {
+    await simulator.control("/settings", { audited: false });
+    const plan = [1000, 1000, 1, withPrivacy("SELF_ONLY")] as const;
+    const start = async (name: string) => {
+      account = await simulator.account("tiktok", name);
+      return await init(...plan);
+    };
+    for (const name of ["private1", "private2", "private3", "private4", "private5", "private1"])
+      expect((await start(name)).status).toBe(200);
+    expect(errorOf(await start("private6"))).toEqual([403, "reached_active_user_cap"]);
+    await advance(86_400_000);
+    expect((await start("private6")).status).toBe(200);
+  });
+
   test("the simulated TikTok refuses to report the publishing status of another creator's post or of an unknown publish id", async () => {
     const id = await publishVideo(mp4Bytes());
     const owner = account;

@@ -1,4 +1,5 @@
 import { countGifFrames } from "#src/world/gif.ts";
+import { mp4Size } from "#src/world/mp4-size.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import { readWebp } from "#src/world/webp.ts";
 
@@ -7,7 +8,7 @@ export interface DetectedMedia {
   readonly kind: PostedMedia["kind"];
   /** MIME type of the file. */
   readonly contentType: string;
-  /** Width of the image in pixels; absent for formats whose size the simulator does not read. */
+  /** Width of the image or video in pixels; absent for formats whose size the simulator does not read. */
   readonly width?: number;
   readonly height?: number;
   /** Number of frames of a GIF or WebP, more than 1 for an animation; absent for other formats. */
@@ -77,7 +78,9 @@ const BRANDS: ReadonlyMap<string, string> = new Map([
 
 function isoMedia(file: Buffer): DetectedMedia {
   const contentType = BRANDS.get(file.toString("latin1", 8, 12)) ?? "video/mp4";
-  return { kind: contentType.startsWith("image/") ? "image" : "video", contentType };
+  return contentType.startsWith("image/")
+    ? { kind: "image", contentType }
+    : { kind: "video", contentType, ...mp4Size(file) };
 }
 
 /** The first bytes of each file type, with the function that reads the rest. */

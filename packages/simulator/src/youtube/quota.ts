@@ -49,11 +49,18 @@ export function spendQuota({ limits }: World, cost: Cost, now: number): void {
     cost === "upload"
       ? dailyRule("uploads", UPLOADS_PER_DAY, now)
       : dailyRule("units", UNITS_PER_DAY, now, cost.units);
-  if (!limits.spend([rule], now).allowed) {
-    const message =
-      'The request cannot be completed because you have exceeded your <a href="/youtube/v3/getting-started#quota">quota</a>.';
-    refuse(403, "quotaExceeded", { message, domain: "youtube.quota" });
+  if (limits.spend([rule], now).allowed) {
+    return;
   }
+  // The limit of uploads is one of Google's API management, which answers otherwise than YouTube's own quota.
+  if (cost === "upload") {
+    const message =
+      "Quota exceeded for quota metric 'Video Uploads' and limit 'Video Uploads per day' of service 'youtube.googleapis.com' for consumer 'project_number:1'";
+    refuse(429, "rateLimitExceeded", { message });
+  }
+  const message =
+    'The request cannot be completed because you have exceeded your <a href="/youtube/v3/getting-started#quota">quota</a>.';
+  refuse(403, "quotaExceeded", { message, domain: "youtube.quota" });
 }
 
 /**

@@ -403,7 +403,7 @@ test("the simulated YouTube allows 100 uploads per project and 50 per channel on
     reasons.push(reasonOf(await begin(VIDEO)));
   }
   const expected = Array<unknown>(101).fill(undefined);
-  expect(reasons).toEqual(expected.with(50, "uploadLimitExceeded").with(100, "quotaExceeded"));
+  expect(reasons).toEqual(expected.with(50, "uploadLimitExceeded").with(100, "rateLimitExceeded"));
   await simulator.control("/clock", { advanceMs: msUntilTomorrow() });
   token = await fresh();
   expect((await begin(VIDEO)).status).toBe(200);

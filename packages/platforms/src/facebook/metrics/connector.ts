@@ -72,7 +72,7 @@ type Readings = ReadonlyMap<string, MetricsReading>;
 async function readVideos(
   api: GraphApi,
   account: AccountAccess,
-  { readings, onCall }: { readonly readings: Readings; readonly onCall: (posts: number) => void },
+  { readings, onCall }: { readonly readings: Readings; readonly onCall: () => void },
   signal: AbortSignal,
 ): Promise<Readings | MetricsFailure> {
   const ids = [...readings]

@@ -9,8 +9,6 @@ import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 const FIELDS = "id,created_time,comments.summary(total_count).limit(0)";
-/** Maximum number of ids in one call (Graph API, requests with several ids). */
-const MAX_IDS = 50;
 
 /**
  * Returns the id of a post under which Postrider publishes it: the id of the video for a post that is a video, otherwise
@@ -50,7 +48,7 @@ export async function listMedia(
 }
 
 /**
- * Reads the numbers of comments of the given posts and videos, 50 per call. Posts and videos that do not exist or
+ * Reads the numbers of comments of the given posts and videos, one call for each. Posts and videos that do not exist or
  * belong to other Pages are left out.
  */
 export async function readMedia(
@@ -59,17 +57,11 @@ export async function readMedia(
   mediaIds: readonly string[],
   signal: AbortSignal,
 ): Promise<OwnedMediaPage | Failure> {
-  const entries: unknown[] = [];
-  for (let start = 0; start < mediaIds.length; start += MAX_IDS) {
-    const ids = mediaIds.slice(start, start + MAX_IDS);
-    const query = { ids, fields: `${FIELDS},from`, own: MEANINGS };
-    const read = await readNodes(api, account, query, signal);
-    if (read.kind === "no_answer") return platformUnavailable(read.message);
-    if (read.kind !== "nodes") return read;
-    for (const reading of read.nodes.values()) {
-      const node = reading.kind === "node" ? reading.node : undefined;
-      if (text(object(node, "from"), "id") === account.externalId) entries.push(node);
-    }
-  }
-  return toPage(entries, undefined);
+  const query = { ids: mediaIds, fields: `${FIELDS},from`, own: MEANINGS };
+  const read = await readNodes(api, account, query, signal);
+  if (read.kind === "no_answer") return platformUnavailable(read.message);
+  if (read.kind !== "nodes") return read;
+  const nodes = [...read.nodes.values()].flatMap((each) => (each.kind === "node" ? each.node : []));
+  const own = nodes.filter((node) => text(object(node, "from"), "id") === account.externalId);
+  return toPage(own, undefined);
 }

@@ -1,5 +1,8 @@
 import type { GraphApi } from "#src/graph-api/graph-request.ts";
+import type { SendGuard } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { PrepareStep } from "#src/publishing/steps.ts";
 import { deletePost } from "./delete-post.ts";
@@ -8,21 +11,42 @@ import { kindOf, type FacebookKind } from "./post-kind.ts";
 import { createPhotoStep, createPostStep } from "./post-steps.ts";
 import { publishDirectly } from "./publish-directly.ts";
 import { publishPrepared } from "./publish-prepared.ts";
+import { publishUploaded } from "./publish-uploaded.ts";
 import { reconcileDirect } from "./reconcile-direct.ts";
 import { reconcilePrepared } from "./reconcile-prepared.ts";
 import { createReelStep } from "./reel-step.ts";
-import { createVideoStep } from "./video-step.ts";
+import { createVideoStep, uploadedVideo } from "./video-step.ts";
 
 export interface FacebookSettings extends GraphApi {
   /** URL of the host to which videos are uploaded, without the API version; absent = the URL of all other calls. */
   readonly videoBaseUrl?: string;
   /**
    * Whether a Facebook post is created unpublished first; absent = true. An installation decides this with the setting
-   * `FACEBOOK_TWO_PHASE`. It is not verified that every Page accepts the flag that later publishes such a post. With
-   * `false`, a post is visible as soon as it is created; when Facebook's answer is lost, the Page's posts are searched
-   * for it. Videos and reels always have an id before they are visible.
+   * `FACEBOOK_TWO_PHASE`. It is not verified that every Page accepts the flags that later publish such a post or video.
+   * With `false`, a post is visible as soon as it is created; when Facebook's answer is lost, the Page's posts are searched
+   * for it. A video is visible when its upload ends. Videos and reels always have an id before they are visible.
    */
   readonly isTwoPhase?: boolean;
+}
+
+function videoApiOf(api: FacebookSettings): GraphApi {
+  return { ...api, baseUrl: api.videoBaseUrl ?? api.baseUrl };
+}
+
+/** Makes a post visible. How it was prepared decides how, because an operator may have changed `isTwoPhase` since. */
+function publish(
+  api: FacebookSettings,
+  publication: Publication,
+  handles: Handles,
+  guard: SendGuard,
+): Promise<Outcome> {
+  const kind = kindOf(publication);
+  if (kind === "post" && api.isTwoPhase === false)
+    return publishDirectly(api, publication, handles, guard);
+  const video = kind === "video" ? uploadedVideo(handles) : undefined;
+  return video?.stage === "uploaded"
+    ? publishUploaded(videoApiOf(api), publication, video.session, guard)
+    : publishPrepared(api, kind, publication, handles, guard);
 }
 
 function toSteps(api: FacebookSettings, publication: Publication): readonly PrepareStep[] {
@@ -32,17 +56,19 @@ function toSteps(api: FacebookSettings, publication: Publication): readonly Prep
       return api.isTwoPhase === false ? photos : [...photos, createPostStep(api)];
     }
     case "video":
-      return [createVideoStep(api, { ...api, baseUrl: api.videoBaseUrl ?? api.baseUrl })];
+      return [
+        createVideoStep(api, { videoApi: videoApiOf(api), isTwoPhase: api.isTwoPhase !== false }),
+      ];
     case "reel":
       return [createReelStep(api)];
   }
 }
 
 /**
- * Facebook's publishing connector for Pages. Videos and reels, and with `isTwoPhase` all other posts, are created
- * unpublished, and one call with the stored id makes them visible. This publishing call may be repeated, so an unknown
- * outcome is resolved by reading the post or by repeating the call. Without `isTwoPhase`, the other posts are visible
- * as soon as they are created.
+ * Facebook's publishing connector for Pages. Reels, and with `isTwoPhase` all other posts, are created unpublished, and
+ * one call with the stored id makes them visible. This publishing call may be repeated, so an unknown outcome is resolved
+ * by reading the post or by repeating the call. Without `isTwoPhase`, the end of its upload makes a video visible, and the
+ * other posts are visible as soon as they are created.
  */
 export function createFacebookPublishingConnector(api: FacebookSettings): PublishingConnector {
   const isDirect = (kind: FacebookKind) => kind === "post" && api.isTwoPhase === false;
@@ -50,12 +76,7 @@ export function createFacebookPublishingConnector(api: FacebookSettings): Publis
     platform: "facebook",
     maxResends: api.isTwoPhase === false ? 1 : Number.MAX_SAFE_INTEGER,
     steps: (publication) => toSteps(api, publication),
-    publish: (publication, handles, guard) => {
-      const kind = kindOf(publication);
-      return isDirect(kind)
-        ? publishDirectly(api, publication, handles, guard)
-        : publishPrepared(api, kind, publication, handles, guard);
-    },
+    publish: (publication, handles, guard) => publish(api, publication, handles, guard),
     reconcile: (publication, handles, call, signal) => {
       const kind = kindOf(publication);
       const sent = { publication, handles };

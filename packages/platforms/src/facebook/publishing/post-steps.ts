@@ -8,10 +8,11 @@ import type { Handles } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import { platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
-import type { PrepareStep, StepResult } from "#src/publishing/steps.ts";
+import { type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
 import { findUrls } from "#src/text/urls.ts";
 import { idIn, pagePath, type FacebookContext } from "./calls.ts";
 import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
+import { isLinkRefused, mayBeLink, WITHOUT_LINK } from "./link-refusals.ts";
 
 const MAX_RESTARTS = 2;
 /**
@@ -63,15 +64,18 @@ function linkIn({ text, media }: Publication): string | undefined {
   if (media.length > 0) return undefined;
   return findUrls(text)
     .map(({ start, end }) => text.slice(start, end))
-    .find((url) => /^https?:\/\//i.test(url));
+    .find((url) => /^https?:\/\//i.test(url) && mayBeLink(url));
 }
 
-/** Returns a post's text, first link and photos as parameters of Facebook's `feed` call. */
+/**
+ * Returns a post's text, first link and photos as parameters of Facebook's `feed` call. The link is left out after
+ * Facebook refused it.
+ */
 export function toPostFields(
   publication: Publication,
   handles: Handles,
 ): Readonly<Record<string, string>> {
-  const link = linkIn(publication);
+  const link = handles.link === WITHOUT_LINK.link ? undefined : linkIn(publication);
   const photos = photoIds(publication, handles).map((id) => ({ media_fbid: id }));
   return {
     ...(publication.text === "" ? {} : { message: publication.text }),
@@ -102,6 +106,7 @@ async function createPost(context: FacebookContext, handles: Handles): Promise<S
   const postId = idIn(answer);
   if (postId !== undefined) return { postId };
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
+  if (isLinkRefused(answer, handles)) return runAgain(WITHOUT_LINK);
   const arePhotosTaken = readGraphError(answer)?.subcode === PHOTOS_TAKEN;
   return (
     (arePhotosTaken ? restart(publication, handles) : undefined) ?? toStepFailure(answer, MEANINGS)

@@ -1,5 +1,6 @@
 import { toVisibleFailure } from "#src/graph-api/failures.ts";
 import { toGraphRequest, type GraphApi } from "#src/graph-api/graph-request.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
 import { formBody } from "#src/http/platform-request.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { Handles } from "#src/publishing/handles.ts";
@@ -8,6 +9,7 @@ import type { Publication } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { idIn, pagePath } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
+import { isLinkRefused, WITHOUT_LINK } from "./link-refusals.ts";
 import { readPermalink } from "./permalink.ts";
 import { photoIds, toPostFields } from "./post-steps.ts";
 
@@ -28,7 +30,15 @@ export async function publishDirectly(
   const sent = await sendOnce(toGraphRequest(api, publication, call), guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
   const id = idIn(sent);
-  if (id === undefined) return toVisibleFailure(sent, MEANINGS);
+  if (id === undefined) return toFailure(sent, handles);
   const permalink = await readPermalink(api, publication, id);
   return { kind: "published", externalId: id, permalink };
+}
+
+/** Decides what follows when Facebook did not create the post; a post whose link it refused is sent again without it. */
+function toFailure(answer: PlatformAnswer, handles: Handles): Outcome {
+  const failure = toVisibleFailure(answer, MEANINGS);
+  return failure.kind === "refused" && isLinkRefused(answer, handles)
+    ? { ...failure, kind: "retryable", retryAfterMs: 0, handles: WITHOUT_LINK }
+    : failure;
 }

@@ -9,15 +9,15 @@ import { toUnanswered } from "#src/publishing/unanswered-call.ts";
 import { pagePath, videoTexts } from "./calls.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { readPermalink } from "./permalink.ts";
-import type { FacebookKind } from "./post-kind.ts";
+import { type FacebookKind, mayStayDraft } from "./post-kind.ts";
 import { reelId } from "./reel-step.ts";
-import { videoId } from "./video-step.ts";
+import { uploadedVideo } from "./video-step.ts";
 
 /**
- * Wait in milliseconds between the publishing call for a Facebook reel and the first check whether it is visible.
- * Facebook makes a reel visible after some seconds.
+ * Wait in milliseconds between the publishing call for a Facebook video or reel and the first check whether it is
+ * visible. Facebook makes a reel visible after some seconds.
  */
-const REEL_CHECK_MS = 1000;
+export const VIDEO_CHECK_MS = 1000;
 
 /** Returns the stored id of the unpublished Facebook post, video or reel. */
 export function preparedId(kind: FacebookKind, handles: Handles): string | undefined {
@@ -25,7 +25,7 @@ export function preparedId(kind: FacebookKind, handles: Handles): string | undef
     case "post":
       return handles.postId;
     case "video":
-      return videoId(handles);
+      return uploadedVideo(handles)?.id;
     case "reel":
       return reelId(handles);
   }
@@ -68,7 +68,8 @@ export async function publishPrepared(
   const sent = await sendOnce(request, guard);
   if (sent.kind !== "answer") return toUnanswered(sent);
   if (sent.status !== 200 || sent.json?.success !== true) return toVisibleFailure(sent, MEANINGS);
-  if (kind === "reel") return { kind: "pending", afterMs: REEL_CHECK_MS };
+  if (kind === "reel" || (kind === "video" && mayStayDraft(publication)))
+    return { kind: "pending", afterMs: VIDEO_CHECK_MS };
   const permalink = await readPermalink(api, publication, id);
   return { kind: "published", externalId: id, permalink };
 }

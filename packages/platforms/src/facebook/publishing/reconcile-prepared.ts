@@ -9,14 +9,15 @@ import type { Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
 import { MEANINGS } from "./error-meanings.ts";
 import { toPermalink } from "./permalink.ts";
-import type { FacebookKind } from "./post-kind.ts";
+import { type FacebookKind, mayStayDraft } from "./post-kind.ts";
 import { preparedId } from "./publish-prepared.ts";
 import { askVideo, type VideoStatus } from "./video-status.ts";
+import { uploadedVideo } from "./video-step.ts";
 
 const MINUTE_MS = 60_000;
-/** Time in milliseconds after which a Facebook reel that is still not visible is left to a person to check. */
-const MAX_REEL_MS = 30 * MINUTE_MS;
-const REEL_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
+/** Time in milliseconds after which a Facebook video or reel that is still processed is left to a person to check. */
+const MAX_VIDEO_MS = 30 * MINUTE_MS;
+const VIDEO_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
 
 /**
  * Decides what happens after a publishing call to Facebook when the post cannot be read by its id. Repeating the
@@ -54,33 +55,57 @@ async function lookAtPost(
   return json?.is_published === false ? { kind: "absent" } : onUnreadable(answer, call);
 }
 
+const DRAFT: Verdict = {
+  kind: "refused",
+  code: "media_rejected",
+  message:
+    "Facebook keeps the upright video as the draft of a reel, which nobody sees. Send it as a reel: 9:16, at least 540x960, 3 to 90 seconds",
+};
+
 /**
- * Decides the outcome of a publishing call for a Facebook reel by the reel's status. Facebook makes a reel visible
- * after processing it. Facebook does not document whether a second publishing call creates a second reel, so the call
- * is repeated only after the status was read at all scheduled times.
+ * Decides the outcome of a publishing call for a Facebook video or reel by its status. Facebook makes it visible after
+ * processing it. Facebook does not document whether a second publishing call creates a second reel, so the call is
+ * repeated only after the status was read at all scheduled times. An upright video whose publishing call was accepted but
+ * that does not become visible has become a draft.
  */
-function judgeReel({ processing, publishing, problem }: VideoStatus, call: UnknownCall): Verdict {
+function judgeVideo(
+  { processing, publishing, problem }: VideoStatus,
+  { mayBeDraft, call }: { readonly mayBeDraft: boolean; readonly call: UnknownCall },
+): Verdict {
   if (processing === "error") return { kind: "refused", code: "media_rejected", message: problem };
-  const checkMs = REEL_CHECKS_MS[Math.min(call.looks, REEL_CHECKS_MS.length - 1)] ?? 0;
+  const checkMs = VIDEO_CHECKS_MS[Math.min(call.looks, VIDEO_CHECKS_MS.length - 1)] ?? 0;
   if (publishing === "in_progress" || processing === "in_progress")
-    return elapsedMs(call) < MAX_REEL_MS * call.timeScale
+    return elapsedMs(call) < MAX_VIDEO_MS * call.timeScale
       ? lookAfter(checkMs, call)
-      : { kind: "cannot_tell", message: "the reel is still being published" };
-  return isLastLookDue(call) ? { kind: "absent" } : lookAfter(checkMs, call);
+      : { kind: "cannot_tell", message: "the video is still being published" };
+  if (!isLastLookDue(call)) return lookAfter(checkMs, call);
+  return mayBeDraft && call.isPending === true ? DRAFT : { kind: "absent" };
+}
+
+interface VideoOfPost {
+  readonly publication: Publication;
+  readonly id: string;
+  readonly isReel: boolean;
+  /** Whether the publishing call can be repeated at once, because it only sets a flag of the processed video. */
+  readonly isFlag: boolean;
 }
 
 async function lookAtVideo(
   api: GraphApi,
-  { publication, id, isReel }: { publication: Publication; id: string; isReel: boolean },
+  { publication, id, isReel, isFlag }: VideoOfPost,
   call: UnknownCall,
   signal: AbortSignal,
 ): Promise<Verdict> {
+  const mayBeDraft = !isReel && mayStayDraft(publication);
   const asked = await askVideo(api, publication, id, signal);
   if (!("status" in asked)) return onUnreadable(asked.answer, call);
   const { status } = asked;
-  if (status.isPublished)
+  // A video that is not upright is visible when Facebook has accepted the publishing call and has processed it.
+  const isShown = !isReel && !mayBeDraft && status.processing === "complete";
+  if (status.isPublished || (isShown && call.isPending === true))
     return { kind: "present", externalId: id, permalink: toPermalink(id, status.permalink) };
-  return isReel ? judgeReel(status, call) : { kind: "absent" };
+  if (isFlag && call.isPending !== true) return { kind: "absent" };
+  return judgeVideo(status, { mayBeDraft, call });
 }
 
 /**
@@ -98,5 +123,7 @@ export async function reconcilePrepared(
   if (id === undefined)
     return { kind: "cannot_tell", message: "the id of the prepared post is not known" };
   if (kind === "post") return await lookAtPost(api, publication, id, call, signal);
-  return await lookAtVideo(api, { publication, id, isReel: kind === "reel" }, call, signal);
+  const isFlag = kind === "video" && uploadedVideo(handles)?.stage === "ready";
+  const video = { publication, id, isReel: kind === "reel", isFlag };
+  return await lookAtVideo(api, video, call, signal);
 }

@@ -9,6 +9,7 @@ import { formBody, type RequestBody } from "#src/http/platform-request.ts";
 import { type Handles, readJsonHandle, toJsonHandle } from "#src/publishing/handles.ts";
 import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import { waitForProcessing } from "#src/publishing/processing-wait.ts";
+import type { Publication } from "#src/publishing/publication.ts";
 import {
   type PrepareStep,
   runAgain,
@@ -35,7 +36,11 @@ interface Video {
   readonly start: number;
   /** Offset in bytes at which the next chunk that Facebook expects ends, exclusive. */
   readonly end: number;
-  readonly stage: "sending" | "processing" | "ready" | "lost";
+  /**
+   * State of the video's upload: `uploaded` = Facebook has all bytes, and the call that ends the upload publishes the
+   * video · `ready` = Facebook has processed the unpublished video · `lost` = the upload must start again.
+   */
+  readonly stage: "sending" | "uploaded" | "processing" | "ready" | "lost";
   /** Number of times that the video's upload was started again because Facebook no longer knew it. */
   readonly restarts: number;
 }
@@ -50,10 +55,13 @@ function readState(handles: Handles): Video | undefined {
   return readJsonHandle(handles, NAME) as Video | undefined;
 }
 
-/** Returns the id of the Facebook video when its upload is complete and it can be published. */
-export function videoId(handles: Handles): string | undefined {
+/** Returns the Facebook video when its upload is complete and it can be published. */
+export function uploadedVideo(
+  handles: Handles,
+): (Pick<Video, "id" | "session"> & { readonly stage: "uploaded" | "ready" }) | undefined {
   const video = readState(handles);
-  return video?.stage === "ready" ? video.id : undefined;
+  if (video?.stage !== "ready" && video?.stage !== "uploaded") return undefined;
+  return { id: video.id, session: video.session, stage: video.stage };
 }
 
 function toHandle(video: Video): Handles {
@@ -68,6 +76,8 @@ function next(video: Video): StepWait {
 /** The parameters of the calls in the upload step, and the host that takes the calls with the video. */
 interface VideoContext extends FacebookContext {
   readonly videoApi: GraphApi;
+  /** Whether the step ends the upload with an unpublished video, which another call publishes. */
+  readonly isTwoPhase: boolean;
 }
 
 function post({ videoApi, publication, signal }: VideoContext, body: RequestBody) {
@@ -140,15 +150,19 @@ function toCorrection(answer: PlatformAnswer): Pick<Video, "start" | "end"> | un
     : undefined;
 }
 
+/** Returns the body of the call that ends the upload of a video, and publishes it or leaves it unpublished. */
+export function finishBody(publication: Publication, session: string, published: boolean) {
+  return formBody({
+    upload_phase: "finish",
+    upload_session_id: session,
+    published: String(published),
+    ...videoTexts(publication),
+  });
+}
+
 /** Tells Facebook that the upload of the video is complete. The video stays unpublished. */
 async function finish(context: VideoContext, video: Video): Promise<StepResult> {
-  const body = formBody({
-    upload_phase: "finish",
-    upload_session_id: video.session,
-    published: "false",
-    ...videoTexts(context.publication),
-  });
-  const answer = await post(context, body);
+  const answer = await post(context, finishBody(context.publication, video.session, false));
   const isDone = answer.kind === "answer" && answer.json?.success === true;
   return isDone
     ? next({ ...video, stage: "processing", waitingSince: Date.now() })
@@ -169,21 +183,30 @@ async function run(context: VideoContext, video: Video | undefined): Promise<Ste
   if (video === undefined || video.stage === "lost")
     return await start(context, video?.restarts ?? 0);
   if (video.stage === "processing") return await look(context, video);
-  return await (video.start < video.end ? sendChunk(context, video) : finish(context, video));
+  if (video.start < video.end) return await sendChunk(context, video);
+  return context.isTwoPhase
+    ? await finish(context, video)
+    : toHandle({ ...video, stage: "uploaded" });
 }
 
 /**
- * Creates the step that uploads an unpublished video to Facebook in chunks and waits until Facebook has processed it.
- * Each answer is stored before the next call.
+ * Creates the step that uploads a video to Facebook in chunks. Each answer is stored before the next call. In two phases,
+ * the step also ends the upload and waits until Facebook has processed the unpublished video.
  *
- * @param videoApi The host that takes the calls with the video. Source: Meta's page "Uploading Videos with the Graph API": videos
- *   must be published to graph-video.facebook.com.
+ * @param videoApi The host that takes the calls with the video.
  */
-export function createVideoStep(api: GraphApi, videoApi: GraphApi): PrepareStep {
+export function createVideoStep(
+  api: GraphApi,
+  { videoApi, isTwoPhase }: Pick<VideoContext, "videoApi" | "isTwoPhase">,
+): PrepareStep {
+  const isDone = (handles: Handles) => {
+    const stage = uploadedVideo(handles)?.stage;
+    return isTwoPhase ? stage === "ready" : stage !== undefined;
+  };
   return {
     name: "video",
-    isDone: (handles) => videoId(handles) !== undefined,
+    isDone,
     run: (publication, handles, signal) =>
-      run({ api, videoApi, publication, signal }, readState(handles)),
+      run({ api, videoApi, isTwoPhase, publication, signal }, readState(handles)),
   };
 }

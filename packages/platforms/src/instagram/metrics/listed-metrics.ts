@@ -34,8 +34,8 @@ const TOO_OLD: MetricsReading = {
 interface Query {
   readonly ids: readonly string[];
   readonly source: MetricsSource;
-  /** Function that is called before each platform call, with the number of posts that the call reads. */
-  readonly onCall: (posts: number) => void;
+  /** Function that is called before each platform call, with the number of posts that the call reads; 1 by default. */
+  readonly onCall: (posts?: number) => void;
 }
 
 /**
@@ -83,7 +83,7 @@ export async function readListedMetrics(
   query: Query,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, MetricsReading>> {
-  const { ids } = query;
+  const { ids, onCall } = query;
   const found = new Map<string, MetricsReading>();
   const fill = (rest: MetricsReading) => new Map(ids.map((id) => [id, found.get(id) ?? rest]));
   let after: string | undefined;
@@ -94,7 +94,6 @@ export async function readListedMetrics(
     const isOver = ids.every((id) => found.has(id)) || page.after === undefined;
     if (isOver) return fill(MISSING);
     if (count === 0 && found.size === 0) {
-      const onCall = () => query.onCall(1);
       const another = await readAnother(api, account, { page, ids, onCall }, signal);
       if (another.kind !== "hidden")
         return fill(another.kind === "shown" ? MISSING : toMetricsFailure(another));

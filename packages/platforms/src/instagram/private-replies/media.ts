@@ -9,8 +9,6 @@ import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 
 const FIELDS = "id,timestamp,comments_count";
-/** Maximum number of ids in one call (Graph API, requests with several ids). */
-const MAX_IDS = 50;
 
 function toMedia(entry: unknown): OwnedMedia | undefined {
   const id = text(entry, "id");
@@ -38,21 +36,17 @@ export async function listMedia(
   return read.kind === "list" ? toPage(read.entries, read.next) : toStepFailure(read, MEANINGS);
 }
 
-/** Reads the numbers of comments of the given posts, 50 per call. Posts that do not exist are left out. */
+/** Reads the numbers of comments of the given posts, one call for each. Posts that do not exist are left out. */
 export async function readMedia(
   api: GraphApi,
   account: AccountAccess,
   mediaIds: readonly string[],
   signal: AbortSignal,
 ): Promise<OwnedMediaPage | Failure> {
-  const entries: unknown[] = [];
-  for (let start = 0; start < mediaIds.length; start += MAX_IDS) {
-    const ids = mediaIds.slice(start, start + MAX_IDS);
-    const read = await readNodes(api, account, { ids, fields: FIELDS, own: MEANINGS }, signal);
-    if (read.kind === "no_answer") return platformUnavailable(read.message);
-    if (read.kind !== "nodes") return read;
-    for (const reading of read.nodes.values())
-      if (reading.kind === "node") entries.push(reading.node);
-  }
-  return toPage(entries, undefined);
+  const query = { ids: mediaIds, fields: FIELDS, own: MEANINGS };
+  const read = await readNodes(api, account, query, signal);
+  if (read.kind === "no_answer") return platformUnavailable(read.message);
+  if (read.kind !== "nodes") return read;
+  const nodes = [...read.nodes.values()].flatMap((each) => (each.kind === "node" ? each.node : []));
+  return toPage(nodes, undefined);
 }

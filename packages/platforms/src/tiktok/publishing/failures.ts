@@ -18,11 +18,16 @@ const RATE_WAIT_MS = 60_000;
  */
 const DAILY_WAIT_MS = 3_600_000;
 
+/**
+ * Wait in milliseconds after TikTok's limit of the users who may post through the app in 24 hours; TikTok does not say when
+ * the first of them stops counting. Users who have posted today may go on, so the wait is one of the account.
+ */
+const USER_CAP_WAIT_MS = 2 * 3_600_000;
+
 const REFUSALS: Readonly<Record<string, TargetErrorCode>> = {
   scope_not_authorized: "permission_missing",
   scope_permission_missed: "permission_missing",
   spam_risk_user_banned_from_posting: "account_action_needed",
-  reached_active_user_cap: "app_configuration",
   unaudited_client_can_only_post_to_private_accounts: "app_configuration",
   url_ownership_unverified: "app_configuration",
   privacy_level_option_mismatch: "content_rejected",
@@ -36,6 +41,7 @@ const LIMITS: Readonly<Record<string, readonly [TargetErrorCode, number]>> = {
   rate_limit_exceeded: ["rate_limited", RATE_WAIT_MS],
   spam_risk_too_many_posts: ["platform_quota", DAILY_WAIT_MS],
   spam_risk_too_many_pending_share: ["platform_quota", DAILY_WAIT_MS],
+  reached_active_user_cap: ["platform_quota", USER_CAP_WAIT_MS],
 };
 
 /** HTTP statuses that do not show whether TikTok carried out the call (platforms reference 0.2). */
@@ -64,6 +70,7 @@ export function toFailure(answer: PlatformAnswer): Failure | undefined {
   const refusal = REFUSALS[code];
   if (refusal !== undefined) return { kind: "refused", code: refusal, message };
   const { status } = answer;
+  if (status === 401) return { kind: "token_refused", message };
   const isDefinite = status >= 400 && status < 500 && !AMBIGUOUS.has(status);
   return isDefinite ? { kind: "refused", code: "content_rejected", message } : undefined;
 }
@@ -82,6 +89,8 @@ export interface Ending {
   readonly code: TargetErrorCode;
   /** Whether TikTok may accept the same content when it is sent again. */
   readonly isTemporary: boolean;
+  /** Wait in milliseconds before the content is sent again, if a limit of TikTok was the reason. */
+  readonly limitMs?: number;
 }
 
 /**
@@ -102,7 +111,7 @@ export function toEnding(reason: string): Ending {
     case "spam_risk_user_banned_from_posting":
       return { code: "account_action_needed", isTemporary: false };
     case "spam_risk_too_many_posts":
-      return { code: "platform_quota", isTemporary: false };
+      return { code: "platform_quota", isTemporary: true, limitMs: DAILY_WAIT_MS };
     default:
       return { code: "content_rejected", isTemporary: false };
   }

@@ -113,7 +113,10 @@ function onFailed({ handles, call }: KnownCall, { failReason }: PublishStatus): 
     failReason === "" ? "TikTok ended the publication without a reason" : failReason,
   );
   const anew = ending.isTemporary
-    ? restartAfterPause(handles, call.now, call.timeScale)
+    ? restartAfterPause(handles, call.now, {
+        timeScale: call.timeScale,
+        limitMs: ending.limitMs,
+      })
     : undefined;
   return anew === undefined
     ? { kind: "refused", code: ending.code, message }

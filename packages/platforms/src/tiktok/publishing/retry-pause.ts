@@ -15,18 +15,27 @@ const MINUTE_MS = 60_000;
  * time the post fails.
  */
 const PAUSES_MS = [MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS];
+/** Maximum number of times that a post waits for a limit of TikTok, which counts the posts of the last 24 hours. */
+const MAX_LIMIT_PAUSES = 24;
+
+function pauseAfter(count: number, limitMs: number | undefined): number | undefined {
+  if (limitMs === undefined) return PAUSES_MS[count - 1];
+  return count <= MAX_LIMIT_PAUSES ? limitMs : undefined;
+}
 
 /**
  * Returns the stored values with which every preparation step runs again after a pause, because TikTok stopped
  * processing the post. Returns undefined when this has happened too often.
+ *
+ * @param limitMs The pause after a limit of TikTok; without it, the pauses are those after temporary faults.
  */
 export function restartAfterPause(
   handles: Handles,
   now: Date,
-  timeScale: number,
+  { timeScale, limitMs }: { readonly timeScale: number; readonly limitMs: number | undefined },
 ): Handles | undefined {
   const count = (readEndings(handles)?.count ?? 0) + 1;
-  const pauseMs = PAUSES_MS[count - 1];
+  const pauseMs = pauseAfter(count, limitMs);
   if (pauseMs === undefined) return undefined;
   const endings: Endings = { count, restUntil: now.getTime() + pauseMs * timeScale };
   return toJsonHandle(NAME, endings);

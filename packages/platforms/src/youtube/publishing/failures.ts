@@ -7,6 +7,7 @@ import {
   text,
 } from "#src/http/platform-answer.ts";
 import {
+  appLimitReached,
   type Failure,
   limitReached,
   platformUnavailable,
@@ -34,6 +35,22 @@ const RATE_LIMIT_REASONS: ReadonlySet<string> = new Set([
   "userRateLimitExceeded",
   "uploadRateLimitExceeded",
 ]);
+
+/** How Google names a limit per day: in the text of an error, and as the name of the limit in its details. */
+const PER_DAY = /per ?day/i;
+
+/**
+ * Whether a daily limit of the Google project refused the call. The limit of uploads answers HTTP 429 with the reason of a
+ * short rate limit; only the name of the limit tells them apart (answers in public repositories, 2026-05-28).
+ */
+function isDailyQuota({ json }: PlatformAnswer, reason: string, message: string): boolean {
+  if (DAILY_QUOTA_REASONS.has(reason)) return true;
+  if (!RATE_LIMIT_REASONS.has(reason)) return false;
+  const limits = list(object(json, "error"), "details").map((detail) =>
+    text(object(detail, "metadata"), "quota_limit"),
+  );
+  return [message, ...limits].some((name) => PER_DAY.test(name ?? ""));
+}
 
 /** Error codes for the reasons in YouTube errors that are more precise than the HTTP status. */
 const REFUSALS: ReadonlyMap<string, TargetErrorCode> = new Map([
@@ -77,9 +94,9 @@ export function limitedForMs(answer: PlatformAnswer): number {
 }
 
 function toLimit(answer: PlatformAnswer, reason: string, message: string): Failure | undefined {
-  if (DAILY_QUOTA_REASONS.has(reason)) {
+  if (isDailyQuota(answer, reason, message)) {
     const retryAfterMs = msUntilPacificMidnight(new Date()) + RESET_MARGIN_MS;
-    return limitReached("platform_quota", message, retryAfterMs);
+    return appLimitReached("platform_quota", message, retryAfterMs);
   }
   if (reason === "uploadLimitExceeded")
     return limitReached("platform_quota", message, CHANNEL_CAP_WAIT_MS);

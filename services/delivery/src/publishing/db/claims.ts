@@ -8,6 +8,7 @@ import {
   type QueueLimits,
 } from "./account-queues.ts";
 import { isDoubtful } from "./deployment.ts";
+import { limitOfPlatform } from "./platform-limits.ts";
 import { taskColumns } from "./tasks.ts";
 
 export interface ClaimOptions extends QueueLimits {
@@ -93,6 +94,7 @@ function claimedColumns(sql: ISql) {
     t.cause,
     now() as claimed_at,
     t.publish_before <= now() as is_too_late,
+    ${limitOfPlatform(sql)} as platform_limit,
     extract(epoch from now() - k.wake_at)::float8 * 1000 as lateness_ms,
     (
       select h.handles

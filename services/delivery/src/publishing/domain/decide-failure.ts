@@ -143,7 +143,9 @@ type Retryable = Extract<Failure, { kind: "retryable" }>;
 function onLimit(snapshot: TaskSnapshot, failure: Retryable): Decision {
   const { task, now } = snapshot;
   const until = after(now, failure.retryAfterMs ?? DEFAULT_LIMIT_MS);
-  const account: AccountEffect = { kind: "limited", until };
+  const { code, message, isOfApp } = failure;
+  const ofApp = isOfApp === true ? { ofApp: { code, message } } : {};
+  const account: AccountEffect = { kind: "limited", until, ...ofApp };
   if (until >= task.publishBefore) return fail(snapshot, failure.code, failure.message, account);
   return {
     task,
@@ -159,7 +161,9 @@ function onRetryable(snapshot: TaskSnapshot, failure: Retryable, policy: RetryPo
   const plannedMs = nextRetryMs(policy, task.retryCount, random);
   // A failure to fetch media is not a failure of the account, whose other targets can still be published.
   const isAboutMedia = failure.code === "media_fetch_failed";
-  const account: AccountEffect | undefined = isAboutMedia ? undefined : { kind: "failed" };
+  const { handles } = failure;
+  const kind = handles === undefined ? "failed" : "answered";
+  const account: AccountEffect | undefined = isAboutMedia ? undefined : { kind };
   if (plannedMs === undefined) return fail(snapshot, failure.code, failure.message, account);
   const wakeAt = after(now, failure.retryAfterMs ?? plannedMs);
   if (wakeAt >= task.publishBefore) return fail(snapshot, failure.code, failure.message, account);
@@ -173,6 +177,7 @@ function onRetryable(snapshot: TaskSnapshot, failure: Retryable, policy: RetryPo
     changes: [change(retried)],
     ...attemptWith(snapshot, "retry", failure),
     ...(account === undefined ? {} : { account }),
+    ...(handles === undefined ? {} : { handles }),
   };
 }
 

@@ -281,6 +281,17 @@ test.each<[string, Outcome, object]>([
   },
 );
 
+test("after a refusal that changes the next call, the platform's answer counts for the account, and the values for that call are stored with the decision", () => {
+  const handles = { link: "refused" };
+  const learned = called({ ...retryable, retryAfterMs: 0, handles });
+  const decision = decide(snapshot(CALLING), learned, POLICY);
+  expect(decision).toMatchObject({
+    account: { kind: "answered" },
+    handles,
+    changes: [{ task: { status: "queued", wakeAt: NOW, retryCount: 1 } }],
+  });
+});
+
 test("a retryable failure after the last retry fails the target with the error code of that failure", () => {
   expect(after({ ...CALLING, retryCount: 2 }, called(retryable))).toMatchObject({
     status: "failed",

@@ -96,7 +96,12 @@ export interface TaskSnapshot {
 export type AccountEffect =
   | { readonly kind: "failed" }
   | { readonly kind: "answered" }
-  | { readonly kind: "limited"; readonly until: Date };
+  | {
+      readonly kind: "limited";
+      readonly until: Date;
+      /** The platform's answer about a limit of our app, which stops all accounts of the platform. */
+      readonly ofApp?: { readonly code: TargetErrorCode; readonly message: string };
+    };
 
 /** The new state of a publish task, with its version number increased by one. */
 export interface TaskChange {

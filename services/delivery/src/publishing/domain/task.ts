@@ -107,6 +107,13 @@ export function isSuspect({ crashCount }: Task): boolean {
   return crashCount >= SUSPECT_CRASHES;
 }
 
+/** A limit of our app at a platform that is used up, and how long no account of the platform may be used. */
+export interface UsedUpLimit {
+  readonly code: TargetErrorCode;
+  readonly message: string;
+  readonly waitMs: number;
+}
+
 /** A publish task that this process has just claimed. */
 export interface ClaimedTask extends Task {
   /** Handles (upload ids and similar values) that the platform returned to the finished steps of the publish task. */
@@ -117,6 +124,8 @@ export interface ClaimedTask extends Task {
   readonly latenessMs: number;
   /** Whether the time `publishBefore`, after which the task must not be published, has passed. */
   readonly isTooLate: boolean;
+  /** The limit of our app at the platform that is used up at the claim of the task, if there is one. */
+  readonly platformLimit: UsedUpLimit | null;
   /** Headers of the event that requested the publish task; null in rows that an older release created. */
   readonly cause: Readonly<Record<string, string>> | null;
 }

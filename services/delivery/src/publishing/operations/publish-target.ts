@@ -1,7 +1,7 @@
 import { visibleCallTime } from "@postrider/platforms/http/platform-request";
 import { createSendGuard } from "@postrider/platforms/http/send-once";
 import type { Handles } from "@postrider/platforms/publishing/handles";
-import type { Failure, Outcome } from "@postrider/platforms/publishing/outcome";
+import { limitReached, type Failure, type Outcome } from "@postrider/platforms/publishing/outcome";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { renewToken, requireReconnect } from "#src/operations/renew-token.ts";
 import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
@@ -37,6 +37,8 @@ interface PreparedCall {
  */
 export async function publishTarget(context: PublishContext, inputs: TaskInputs): Promise<WorkEnd> {
   const { task, attemptNumber, credential } = inputs;
+  const used = toUsedUpLimit(inputs);
+  if (used !== undefined) return used;
   const first = await tryOnce(context, inputs);
   if (first.kind !== "token_refused") return first;
   const renewed = await renewToken(context.deps, task, credential);
@@ -56,6 +58,18 @@ export async function publishTarget(context: PublishContext, inputs: TaskInputs)
       return giveUp(task, attemptNumber, "account_reconnect_required", second.message);
     }
   }
+}
+
+/**
+ * Returns the end of a task whose platform accepts nothing from our app now; no call is made. A post that the platform has
+ * begun to receive continues, because such a limit counts new posts.
+ */
+function toUsedUpLimit({ task, attemptNumber }: TaskInputs): WorkEnd | undefined {
+  const { platformLimit, fence, handles } = task;
+  if (platformLimit === null || Object.keys(handles).length > 0) return undefined;
+  const { code, message, waitMs } = platformLimit;
+  const failure = limitReached(code, message, waitMs);
+  return learned(task, attemptNumber, { kind: "step_failed", fence, failure });
 }
 
 /**

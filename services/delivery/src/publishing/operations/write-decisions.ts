@@ -13,6 +13,7 @@ import { listAttempts, updateAttempts } from "#src/publishing/db/attempts.ts";
 import { insertQuestions } from "#src/publishing/db/detail-questions.ts";
 import { addHandles, deleteHandles, type HandleSealing } from "#src/publishing/db/handles.ts";
 import { findBrakes, lockBrakes, updateBrakes } from "#src/publishing/db/platform-brakes.ts";
+import { storePlatformLimits } from "#src/publishing/db/platform-limits.ts";
 import { lockTasks, updateTasks } from "#src/publishing/db/tasks.ts";
 import type { LockedTargets } from "#src/publishing/domain/decide.ts";
 import {
@@ -141,6 +142,12 @@ export async function gateAccounts(
     account?.kind === "limited" ? [{ ...task, until: account.until }] : [],
   );
   if (pauses.length + limits.length > 0) await holdAccounts(tx, [...pauses, ...limits]);
+  const ofApp = decisions.flatMap(({ task: { platform }, account }) =>
+    account?.kind === "limited" && account.ofApp !== undefined
+      ? [{ platform, until: account.until, ...account.ofApp }]
+      : [],
+  );
+  if (ofApp.length > 0) await storePlatformLimits(tx, ofApp);
 }
 
 /**

@@ -1,0 +1,31 @@
+import { readGraphError } from "#src/graph-api/graph-error.ts";
+import type { PlatformAnswer } from "#src/http/platform-answer.ts";
+import type { Handles } from "#src/publishing/handles.ts";
+
+/**
+ * Facebook's errors about the parameter `link`: a page that Facebook cannot read (1609005), a link to Facebook itself
+ * (1609008), and an address that Facebook takes for invalid (2061006). Source: Postiz, facebook provider, 2026-08-21.
+ */
+const LINK_REFUSALS: ReadonlySet<number | undefined> = new Set([1_609_005, 1_609_008, 2_061_006]);
+
+/** Hosts of Facebook itself, with all hosts below them. Facebook refuses their addresses as the link of a post. */
+const FACEBOOK_HOST = /(^|\.)(facebook\.com|fb\.com|fb\.me|fb\.watch)$/i;
+
+/** Whether an address in a text may be sent as the link of a Facebook post. */
+export function mayBeLink(url: string): boolean {
+  return URL.canParse(url) && !FACEBOOK_HOST.test(new URL(url).hostname);
+}
+
+/**
+ * Whether Facebook refused a post only because of its parameter `link`. Nothing was created then, so the post may be sent
+ * again without the parameter: its text still contains the link, and readers can open it.
+ */
+export function isLinkRefused(answer: PlatformAnswer, { link }: Handles): boolean {
+  const isRefusal = answer.status >= 400 && answer.status < 500;
+  const error = readGraphError(answer);
+  const isAboutLink = LINK_REFUSALS.has(error?.subcode) || LINK_REFUSALS.has(error?.code);
+  return isRefusal && isAboutLink && link !== WITHOUT_LINK.link;
+}
+
+/** The stored value (handle) of a post whose link Facebook refused; all further calls leave the link out. */
+export const WITHOUT_LINK = { link: "refused" } as const satisfies Handles;

@@ -1,0 +1,78 @@
+import { appLimitReached } from "@postrider/platforms/publishing/outcome";
+import type { PrepareStep } from "@postrider/platforms/publishing/steps";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import {
+  listAttempts,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  untilStatus,
+  World,
+} from "./fixture.ts";
+
+const HOUR_MS = 3_600_000;
+const USED_UP = "the limit 'Video Uploads per day' is used up";
+
+/** A preparation step that finds a limit of our app used up, and counts how often it runs. */
+function limitedStep(onRun: () => void): PrepareStep {
+  return {
+    name: "upload",
+    isDone: () => false,
+    run: () => {
+      onRun();
+      return Promise.resolve(appLimitReached("platform_quota", USED_UP, HOUR_MS / 2));
+    },
+  };
+}
+
+test("after a limit of our app at a platform is used up, the targets of all accounts wait without a call to the platform, and their attempts say why", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  let runs = 0;
+  world.prepare = [limitedStep(() => (runs += 1))];
+  const first = world.addTarget();
+  const second = world.addTarget();
+  await using _worker = startWorker(database, world);
+  await request(sql, first);
+  await eventually(async () =>
+    expect(await readTask(sql, first)).toMatchObject({ errorCode: "platform_quota" }),
+  );
+  await request(sql, second);
+
+  await eventually(async () =>
+    expect(await readTask(sql, second)).toMatchObject({
+      status: "queued",
+      errorCode: "platform_quota",
+    }),
+  );
+  expect(runs).toBe(1);
+  expect(world.calls).toEqual([]);
+  expect(await listAttempts(sql, second)).toMatchObject([
+    { outcome: null, code: "platform_quota" },
+  ]);
+  const [waiting] = await sql<{ minutes: number }[]>`
+    select extract(epoch from wake_at - now())::float8 / 60 as minutes
+    from publish_tasks
+    where target_id = ${second.targetId}`;
+  expect(waiting?.minutes).toBeGreaterThan(25);
+  expect(waiting?.minutes).toBeLessThanOrEqual(30);
+});
+
+test("a limit of our app at one platform does not stop the targets of another platform, and ends at its time", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await sql`
+    insert into platform_limits (platform, until, code, message)
+    values
+      ('youtube', now() + interval '1 hour', 'platform_quota', ${USED_UP}),
+      ('x', now() - interval '1 second', 'platform_quota', ${USED_UP})`;
+  const target = world.addTarget();
+  await using _worker = startWorker(database, world);
+  await request(sql, target);
+
+  await untilStatus(sql, target, "published");
+});
