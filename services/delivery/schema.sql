@@ -560,6 +560,7 @@ create table delivery.webhook_compositions (
   lease_until timestamp with time zone not null default '-infinity'::timestamp with time zone,
   constraint webhook_compositions_pkey PRIMARY KEY (event_id)
 );
+CREATE INDEX webhook_compositions_by_workspace ON delivery.webhook_compositions USING btree (workspace_id, event_id);
 
 create table delivery.webhook_deliveries (
   id uuid not null,

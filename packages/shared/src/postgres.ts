@@ -73,36 +73,67 @@ export function openSql(options: SqlOptions): Sql {
   });
 }
 
-const CONNECTION_CODES = new Set([
-  "CONNECTION_CLOSED",
-  "CONNECTION_ENDED",
-  "CONNECTION_DESTROYED",
-  "CONNECT_TIMEOUT",
-  "ECONNREFUSED",
-  "ECONNRESET",
-  "EPIPE",
-  "ETIMEDOUT",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-]);
-
 /**
- * Classes of SQLSTATE that are not caused by the statement itself: 08 connection, 40 serialization and deadlock,
- * 53 resources, 55P03 lock time-out, 57 operator intervention (shutdown, statement time-out), 58 system,
- * 25P03 idle-in-transaction time-out, 25006 read-only (a standby).
+ * SQLSTATEs that depend on the statement or its values, so that the same statement is refused again: 0A unsupported
+ * feature, 20, 21, 22, 23, 27 and 44 data and constraints, 2F, 38, 39 and P0 functions and triggers, 42 syntax and types,
+ * 54 limits of the program (https://www.postgresql.org/docs/17/errcodes-appendix.html, 2026-11-28).
  */
-const INFRASTRUCTURE_STATES = /^(08|40|53|57|58|55P03|25P03|25006)/;
+const REFUSAL_STATES = /^(0A|20|21|22|23|27|2F|38|39|42|44|54|P0)[0-9A-Z]{3}$/;
+/**
+ * SQLSTATEs of these classes that depend on the database: an operator took a permission from the role, also the one to
+ * connect, or the tables are missing while a backup is restored.
+ */
+const STATES_OF_DATABASE = new Set(["42501", "42P01"]);
+/**
+ * Functions of Postgres that refuse any statement with an SQLSTATE of these classes: a prepared statement whose table a
+ * migration changed, and a database that must be vacuumed before it accepts writes.
+ */
+const ANY_STATEMENT = new Set([
+  "RevalidateCachedQuery",
+  "GetNewTransactionId",
+  "GetNewMultiXactId",
+]);
+/** Codes with which the driver refuses a statement before it sends it. */
+const DRIVER_REFUSALS = new Set([
+  "UNDEFINED_VALUE",
+  "NOT_TAGGED_CALL",
+  "MAX_PARAMETERS_EXCEEDED",
+  "UNSAFE_TRANSACTION",
+]);
+/** Form of the codes of the driver, of Node and of TLS. Postrider's own codes are in lower case. */
+const SYSTEM_CODE = /^[A-Z][A-Z0-9_]+$/;
 
-function errorCode(error: unknown): string | undefined {
-  if (typeof error !== "object" || error === null || !("code" in error)) return undefined;
-  return typeof error.code === "string" ? error.code : undefined;
+function isRefusal({ code, routine }: postgres.PostgresError): boolean {
+  if (STATES_OF_DATABASE.has(code) || ANY_STATEMENT.has(routine)) return false;
+  return REFUSAL_STATES.test(code);
 }
 
-/** Whether the error is caused by the database or the connection to it, so that the same statement may succeed later. */
+/** Whether code called something in a wrong way, for example Node with an argument of the wrong type. */
+function isProgrammingError(error: Error): boolean {
+  return [TypeError, RangeError, SyntaxError, ReferenceError].some((type) => error instanceof type);
+}
+
+/**
+ * Whether the error is one of the driver, of the network or of TLS. The driver adds the statement to each error that it
+ * reports for one, and Node's errors about files name their path.
+ */
+function isConnectionError(error: Error): boolean {
+  const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (DRIVER_REFUSALS.has(code)) return false;
+  if ("query" in error) return true;
+  const isAboutFile = "path" in error && code !== "EMFILE" && code !== "ENFILE";
+  return SYSTEM_CODE.test(code) && !isAboutFile;
+}
+
+/**
+ * Whether the error is caused by the database or the connection to it, so that the same statement may succeed later.
+ * These are all errors except refusals of the statement itself and errors of Postrider's own code. An unknown error of the
+ * database or its driver counts as one that passes, because giving up would lose what was to be stored.
+ */
 export function isInfrastructureError(error: unknown): boolean {
-  const code = errorCode(error);
-  return code !== undefined && (CONNECTION_CODES.has(code) || INFRASTRUCTURE_STATES.test(code));
+  if (!(error instanceof Error) || isProgrammingError(error)) return false;
+  if (error instanceof postgres.PostgresError) return !isRefusal(error);
+  return isConnectionError(error);
 }
 
 /** Whether a unique index refused a row. If `constraint` is given, whether the index with this name refused it. */

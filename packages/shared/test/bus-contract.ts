@@ -114,6 +114,30 @@ export function describeBus(name: string, createFixture: () => Promise<BusFixtur
       expect(byKey(await readEffects(group))).toEqual(byKey(records));
     });
 
+    test("a batch of records that outlasts the time limit of a statement is halved until it is short enough", async () => {
+      const topic = await makeTopic();
+      await using bus = fixture.open();
+      const group = newGroup();
+      const records = plainRecords(200, 1);
+      const write = writeEffects(group);
+      const sizes: number[] = [];
+      await publish(bus, topic, records);
+      await bus.subscribe({
+        group,
+        topic,
+        handle: async (tx, batch) => {
+          sizes.push(batch.length);
+          await tx`set local statement_timeout = 300`;
+          await tx`select pg_sleep(${batch.length * 0.01})`;
+          await write(tx, batch);
+        },
+      });
+      await expectAll(group, records);
+      expect(await readValues(group)).toHaveLength(200);
+      expect(Math.max(...sizes)).toBeGreaterThan(30);
+      expect(sizes.at(-1)).toBeLessThanOrEqual(30);
+    });
+
     test("a handler receives at most 200 records per call, with key, headers and value as published", async () => {
       const topic = await makeTopic();
       await using bus = fixture.open();

@@ -1,4 +1,5 @@
 import { eventually } from "@postrider/shared/testing/poll";
+import { countFailures, renameDatabase } from "@postrider/shared/testing/rename-database";
 import { expect, test } from "vitest";
 import { claimRefresh, endRefreshLease, giveUpCredential } from "#src/db/credential-refreshes.ts";
 import { DEPLOYMENT, type AccountsApp } from "./accounts-app.ts";
@@ -185,4 +186,34 @@ test("a replica whose refresh lease was taken over by another replica can neithe
 
   await endRefreshLease(fixture.sql, ref, second, 0);
   expect((await claim())?.isTakenOver).toBe(false);
+});
+
+test("new tokens are stored, and their account stays active, when Postgres refuses connections after the platform has replaced the refresh token, because the database has another name", async () => {
+  const ref = await fixture.connect("x");
+  await fixture.expireTokens([ref]);
+  const renamed = Promise.withResolvers<AsyncDisposable>();
+  const pool = countFailures(fixture.sql);
+  let isFirst = true;
+  const sql = new Proxy(pool.sql, {
+    get: (target, name): unknown => {
+      // Only the new tokens are stored in a transaction, so the database is renamed after the platform's answer.
+      if (name !== "begin" || !isFirst) return Reflect.get(target, name);
+      isFirst = false;
+      return async (work: Parameters<typeof target.begin>[1]) => {
+        renamed.resolve(await renameDatabase(fixture.database));
+        return await target.begin(work);
+      };
+    },
+  });
+  await using replica = fixture.createReplica({ sql });
+  const answer = refresh(replica, ref);
+  answer.catch(() => undefined);
+  {
+    await using _ = await renamed.promise;
+    await eventually(() => pool.failures() >= 3);
+  }
+  const { credential } = await answer;
+  expect(credential).toMatchObject({ accountStatus: "active", version: 2n });
+  expect(await fixture.isTokenAcceptedByX(credential?.accessToken)).toBe(true);
+  expect(await fixture.control.countCalls("x", "refresh")).toBe(1);
 });

@@ -1,5 +1,6 @@
 import type { EachBatchPayload, KafkaMessage } from "kafkajs";
-import { MAX_BATCH_RECORDS, type BusRecord, type Subscription } from "#src/bus.ts";
+import type { BusRecord, Subscription } from "#src/bus.ts";
+import { BatchSize } from "#src/bus/batch-size.ts";
 import { reportLag } from "#src/bus/lag.ts";
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
 import type { Sql } from "#src/postgres.ts";
@@ -23,6 +24,8 @@ const HEARTBEAT_MS = 1_000;
 export class KafkaBatches implements Disposable {
   readonly #options: KafkaBatchesOptions;
   readonly #failures = new Map<number, number>();
+  /** Maximum number of records in the next transaction, by partition. */
+  readonly #sizes = new Map<number, BatchSize>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #heartbeats = new Set<Heartbeat>();
 
@@ -38,30 +41,37 @@ export class KafkaBatches implements Disposable {
   };
 
   async #work(payload: EachBatchPayload, heartbeat: Heartbeat): Promise<void> {
-    const { messages } = payload.batch;
-    for (let start = 0; start < messages.length; start += MAX_BATCH_RECORDS) {
+    const { messages, partition } = payload.batch;
+    const size = this.#sizes.get(partition) ?? new BatchSize();
+    this.#sizes.set(partition, size);
+    for (let start = 0; start < messages.length;) {
       if (!payload.isRunning() || payload.isStale() || heartbeat.isLost) return;
-      const isHandled = await this.#handle(
-        payload,
-        messages.slice(start, start + MAX_BATCH_RECORDS),
-      );
-      if (!isHandled) return;
+      const part = messages.slice(start, start + size.records);
+      if (!(await this.#handle(payload, part, size))) return;
+      start += part.length;
     }
   }
 
-  async #handle(payload: EachBatchPayload, messages: readonly KafkaMessage[]): Promise<boolean> {
+  async #handle(
+    payload: EachBatchPayload,
+    messages: readonly KafkaMessage[],
+    size: BatchSize,
+  ): Promise<boolean> {
     const { sql, handle, topic, group } = this.#options;
     const { partition, highWatermark } = payload.batch;
     const [first] = messages;
     const last = messages.at(-1);
     if (first === undefined || last === undefined) return true;
     reportLag({ topic, group, partition }, new Date(Number(first.timestamp)));
+    const startedAt = performance.now();
     try {
       await sql.begin((tx) => handle(tx, messages.map(toBusRecord)));
     } catch (error) {
+      size.failed(error, messages.length, performance.now() - startedAt);
       this.#pause(payload, error);
       return false;
     }
+    size.succeeded(messages.length, performance.now() - startedAt);
     failpoint("kafka.effect");
     this.#options.onCommitted?.();
     this.#failures.delete(partition);

@@ -1,4 +1,5 @@
-import { MAX_BATCH_RECORDS, type Subscription } from "#src/bus.ts";
+import type { Subscription } from "#src/bus.ts";
+import { BatchSize } from "#src/bus/batch-size.ts";
 import { reportLag } from "#src/bus/lag.ts";
 import {
   findNewestId,
@@ -49,6 +50,7 @@ export function startPostgresSubscription(options: PostgresSubscriptionOptions):
 
 class PostgresSubscription {
   readonly #options: PostgresSubscriptionOptions;
+  readonly #size = new BatchSize();
   #failures = 0;
   #pausedUntil = 0;
 
@@ -100,13 +102,21 @@ class PostgresSubscription {
     const { group, topic, handle } = this.#options;
     const position = await lockPosition(tx, group, topic);
     if (position === undefined) return false;
-    const records = await readRecords(tx, topic, position, MAX_BATCH_RECORDS);
+    const maxRecords = this.#size.records;
+    const records = await readRecords(tx, topic, position, maxRecords);
     const last = records.at(-1);
     if (last === undefined) return await this.#startOver(tx, position);
     reportLag({ topic, group, partition: 0 }, records[0]?.appendedAt);
-    await handle(tx, records);
+    const startedAt = performance.now();
+    try {
+      await handle(tx, records);
+    } catch (error) {
+      this.#size.failed(error, records.length, performance.now() - startedAt);
+      throw error;
+    }
     await updatePosition(tx, group, topic, last.id);
-    return records.length === MAX_BATCH_RECORDS;
+    this.#size.succeeded(records.length, performance.now() - startedAt);
+    return records.length === maxRecords;
   }
 
   /**

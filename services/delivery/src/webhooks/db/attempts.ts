@@ -12,8 +12,8 @@ export interface AttemptResult {
 /** The dispatcher's state of a webhook subscription, with times relative to the time at which it is stored. */
 export interface LaneResult {
   readonly subscriptionId: string;
-  /** The address of the attempts that led to this state. */
-  readonly url: string;
+  /** Version of the webhook subscription with which the attempts were sent that led to this state. */
+  readonly version: number;
   readonly unansweredInRow: number;
   /** Milliseconds for which nothing may be sent to the webhook subscription; null when deliveries may be sent. */
   readonly blockedForMs: number | null;
@@ -41,7 +41,7 @@ function toResultRow({ deliveryId, attempt, decision }: AttemptResult) {
 function toLaneRow(lane: LaneResult) {
   return {
     subscription_id: lane.subscriptionId,
-    url: lane.url,
+    version: lane.version,
     unanswered_in_row: lane.unansweredInRow,
     blocked_ms: lane.blockedForMs,
     failing_ms: lane.failingForMs,
@@ -49,8 +49,8 @@ function toLaneRow(lane: LaneResult) {
 }
 
 /**
- * Stores the dispatcher's state of the webhook subscriptions whose leases the process still holds and whose address is still
- * the same.
+ * Stores the dispatcher's state of the webhook subscriptions whose leases the process still holds and that nothing has changed
+ * since the attempts began: a person who resumed one has reset its state.
  */
 function storeLanes(sql: ISql, owner: string, lanes: readonly LaneResult[]) {
   // The rows are in the order of their ids, so that two batches of this process cannot deadlock.
@@ -63,8 +63,8 @@ function storeLanes(sql: ISql, owner: string, lanes: readonly LaneResult[]) {
       blocked_until = coalesce(now() + r.blocked_ms * interval '1 millisecond', '-infinity'),
       failing_since = now() - r.failing_ms * interval '1 millisecond'
     from jsonb_to_recordset(${sql.json(rows)})
-      as r(subscription_id uuid, url text, unanswered_in_row int, blocked_ms float8, failing_ms float8)
-    join webhook_subscriptions s on s.id = r.subscription_id and s.url = r.url
+      as r(subscription_id uuid, version bigint, unanswered_in_row int, blocked_ms float8, failing_ms float8)
+    join webhook_subscriptions s on s.id = r.subscription_id and s.version = r.version
     where l.subscription_id = r.subscription_id
     and l.owner = ${owner}`;
 }

@@ -41,31 +41,90 @@ export interface Composition extends WebhookEvent {
 }
 
 /**
- * Claims webhook events whose payload has to be written, oldest first. Until the lease ends, no other process claims
- * them.
+ * Lists the first `limit` workspaces after an id that have webhook events without a payload, also claimed ones. Each step
+ * reads one row of the index, however many events a workspace has.
+ */
+export async function listWaitingWorkspaces(
+  sql: ISql,
+  after: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await sql<{ workspaceId: string }[]>`
+    with recursive step (workspace_id, number) as (
+      (
+        select workspace_id, 1
+        from webhook_compositions
+        where workspace_id > ${after}
+        order by workspace_id
+        limit 1
+      )
+      union all
+      select later.workspace_id, step.number + 1
+      from step
+      cross join lateral (
+        select workspace_id
+        from webhook_compositions
+        where workspace_id > step.workspace_id
+        order by workspace_id
+        limit 1
+      ) as later
+      where step.number < ${limit}
+    )
+    select workspace_id
+    from step
+    order by workspace_id`;
+  return rows.map(({ workspaceId }) => workspaceId);
+}
+
+/**
+ * Claims webhook events of the given workspaces whose payload has to be written. The workspaces take turns, so that many
+ * events of one workspace do not delay the others; within a workspace, the oldest event comes first. Until the lease
+ * ends, no other process claims the events.
  *
- * @param except What events are about (`post`, `account`, …) whose owning service is unavailable; these events wait.
+ * @param options.except What events are about (`post`, `account`, …) whose owning service is unavailable; these events wait.
  */
 export async function claimCompositions(
   sql: ISql,
   options: {
+    readonly workspaceIds: readonly string[];
     readonly limit: number;
     readonly leaseMs: number;
     readonly except: readonly EventSource["kind"][];
   },
 ): Promise<readonly Composition[]> {
+  const { workspaceIds, limit, leaseMs, except } = options;
+  // With many workspaces, few events of each can be chosen, so only those are read.
+  const perWorkspace = Math.min(limit, Math.ceil((2 * limit) / workspaceIds.length) + 1);
   return await sql<Composition[]>`
-    with claimed as (
+    with waiting as (
+      select event_id, workspace.id as workspace_id,
+        row_number() over (partition by workspace.id order by event_id) as turn
+      from unnest(${[...workspaceIds]}::uuid[]) as workspace (id)
+      cross join lateral (
+        select event_id
+        from webhook_compositions
+        where workspace_id = workspace.id
+        and lease_until <= now()
+        and source ->> 'kind' <> all(${[...except]}::text[])
+        order by event_id
+        limit ${perWorkspace}
+      ) as own
+    ),
+    claimed as (
       select event_id
       from webhook_compositions
-      where lease_until <= now()
-      and source ->> 'kind' <> all(${[...options.except]}::text[])
+      where event_id in (
+        select event_id
+        from waiting
+        order by turn, workspace_id
+        limit ${limit}
+      )
+      and lease_until <= now()
       order by event_id
-      limit ${options.limit}
       for update skip locked
     )
     update webhook_compositions as composition
-    set lease_until = now() + ${options.leaseMs}::float8 * interval '1 millisecond'
+    set lease_until = now() + ${leaseMs}::float8 * interval '1 millisecond'
     from claimed
     where composition.event_id = claimed.event_id
     returning composition.event_id as id, workspace_id, type, occurred_at, sequence, source, cause, tries`;

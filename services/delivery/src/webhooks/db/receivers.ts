@@ -28,30 +28,37 @@ export interface DisabledSubscription {
   readonly disabledAt: Date;
 }
 
-/** Why an address of a webhook subscription receives nothing more. */
+/** Why a webhook subscription receives nothing more. */
 export interface DisabledReceiver {
   readonly subscriptionId: string;
-  readonly url: string;
+  /** Version of the subscription with which the attempt was sent that leads to this. */
+  readonly version: number;
   readonly reason: DisabledReason;
 }
 
 /**
- * Disables a webhook subscription because of the answers of an address. Returns undefined if it is disabled already, or if a user has
- * revoked it or changed its address meanwhile.
+ * Disables a webhook subscription because of the answers to its attempts. Returns `changed` if a person has changed it since
+ * the attempt began, and undefined if it is disabled or revoked already.
  */
 export async function disableSubscription(
   tx: TransactionSql,
-  { subscriptionId, url, reason }: DisabledReceiver,
-): Promise<DisabledSubscription | undefined> {
-  const rows = await tx<DisabledSubscription[]>`
+  { subscriptionId, version, reason }: DisabledReceiver,
+): Promise<DisabledSubscription | "changed" | undefined> {
+  const [disabled] = await tx<DisabledSubscription[]>`
     update webhook_subscriptions
     set status = 'disabled',
       disabled_reason = ${reason},
       version = version + 1,
       updated_at = now()
     where id = ${subscriptionId}
-    and url = ${url}
+    and version = ${version}
     and status in ('active', 'paused')
     returning workspace_id, version, updated_at as disabled_at`;
-  return rows[0];
+  if (disabled !== undefined) return disabled;
+  const open = await tx`
+    select 1
+    from webhook_subscriptions
+    where id = ${subscriptionId}
+    and status in ('active', 'paused')`;
+  return open.length === 0 ? undefined : "changed";
 }

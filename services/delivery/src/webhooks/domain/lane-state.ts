@@ -45,6 +45,11 @@ export interface Decision {
   readonly lane: LaneState;
   /** Why the webhook subscription is disabled; undefined if it is not. */
   readonly disable?: DisabledReason;
+  /**
+   * What follows for the delivery instead if a person has changed the subscription since the attempt began. Default:
+   * `delivery`.
+   */
+  readonly ifChanged?: DeliveryDecision;
 }
 
 export interface EndedAttempt {
@@ -115,13 +120,18 @@ export function afterAttempt(
       lane: { ...afterAnswer(state), failingSince: null },
     };
   const lane = afterFailure(state, ended, { now, random });
-  if (ended.outcome.kind === "gone") return { delivery: { kind: "failed" }, lane, disable: "gone" };
   const next = scheduleRetry(ended.attemptCount, random, waitsMs);
   const pauseMs = ended.outcome.kind === "refused" ? ended.outcome.pauseMs : 0;
   const delivery: DeliveryDecision =
     next.kind === "retry"
       ? { kind: "retry", delayMs: Math.max(next.delayMs, pauseMs) }
       : { kind: "failed" };
+  if (ended.outcome.kind === "gone")
+    return { delivery: { kind: "failed" }, ifChanged: delivery, lane, disable: "gone" };
   const isFailing = now - (lane.failingSince ?? now) >= disableAfterMs;
-  return { delivery, lane, ...(isFailing ? { disable: "failing" as const } : {}) };
+  return {
+    delivery,
+    lane,
+    ...(isFailing ? { disable: "failing" as const } : {}),
+  };
 }

@@ -1,7 +1,8 @@
 import { startLoop } from "@postrider/shared/process/loop";
 import type { EventSource } from "#src/webhooks/domain/webhook-event.ts";
 import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
-import { composePage, PAGE_EVENTS } from "#src/webhooks/operations/compose.ts";
+import { ComposeTurn } from "#src/webhooks/operations/compose-turn.ts";
+import { composePage } from "#src/webhooks/operations/compose.ts";
 
 /**
  * Interval in milliseconds at which the job compose-payloads looks for webhook events without being told about new
@@ -53,10 +54,11 @@ export function startComposer(
 ): Composer {
   const { logger, nudgeDispatcher } = deps;
   const pauses = new OwnerPauses();
+  const turn = new ComposeTurn();
   return startLoop({
     idleMs: POLL_MS,
     work: async () => {
-      const page = await composePage(deps, pauses.paused());
+      const page = await composePage(deps, pauses.paused(), turn);
       pauses.record(page.unavailable);
       if (page.unavailable.length > 0)
         logger.warn(
@@ -64,7 +66,7 @@ export function startComposer(
           "a service did not answer, so webhook events that need data of this service wait; the job compose-payloads asks the service again after a pause",
         );
       if (page.composed > 0) nudgeDispatcher();
-      return page.claimed === PAGE_EVENTS;
+      return page.hasMore;
     },
     onError: (error) =>
       logger.warn(

@@ -187,9 +187,9 @@ class Passes {
       const attempt = await sendWebhook(options, receiver, delivery);
       failpoint("delivery.after-webhook-sent");
       countAttempt(attempt);
-      const { url } = receiver;
-      const decision = lane.end(delivery, attempt, { url, random, retry: settings.retry });
-      await this.#recorder.record({ delivery, lane, url, attempt, decision });
+      const { version } = receiver;
+      const decision = lane.end(delivery, attempt, { version, random, retry: settings.retry });
+      await this.#recorder.record({ delivery, lane, version, attempt, decision });
     } catch (error) {
       const { deliveryId } = delivery;
       logger.error(

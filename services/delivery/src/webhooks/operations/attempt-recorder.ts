@@ -19,8 +19,8 @@ type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "onFanOut"
 export interface EndedDelivery {
   readonly delivery: QueuedDelivery;
   readonly lane: HeldLane;
-  /** The address to which the attempt was sent. */
-  readonly url: string;
+  /** Version of the webhook subscription with which the attempt was sent. */
+  readonly version: number;
   readonly attempt: Attempt;
   readonly decision: Decision;
 }
@@ -51,18 +51,26 @@ function withoutTexts(ended: EndedDelivery): EndedDelivery {
   };
 }
 
-function toResult({ delivery, attempt, decision }: EndedDelivery): AttemptResult {
-  return { deliveryId: delivery.deliveryId, attempt, decision: decision.delivery };
+/** @param changed The webhook subscriptions that a person has changed since the attempts that would disable them began. */
+function toResults(
+  batch: readonly EndedDelivery[],
+  changed: ReadonlySet<string> = new Set(),
+): readonly AttemptResult[] {
+  return batch.map(({ delivery, attempt, decision }) => {
+    const { deliveryId, subscriptionId } = delivery;
+    const ifChanged = changed.has(subscriptionId) ? decision.ifChanged : undefined;
+    return { deliveryId, attempt, decision: ifChanged ?? decision.delivery };
+  });
 }
 
 /** The webhook subscriptions that a batch of attempts disables, each with the delivery whose attempt led to that. */
 function listDisabled(batch: readonly EndedDelivery[]) {
   const disabled = new Map<string, { receiver: DisabledReceiver; delivery: QueuedDelivery }>();
-  for (const { decision, delivery, url } of batch) {
+  for (const { decision, delivery, version } of batch) {
     const { subscriptionId } = delivery;
     if (decision.disable !== undefined)
       disabled.set(subscriptionId, {
-        receiver: { subscriptionId, url, reason: decision.disable },
+        receiver: { subscriptionId, version, reason: decision.disable },
         delivery,
       });
   }
@@ -148,16 +156,13 @@ export class AttemptRecorder {
     const unstored = [...new Set(batch.map(({ lane }) => lane))]
       .map((lane) => lane.findUnstored())
       .filter((lane) => lane !== undefined);
-    const results = batch.map(toResult);
     const lanes = unstored.map(({ result }) => result);
-    if (disabled.size === 0) await recordAttempts(sql, owner, results, lanes);
+    if (disabled.size === 0) await recordAttempts(sql, owner, toResults(batch), lanes);
     else
       await sql.begin(async (tx) => {
-        // A user's change of a webhook subscription also locks the subscription before its row in `webhook_lanes`, so
-        // the two transactions never deadlock.
-        const byId = [...disabled].toSorted(([a], [b]) => (a < b ? -1 : 1));
-        for (const [, { receiver, delivery }] of byId) await disable(tx, receiver, delivery);
-        await recordAttempts(tx, owner, results, lanes);
+        const changed = await disableAll(tx, disabled);
+        for (const id of changed) disabled.delete(id);
+        await recordAttempts(tx, owner, toResults(batch, changed), lanes);
       });
     for (const { onStored } of unstored) onStored();
     for (const { receiver } of disabled.values()) disabledTotal.inc({ reason: receiver.reason });
@@ -173,18 +178,37 @@ export class AttemptRecorder {
 }
 
 /**
+ * Disables webhook subscriptions, and returns those that a person has changed since the attempts began. These are not
+ * disabled.
+ */
+async function disableAll(
+  tx: TransactionSql,
+  receivers: ReturnType<typeof listDisabled>,
+): Promise<ReadonlySet<string>> {
+  // A user's change of a webhook subscription also locks the subscription before its row in `webhook_lanes`, so the two
+  // transactions never deadlock.
+  const byId = [...receivers].toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const changed = new Set<string>();
+  for (const [id, { receiver, delivery }] of byId)
+    if ((await disable(tx, receiver, delivery)) === "changed") changed.add(id);
+  return changed;
+}
+
+/**
  * Disables a webhook subscription, and assigns the event webhook.disabled to the other subscriptions of its workspace.
  */
 async function disable(
   tx: TransactionSql,
   receiver: DisabledReceiver,
   { cause }: QueuedDelivery,
-): Promise<void> {
+): Promise<"changed" | "disabled"> {
   const disabled = await disableSubscription(tx, receiver);
-  if (disabled === undefined) return;
+  if (disabled === "changed") return "changed";
+  if (disabled === undefined) return "disabled";
   const event = disabledEvent(
     { id: receiver.subscriptionId, disabledReason: receiver.reason, ...disabled },
     disabled.disabledAt,
   );
   await fanOut(tx, [{ ...event, cause: causeOf(cause) }]);
+  return "disabled";
 }

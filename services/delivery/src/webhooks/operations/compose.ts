@@ -1,3 +1,4 @@
+import { isTooSlow } from "@postrider/shared/bus/batch-size";
 import { isInfrastructureError, type Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { contextOf, sharedCause } from "@postrider/shared/telemetry/cause";
@@ -18,6 +19,7 @@ import { listSubscriptionIds } from "#src/webhooks/db/subscriptions.ts";
 import { EVENT_TYPES } from "#src/webhooks/domain/event-types.ts";
 import { deliveryIdOf, type EventSource } from "#src/webhooks/domain/webhook-event.ts";
 import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
+import { ComposeTurn } from "#src/webhooks/operations/compose-turn.ts";
 import { readObjects } from "#src/webhooks/operations/read-objects.ts";
 import { renderData, renderWithoutObject } from "#src/webhooks/operations/render-data.ts";
 
@@ -48,25 +50,37 @@ export interface PageResult {
   readonly claimed: number;
   /** Number of webhook events whose payload is written. */
   readonly composed: number;
+  /** Whether further webhook events may wait. */
+  readonly hasMore: boolean;
   /** What webhook events are about (`post`, `account`, …) whose owning service did not answer. */
   readonly unavailable: readonly EventSource["kind"][];
 }
 
 /**
  * Writes the payloads of up to `PAGE_EVENTS` webhook events and queues their deliveries. After a crash, the page is
- * claimed again when its lease ends, and an event that has a payload already keeps it.
+ * claimed again when its lease ends, and an event that has a payload already keeps it. After an error of the database,
+ * it is claimed again in the next pass.
  *
  * @param except What events are about (`post`, `account`, …) whose owning service is unavailable; these events wait.
  */
 export async function composePage(
   deps: ComposeDeps,
   except: readonly EventSource["kind"][] = [],
+  turn = new ComposeTurn(),
 ): Promise<PageResult> {
   const { sql } = deps;
-  const page = await claimCompositions(sql, { limit: PAGE_EVENTS, leaseMs: LEASE_MS, except });
-  if (page.length === 0) return { claimed: 0, composed: 0, unavailable: [] };
+  await turn.releaseKept(sql);
+  const workspaceIds = await turn.next(sql);
+  const options = { workspaceIds, limit: PAGE_EVENTS, leaseMs: LEASE_MS, except };
+  const page = workspaceIds.length === 0 ? [] : await claimCompositions(sql, options);
+  if (page.length === 0) return { claimed: 0, composed: 0, unavailable: [], hasMore: turn.hasMore };
   const context = contextOf(sharedCause(page.map(({ cause }) => cause)));
-  return await runInContext(context, () => composeClaimed(deps, page));
+  try {
+    return await runInContext(context, () => composeClaimed(deps, page));
+  } catch (error) {
+    turn.keep(page.map(({ id }) => id));
+    throw error;
+  }
 }
 
 async function composeClaimed(
@@ -86,6 +100,7 @@ async function composeClaimed(
   return {
     claimed: page.length,
     composed: written.length - refused.length,
+    hasMore: true,
     unavailable: [...kinds],
   };
 }
@@ -156,7 +171,8 @@ function chunksOf(written: readonly WrittenEvent[]): readonly (readonly WrittenE
 
 /**
  * Writes webhook payloads in transactions of limited size, and returns the ids of the events that the database refuses.
- * A refusal is narrowed down to the event that causes it, so that the other events are sent.
+ * A refusal is narrowed down to the event that causes it, so that the other events are sent. A transaction that outlasts
+ * the time limits of the database is repeated in two halves.
  */
 async function writeChunks(
   { sql, logger }: ComposeDeps,
@@ -165,11 +181,16 @@ async function writeChunks(
   const refused: string[] = [];
   const chunks = [...chunksOf(written)];
   for (let chunk = chunks.shift(); chunk !== undefined; chunk = chunks.shift()) {
+    const startedAt = performance.now();
     try {
       await writeChunk(sql, chunk);
     } catch (error) {
-      if (isInfrastructureError(error)) throw error;
-      if (chunk.length > 1) {
+      if (chunk.length > 1 && isTooSlow(error, performance.now() - startedAt)) {
+        const middle = Math.ceil(chunk.length / 2);
+        chunks.unshift(chunk.slice(0, middle), chunk.slice(middle));
+      } else if (isInfrastructureError(error)) {
+        throw error;
+      } else if (chunk.length > 1) {
         chunks.push(...chunk.map((each) => [each]));
       } else {
         refused.push(...chunk.map(({ event }) => event.id));

@@ -140,17 +140,17 @@ export class HeldLane {
   }
 
   /**
-   * Decides what follows from a webhook attempt that has just ended. If the subscription has another address by now,
-   * the answer decides only about the delivery.
+   * Decides what follows from a webhook attempt that has just ended. If a person has changed the subscription since it
+   * began, the answer decides only about the delivery, and 410 does not end it.
    */
   end(
     delivery: { readonly deliveryId: string; readonly attemptCount: number },
     attempt: Attempt,
     {
-      url,
+      version,
       random,
       retry,
-    }: { readonly url: string; readonly random: () => number; readonly retry: RetryPolicy },
+    }: { readonly version: number; readonly random: () => number; readonly retry: RetryPolicy },
   ): Decision {
     const now = performance.now();
     const startedAt = this.#open.get(delivery.deliveryId) ?? now;
@@ -158,7 +158,8 @@ export class HeldLane {
     const outcome = toOutcome(attempt, new Date());
     const ended = { outcome, startedAt, attemptCount: delivery.attemptCount + 1 };
     const decision = afterAttempt(this.#state, ended, now, random, retry);
-    if (url !== this.receiver.url) return { delivery: decision.delivery, lane: this.#state };
+    if (version !== this.receiver.version)
+      return { delivery: decision.ifChanged ?? decision.delivery, lane: this.#state };
     this.#state = decision.lane;
     this.#load = recordDuration(this.#load, {
       durationMs: attempt.durationMs,
@@ -187,7 +188,7 @@ export class HeldLane {
     return {
       result: {
         subscriptionId: this.subscriptionId,
-        url: this.receiver.url,
+        version: this.receiver.version,
         unansweredInRow,
         blockedForMs: blockedUntil > now ? blockedUntil - now : null,
         failingForMs: failingSince === null ? null : now - failingSince,
