@@ -1,7 +1,7 @@
 /**
  * Compares one RPC call of the stock Connect client and server with one RPC call of `packages/shared/connect`, without tracing
  * and with spans that both sides record and export. Each case sends the same message, with 50 calls in flight. Prints a
- * Markdown table, the cost of a signed identity compared with a shared secret, and the cost of a span that is not recorded.
+ * Markdown table, and the cost of a span that is not recorded.
  */
 import { fork } from "node:child_process";
 import { once } from "node:events";
@@ -14,8 +14,7 @@ import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
-import { connectPeer, withServiceErrors } from "@postrider/shared/connect/client";
-import { createLeanTransport } from "@postrider/shared/connect/lean-transport";
+import { connectPeer } from "@postrider/shared/connect/client";
 import { createServiceServer } from "@postrider/shared/connect/server";
 import { createAccess, type Access } from "@postrider/shared/identity/access";
 import { parsePublicKey } from "@postrider/shared/identity/identity-keys";
@@ -24,17 +23,13 @@ import { createLogger } from "@postrider/shared/telemetry/logger";
 import { startExport } from "@postrider/shared/tracing/export";
 import { openSpan } from "@postrider/shared/tracing/tracing";
 import fastify from "fastify";
-import { Pool } from "undici";
 import { cpuSeconds } from "./measure.ts";
 
-const SECRET = "bench".repeat(8);
 /**
  * The private key with which the caller proves its identity. It is fixed, because the client and the server are separate
  * processes.
  */
 const KEY = Buffer.alloc(32, 7).toString("base64url");
-/** Number of rounds. Each round measures RPC calls with a signed identity and then RPC calls with a shared secret. */
-const ROUNDS = 5;
 const CALLS = 10_000;
 const IN_FLIGHT = 50;
 
@@ -91,7 +86,7 @@ function getIdentity(): OwnIdentity {
   return identity;
 }
 
-/** Access rules that accept the identity of the benchmark and the shared secret. */
+/** Access rules that accept the identity of the benchmark. */
 function openAccess(): Access {
   const { publicKey } = getIdentity().keys[0];
   const key = parsePublicKey(publicKey);
@@ -101,20 +96,13 @@ function openAccess(): Access {
     callers: RPC_CALLERS,
     logger,
     trustedKeys: [{ name: "gateway", publicKey, key }],
-    sharedSecrets: [SECRET],
   });
 }
 
 function openClient(kind: string, baseUrl: string): Client<typeof PostService> {
   if (kind === "stock")
     return createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
-  const identity = getIdentity();
-  if (kind === "lean")
-    return connectPeer({ service: "posts", baseUrl, identity }).client(PostService);
-  const headers = { authorization: `Bearer ${SECRET}` };
-  const dispatcher = new Pool(baseUrl, { connections: 64, pipelining: 1 });
-  const transport = { baseUrl, dispatcher, timeoutMs: 10_000, identity: () => headers };
-  return createClient(PostService, withServiceErrors(createLeanTransport(transport)));
+  return connectPeer({ service: "posts", baseUrl, identity: getIdentity() }).client(PostService);
 }
 
 async function call(client: Client<typeof PostService>, calls: number): Promise<void> {
@@ -125,13 +113,8 @@ async function call(client: Client<typeof PostService>, calls: number): Promise<
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
 }
 
-interface Measured {
-  readonly row: string;
-  /** CPU time of the client and the server per call, in microseconds. */
-  readonly cpuUs: number;
-}
-
-async function measurePair(kind: string, endpoint?: string): Promise<Measured> {
+/** Returns the line of the Markdown table for one kind of client and server. */
+async function measurePair(kind: string, endpoint?: string): Promise<string> {
   await using _recording = endpoint === undefined ? undefined : record(endpoint);
   const server = fork(
     fileURLToPath(import.meta.url),
@@ -150,26 +133,7 @@ async function measurePair(kind: string, endpoint?: string): Promise<Measured> {
   );
   server.kill();
   const name = endpoint === undefined ? kind : `${kind}, spans exported`;
-  const row = `| ${name} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
-  return { row, cpuUs: clientUs + serverUs };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
-}
-
-/**
- * Measures the CPU time of an RPC call with a signed identity relative to one with a shared secret: the median of the rounds.
- */
-async function measureIdentity(): Promise<string> {
-  const ratios: number[] = [];
-  for (let round = 0; round < ROUNDS; round += 1) {
-    const secret = await measurePair("secret");
-    const identity = await measurePair("lean");
-    ratios.push(identity.cpuUs / secret.cpuUs);
-  }
-  const each = ratios.map((ratio) => ratio.toFixed(2)).join(", ");
-  return `CPU of a hop with an identity, relative to a shared secret: ${median(ratios).toFixed(2)} (${each})`;
+  return `| ${name} | ${Math.round(CALLS / seconds)} | ${clientUs} | ${serverUs} |`;
 }
 
 /** Measures the cost of a trace span that is not recorded, in nanoseconds. */
@@ -191,15 +155,13 @@ if (kind === undefined) {
   const [port] = (await once(sink, "message")) as [number];
   const rows = [
     await measurePair("stock"),
-    await measurePair("secret"),
     await measurePair("lean"),
     await measurePair("lean", `http://127.0.0.1:${port}`),
-  ].map(({ row }) => row);
+  ];
   sink.kill();
   process.stdout.write(
     `| client and server | calls/s | client CPU µs | server CPU µs |\n|---|---|---|---|\n${rows.join("\n")}\n`,
   );
-  process.stdout.write(`${await measureIdentity()}\n`);
   process.stdout.write(`A span that is not recorded: ${Math.round(measureUnrecorded())} ns\n`);
   process.exit(0);
 } else if (kind === "sink") serveSink();

@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, test } from "vitest";
 import { createApi, type Api } from "./support/api.ts";
 import { expectAll, expectExactlyOnce, publishBurst } from "./support/burst.ts";
@@ -36,9 +35,6 @@ beforeAll(async () => {
   const checkout = previous.prepare();
   system = await startSystem("postgres", {
     replicas: 2,
-    // The shared secret of an older release, in which processes have no keys of their own. Both versions of this test accept
-    // it.
-    env: { INTERNAL_SECRET: randomBytes(32).toString("base64url") },
     replica: (_service, index) => (index === PREVIOUS ? { checkout } : {}),
   });
   // The test uses the database of an updated deployment, because the previous version cannot read tokens that a new

@@ -37,7 +37,7 @@ test("the check of container images accepts an image that holds only Node, libra
 });
 
 test("a secret in an environment variable of a container image is reported by the name of the variable", () => {
-  const env = { INTERNAL_SECRET: "abc", CREDENTIAL_KEYS: "k1:abc", X_CLIENT_SECRET: "" };
+  const env = { MEDIA_KEY: "abc", CREDENTIAL_KEYS: "k1:abc", X_CLIENT_SECRET: "" };
   expect(findFaults(root, env, CANARY)).toEqual(
     Object.keys(env).map((name) => `the environment holds a secret: ${name}`),
   );

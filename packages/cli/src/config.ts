@@ -57,16 +57,12 @@ function splitList(text: string | undefined): readonly string[] {
   return text?.split(",").map((part) => part.trim()) ?? [];
 }
 
-/**
- * Reads the identity of the operator's tool. The tool also sends `INTERNAL_SECRET` while services of an older release run, in
- * which processes have no keys of their own.
- */
+/** Reads the identity of the operator's tool. */
 function readOperator(env: Environment, localFolder: string): OwnIdentity | undefined {
   const stored = readJson(join(localFolder, "secrets.json"))?.identityKeys;
   const { operator } = (stored ?? {}) as { operator?: unknown };
   const keys = splitList(readText(env.IDENTITY_KEYS) ?? readText(operator));
-  const [sharedSecret] = splitList(readText(env.INTERNAL_SECRET));
-  const identity = toIdentity("operator", keys, sharedSecret);
+  const identity = toIdentity("operator", keys);
   const caFile = readText(env.RPC_TLS_CA_FILE);
   if (identity === undefined || caFile === undefined) return identity;
   return { ...identity, ca: readFileSync(caFile, "utf8") };

@@ -8,7 +8,7 @@ test("the message about a failed process of the local stack quotes the last erro
     "    at file:///a.ts:1:1",
     "ConfigError: The configuration has 2 fault(s):",
     "  - PORT is required",
-    "  - INTERNAL_SECRET needs at least 32 characters",
+    "  - MEDIA_KEY needs at least 32 characters",
     "    at loadConfig (file:///config.ts:1:1)",
     "",
     "Node.js v24.21.0",
@@ -16,7 +16,7 @@ test("the message about a failed process of the local stack quotes the last erro
   ].join("\n");
 
   expect(lastWords(log)).toBe(
-    "ConfigError: The configuration has 2 fault(s): - PORT is required - INTERNAL_SECRET needs at least 32 characters",
+    "ConfigError: The configuration has 2 fault(s): - PORT is required - MEDIA_KEY needs at least 32 characters",
   );
 });
 

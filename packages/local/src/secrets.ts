@@ -68,11 +68,9 @@ export function makeSecrets(): Secrets {
 
 /**
  * Returns the identity with which the operator's tool calls the services of the stack.
- *
- * @param sharedSecret The secret that services of an older release require; set when the stack contains such services.
  */
-export function operatorIdentity({ identityKeys }: Secrets, sharedSecret?: string): OwnIdentity {
-  const identity = toIdentity("operator", identityKeys.operator.split(","), sharedSecret);
+export function operatorIdentity({ identityKeys }: Secrets): OwnIdentity {
+  const identity = toIdentity("operator", identityKeys.operator.split(","));
   if (identity === undefined)
     throw new Error("the stored key of the operator is invalid; delete identityKeys.operator");
   return identity;

@@ -130,7 +130,7 @@ async function startEverything(
   const replicas = await startServices(context, plan, options.abort);
   const demo = await ensureDemoWorkspace({
     accountsUrl: urls.accounts,
-    identity: operatorIdentity(secrets, settings.INTERNAL_SECRET?.split(",")[0]),
+    identity: operatorIdentity(secrets),
     known: secrets.demo,
   });
   saveDemo(layout.secretsFile, secrets, { workspaceId: demo.workspaceId, apiKey: demo.apiKey });

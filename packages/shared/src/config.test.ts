@@ -10,7 +10,7 @@ test("loadConfig reports every invalid environment variable in one error", () =>
       leaseMs: read.seconds("LEASE_SECONDS", 60),
       bus: read.oneOf("BUS", ["postgres", "kafka"], "postgres"),
       postsUrl: read.url("POSTS_URL"),
-      secret: read.string("INTERNAL_SECRET", { minLength: 32 }),
+      secret: read.string("MEDIA_KEY", { minLength: 32 }),
     }));
   let error: unknown;
   try {
@@ -20,7 +20,7 @@ test("loadConfig reports every invalid environment variable in one error", () =>
   }
   expect(error).toBeInstanceOf(ConfigError);
   expect((error as ConfigError).faults.map((fault) => fault.split(" ")[0])).toEqual(
-    ["PORT", "LEASE_SECONDS", "BUS", "POSTS_URL", "INTERNAL_SECRET", "INTERNAL_SECRET"].slice(0, 5),
+    ["PORT", "LEASE_SECONDS", "BUS", "POSTS_URL", "MEDIA_KEY", "MEDIA_KEY"].slice(0, 5),
   );
 });
 

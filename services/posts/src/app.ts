@@ -134,13 +134,9 @@ function listHandlers(): readonly EventHandler[] {
   return [...new Set(Object.values(eventHandlers).flat())];
 }
 
-/**
- * Returns the secrets for the signatures of list cursors; the first one signs. An earlier release, which does not know
- * service identities, accepts only cursors that are signed with the shared secret. So the shared secret signs while it
- * is set.
- */
-function cursorSecrets({ identity, sharedSecrets }: Config): readonly [string, ...string[]] {
-  const [first, ...others] = [...sharedSecrets, ...identity.keys.map(({ text }) => text)];
+/** Returns the secrets for the signatures of list cursors; the first one signs. */
+function cursorSecrets({ identity }: Config): readonly [string, ...string[]] {
+  const [first, ...others] = identity.keys.map(({ text }) => text);
   return [first ?? "", ...others];
 }
 

@@ -12,13 +12,7 @@ const HTTPS_ONLY = /^PUBLIC_URL$|_BASE_URL$/;
  * Settings with secrets that an operator generates for Postrider: lists of keys, each with an optional name in front of the
  * key.
  */
-const OWN_KEYS = new Set([
-  "CREDENTIAL_KEYS",
-  "HANDLE_KEYS",
-  "IDENTITY_KEYS",
-  "INTERNAL_SECRET",
-  "MEDIA_KEY",
-]);
+const OWN_KEYS = new Set(["CREDENTIAL_KEYS", "HANDLE_KEYS", "IDENTITY_KEYS", "MEDIA_KEY"]);
 /**
  * Minimum estimated entropy of a key in bits; a process in production refuses a key with less. A key of 16 random bytes
  * in hexadecimal digits passes.

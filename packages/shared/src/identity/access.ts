@@ -1,4 +1,3 @@
-import { timingSafeEqual } from "node:crypto";
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Logger } from "#src/telemetry/logger.ts";
 import type { TrustConfig } from "./settings.ts";
@@ -41,58 +40,20 @@ export interface AccessOptions extends TrustConfig {
 }
 
 /**
- * The caller's name when a call carries the shared secret of an older release instead of an identity token: this secret
- * does not say which process calls.
- */
-const ANY_CALLER = "a release without identities";
-
-/**
- * Compares the `authorization` header with the shared secrets. Comparing takes the same time for every wrong secret of
- * the right length. The length of the secret is not protected, because it does not help an attacker.
- */
-function createSecretCheck(secrets: readonly string[]): (authorization: string) => boolean {
-  const accepted = secrets.map((secret) => Buffer.from(`Bearer ${secret}`));
-  return (authorization) => {
-    const given = Buffer.from(authorization);
-    return accepted.some(
-      (expected) => given.length === expected.length && timingSafeEqual(given, expected),
-    );
-  };
-}
-
-/**
  * Creates the access rules of a service: callers prove who they are with a signed token, and may call only the RPCs
- * that list them as callers. While `sharedSecrets` are set, a caller that sends one of these secrets may call
- * everything.
+ * that list them as callers.
  */
 export function createAccess(options: AccessOptions): Access {
-  const { service, callers, logger, sharedSecrets, trustedKeys } = options;
+  const { service, callers, logger, trustedKeys } = options;
   const verify = createTokenVerifier(service, trustedKeys, options.now);
-  const isShared = createSecretCheck(sharedSecrets);
-
-  const sendsSecret = (header: ReadHeader): boolean =>
-    sharedSecrets.length > 0 && isShared(header("authorization") ?? "");
-
   return {
     authenticate: (header) => {
       const token = header(IDENTITY_HEADER);
-      if (token === undefined) {
-        if (sendsSecret(header)) return ANY_CALLER;
-        throw noToken();
-      }
-      const caller = verify(token);
-      if (typeof caller === "string" || sharedSecrets.length === 0) return caller;
-      return caller.catch((error: unknown) => {
-        if (!sendsSecret(header)) throw error;
-        logger.warn(
-          { err: error },
-          "the identity of a calling service was refused, but its INTERNAL_SECRET was accepted; correct IDENTITY_KEYS of the calling service or TRUSTED_IDENTITIES of this service before you remove INTERNAL_SECRET",
-        );
-        return ANY_CALLER;
-      });
+      if (token === undefined) throw noToken();
+      return verify(token);
     },
     authorize: (caller, allowed, what) => {
-      if (allowed.includes(caller) || caller === ANY_CALLER) return;
+      if (allowed.includes(caller)) return;
       logger.warn(
         { caller, rpc: what },
         "a service called an RPC that its code never calls, and was refused; check whether the service's private key was stolen",

@@ -1,4 +1,4 @@
-import { createClient } from "@connectrpc/connect";
+import { Code, createClient } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-node";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { pino } from "pino";
@@ -101,39 +101,20 @@ test("the key of an identity can be rotated in three steps, and processes one st
   await expectSteps([before, accepting, sending, after]);
 });
 
-/** Whether the process accepts a call from an older release, which sends the shared secret instead of an identity token. */
-async function answersOlderRelease({ baseUrl }: Process): Promise<boolean> {
-  const headers = { authorization: `Bearer ${SECRET}` };
-  const stock = createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
-  return await stock.getPost({ id: "p" }, { headers }).then(
-    () => true,
-    () => false,
-  );
-}
-
-test("a process with INTERNAL_SECRET can exchange RPCs with an older release that has no identity keys, and with processes without INTERNAL_SECRET", async () => {
-  const identities = { IDENTITY_KEYS: OLD.privateKey, TRUSTED_IDENTITIES: trusting(OLD) };
-  await using during = await startProcess({ ...identities, INTERNAL_SECRET: SECRET });
-  await using after = await startProcess(identities);
-  expect(await answersOlderRelease(during)).toBe(true);
-  expect(await answersOlderRelease(after)).toBe(false);
-  expect(await createIdentitySource(during.identity, "posts")()).toMatchObject({
-    authorization: `Bearer ${SECRET}`,
-  });
-  expect(await answers(during, after)).toEqual([true, true, true]);
-  expect(await answers(after, during)).toEqual([true, true, true]);
-});
-
-test("while INTERNAL_SECRET is set, a caller with an unknown identity key is accepted because it sends this secret", async () => {
-  await using known = await startProcess({
+test("a caller without an identity token is refused, although it sends the shared secret that early versions accepted from every caller", async () => {
+  await using process = await startProcess({
     IDENTITY_KEYS: OLD.privateKey,
     TRUSTED_IDENTITIES: trusting(OLD),
     INTERNAL_SECRET: SECRET,
   });
-  await using unknown = await startProcess({
-    IDENTITY_KEYS: NEW.privateKey,
-    TRUSTED_IDENTITIES: trusting(NEW),
-    INTERNAL_SECRET: SECRET,
+  const { baseUrl } = process;
+  const headers = { authorization: `Bearer ${SECRET}` };
+  const stock = createClient(PostService, createConnectTransport({ baseUrl, httpVersion: "1.1" }));
+  await expect(stock.getPost({ id: "p" }, { headers })).rejects.toMatchObject({
+    code: Code.Unauthenticated,
   });
-  expect(await answers(unknown, known)).toEqual([true, true, true]);
+  expect((await fetch(`${baseUrl}/bytes`, { headers })).status).toBe(401);
+  expect(await createIdentitySource(process.identity, "posts")()).not.toHaveProperty(
+    "authorization",
+  );
 });

@@ -15,11 +15,6 @@ export interface OwnIdentity {
   readonly name: string;
   /** The private keys of the process. The first one signs its identity tokens. */
   readonly keys: readonly [PrivateIdentityKey, ...PrivateIdentityKey[]];
-  /**
-   * The shared secret that services of an older release, which know no identity tokens, require; undefined when no such release
-   * runs.
-   */
-  readonly sharedSecret?: string | undefined;
   /** PEM of the certificate authority that signs the services' certificates; undefined = the public authorities. */
   readonly ca?: string | undefined;
 }
@@ -35,21 +30,8 @@ export interface TrustedKey {
 export interface TrustConfig {
   /** The public keys of all processes that may call this service. */
   readonly trustedKeys: readonly TrustedKey[];
-  /** The shared secrets that callers of an older release send instead of identity tokens; empty when no such release runs. */
-  readonly sharedSecrets: readonly string[];
   /** The certificate of this service; undefined = calls are not encrypted. */
   readonly certificate?: CertificateFiles | undefined;
-}
-
-const SHARED_SECRET =
-  "Needed only during an update, while processes of an old release that does not know `IDENTITY_KEYS` still run: the value that those processes have. A caller that sends it may call every RPC, so remove it after the update.";
-
-/**
- * Reads the shared secrets that callers of an older release send instead of identity tokens. Calls to services of that release
- * carry the first of these secrets.
- */
-export function readSharedSecrets(read: EnvReader): readonly string[] {
-  return read.secret(SHARED_SECRET, { level: "advanced" }).optionalSecrets("INTERNAL_SECRET", 32);
 }
 
 /** Reads the identity with which a process calls the services. Error messages never contain the keys. */
@@ -59,11 +41,10 @@ export function readIdentity(read: EnvReader, name: string): OwnIdentity {
     { level: "needed" },
   );
   const texts = setting.secrets("IDENTITY_KEYS", 43);
-  const [sharedSecret] = readSharedSecrets(read);
-  const identity = toIdentity(name, texts, sharedSecret);
+  const identity = toIdentity(name, texts);
   if (identity === undefined && texts[0] !== "")
     read.fail("IDENTITY_KEYS", "must list private keys, each as base64url of 32 bytes");
-  return { ...(identity ?? { name, keys: [NO_KEY], sharedSecret }), ca: readAuthority(read) };
+  return { ...(identity ?? { name, keys: [NO_KEY] }), ca: readAuthority(read) };
 }
 
 /** Reads the certificate authority that the process trusts in calls to other services. */
@@ -84,15 +65,11 @@ function readAuthority(read: EnvReader): string | undefined {
 }
 
 /** Creates an identity from its private keys; undefined when one of them is invalid or there is none. */
-export function toIdentity(
-  name: string,
-  texts: readonly string[],
-  sharedSecret?: string,
-): OwnIdentity | undefined {
+export function toIdentity(name: string, texts: readonly string[]): OwnIdentity | undefined {
   const [first, ...others] = texts.map(parsePrivateKey);
   if (first === undefined) return undefined;
   const rest = others.filter((key) => key !== undefined);
-  return rest.length < others.length ? undefined : { name, keys: [first, ...rest], sharedSecret };
+  return rest.length < others.length ? undefined : { name, keys: [first, ...rest] };
 }
 
 /** Placeholder for a private key that is missing in the settings, until `loadConfig` reports that it is missing. */
@@ -119,9 +96,5 @@ export function readTrustConfig(read: EnvReader): TrustConfig {
   // The key id in an identity token must stand for one public key and so for one process.
   if (new Set(trustedKeys.map(({ publicKey }) => keyIdOf(publicKey))).size < trustedKeys.length)
     read.fail("TRUSTED_IDENTITIES", "contains the same key twice");
-  return {
-    trustedKeys,
-    sharedSecrets: readSharedSecrets(read),
-    certificate: readCertificateFiles(read),
-  };
+  return { trustedKeys, certificate: readCertificateFiles(read) };
 }

@@ -64,7 +64,7 @@ export function createIdentitySource(
 }
 
 async function signHeaders(
-  { name, keys: [{ key, publicKey }], sharedSecret }: OwnIdentity,
+  { name, keys: [{ key, publicKey }] }: OwnIdentity,
   audience: string,
   signedAt: number,
 ): Promise<IdentityHeaders> {
@@ -75,8 +75,5 @@ async function signHeaders(
     .setIssuedAt(Math.floor(signedAt / 1000))
     .setExpirationTime(Math.floor((signedAt + LIFETIME_MS) / 1000))
     .sign(key);
-  return {
-    [IDENTITY_HEADER]: token,
-    ...(sharedSecret === undefined ? {} : { authorization: `Bearer ${sharedSecret}` }),
-  };
+  return { [IDENTITY_HEADER]: token };
 }

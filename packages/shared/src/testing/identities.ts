@@ -33,7 +33,7 @@ export function createTestIdentities(names: readonly string[] = IDENTITY_NAMES):
     const key = parsePublicKey(publicKey);
     return key === undefined ? [] : [{ name, publicKey, key }];
   });
-  const trust = { trustedKeys, sharedSecrets: [] };
+  const trust = { trustedKeys };
   const logger = createLogger({ service: "test", level: "silent" });
   const everyone = new Proxy<CallerTable>({}, { get: () => names });
   return {

@@ -4,6 +4,16 @@ import { detail } from "./entry.ts";
  * Texts of the error details about a limit or state that prevents an operation, by the code in `error.details[].code`.
  */
 export const STATE_DETAILS = {
+  "mcp:drafts": detail(
+    [
+      "This API key was made for an agent that may only create and change drafts, through MCP (--mcp draft-only); outside of /mcp it can only read.",
+      "Use another key for changes.",
+    ],
+    [
+      "이 API 키는 MCP로 초안만 만들고 수정하는 에이전트용 키(--mcp draft-only)이므로, /mcp 밖에서는 조회만 할 수 있습니다.",
+      "변경하려면 다른 키를 사용해 주세요.",
+    ],
+  ),
   monthly: detail(
     [
       "The monthly quota does not allow this[: the limit is {limit}, used {used}, reserved {reserved}, requested {requested}].",

@@ -6,6 +6,7 @@ import { headerFault } from "#src/http/schema-faults.ts";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
 import { API_PATH, DESCRIPTION_PATH } from "#src/routes/api-paths.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
+import { DRAFTS_ONLY } from "#src/routes/mcp/draft-policy.ts";
 import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
 
 const BEARER = /^Bearer +([!-~]+) *$/i;
@@ -121,6 +122,15 @@ export function addAdmission(app: FastifyInstance, deps: ServerDeps): void {
 }
 
 /**
+ * Whether a request would change something with an API key that is limited to drafts, and was not made by an MCP tool. The MCP
+ * tools decide for themselves what such a key may change; through any other interface it may only read.
+ */
+function isWriteOutsideMcp({ caller, routeOptions }: FastifyRequest): boolean {
+  const isRead = routeOptions.config.scope?.endsWith(":read") === true;
+  return !isRead && caller?.scopes.has(DRAFTS_ONLY) === true && findToolCaller() === undefined;
+}
+
+/**
  * Checks that the API key has the required scope, then that the workspace is verified. Only writing posts requires a
  * verified workspace.
  */
@@ -129,6 +139,8 @@ export function checkPermission(request: FastifyRequest): ServiceError | undefin
   if (scope === undefined || request.caller === undefined) return undefined;
   if (!request.caller.scopes.has(scope))
     return new ServiceError("forbidden", "insufficient_scope", [{ code: scope, allowed: [scope] }]);
+  if (isWriteOutsideMcp(request))
+    return new ServiceError("forbidden", "insufficient_scope", [{ code: DRAFTS_ONLY }]);
   const needsVerification = scope === "posts:write" && !request.caller.verified;
   return needsVerification ? new ServiceError("forbidden", "verification_required") : undefined;
 }
