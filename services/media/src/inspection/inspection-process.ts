@@ -177,10 +177,10 @@ export class InspectionProcess implements AsyncDisposable {
       const usage = pid === undefined ? undefined : await this.#readUsage(pid);
       const wallMs = performance.now();
       const progress = progressCount();
-      if (progress !== last.progress) last = { progress, cpuMs: usage?.cpuMs, wallMs };
       // The limits on memory and processor time judge only what was read: usage that cannot be read says nothing about the file.
-      last = { ...last, cpuMs: last.cpuMs ?? usage?.cpuMs };
-      if (usage !== undefined && usage.memoryBytes > memoryBytes) {
+      if (progress !== last.progress) last = { progress, cpuMs: usage?.cpuMs, wallMs };
+      else last = { ...last, cpuMs: last.cpuMs ?? usage?.cpuMs };
+      if (isOverMemory(usage, memoryBytes)) {
         this.#kill({ kind: "exhausted", what: "memory" });
       } else if (isOverTime(usage, last, timeMs) || wallMs - startedMs > this.#maxMs) {
         this.#kill({ kind: "exhausted", what: "time" });
@@ -196,6 +196,10 @@ interface Seen {
   /** Processor time of the process; undefined while it could not be read. */
   readonly cpuMs: number | undefined;
   readonly wallMs: number;
+}
+
+function isOverMemory(usage: ProcessUsage | undefined, memoryBytes: number): boolean {
+  return usage !== undefined && usage.memoryBytes > memoryBytes;
 }
 
 function isOverTime(usage: ProcessUsage | undefined, { cpuMs }: Seen, timeMs: number): boolean {
