@@ -6,6 +6,7 @@ import { InspectionPool } from "#src/inspection/inspection-pool.ts";
 
 const PROBE = fileURLToPath(new URL("sandbox-probe.ts", import.meta.url));
 const ENDLESS = fileURLToPath(new URL("endless-inspection.ts", import.meta.url));
+const SILENT = fileURLToPath(new URL("silent-inspection.ts", import.meta.url));
 const LIMITS = {
   maxImageBytes: 1000,
   maxVideoBytes: 1000,
@@ -61,4 +62,22 @@ test("an inspection process that reports progress for ever is ended, so that oth
   });
 
   expect(end).toEqual({ kind: "exhausted", what: "time" });
+});
+
+test("a file whose inspection process cannot be observed, and then ends, is not held responsible", async () => {
+  const looks: string[] = [];
+  const readUsage = (pid: number) => {
+    looks.push(looks.length === 0 ? "read" : "not readable");
+    if (looks.length === 5) process.kill(pid, "SIGKILL");
+    return Promise.resolve(looks.length === 1 ? { cpuMs: 10, memoryBytes: 1000 } : undefined);
+  };
+  await using pool = new InspectionPool({ maxWaiting: 10, program: SILENT, readUsage });
+  const end = await pool.run({
+    request: { declared: undefined, limits: { ...LIMITS, timeMs: 20 } },
+    open: () => Readable.from([Buffer.from("file")]),
+    receive: () => Promise.resolve(),
+  });
+
+  expect(end).toEqual({ kind: "gone" });
+  expect(looks.length).toBeGreaterThanOrEqual(5);
 });

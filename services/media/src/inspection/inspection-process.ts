@@ -11,7 +11,7 @@ import {
   type InspectionLimits,
 } from "./inspection-protocol.ts";
 import { parseEnd } from "./parse-end.ts";
-import { readProcessUsage } from "./process-usage.ts";
+import { readProcessUsage, type ProcessUsage, type ReadProcessUsage } from "./process-usage.ts";
 import { trackProcess } from "./stray-processes.ts";
 import { UnnamedFile } from "./unnamed-file.ts";
 
@@ -39,6 +39,7 @@ const MAX_INSPECTION_MS = 180_000;
 export interface InspectionProcessOptions {
   readonly program?: string | undefined;
   readonly maxMs?: number | undefined;
+  readonly readUsage?: ReadProcessUsage | undefined;
 }
 
 /**
@@ -58,15 +59,23 @@ export class InspectionProcess implements AsyncDisposable {
   readonly #child: ChildProcess;
   readonly #exited: Promise<unknown>;
   readonly #maxMs: number;
+  readonly #readUsage: ReadProcessUsage;
   readonly #input = new UnnamedFile(tmpdir());
   readonly #output = new UnnamedFile(tmpdir());
   #killedFor: InspectionEnd | undefined;
   #running: Promise<unknown> | undefined;
   #disposed: Promise<void> | undefined;
 
-  /** Only tests replace the program of the process and the maximum time of its inspection in milliseconds. */
-  constructor({ program = CHILD, maxMs = MAX_INSPECTION_MS }: InspectionProcessOptions = {}) {
+  /**
+   * Only tests replace the program of the process, the maximum time of its inspection in milliseconds, and how its usage is read.
+   */
+  constructor({
+    program = CHILD,
+    maxMs = MAX_INSPECTION_MS,
+    readUsage = readProcessUsage,
+  }: InspectionProcessOptions = {}) {
     this.#maxMs = maxMs;
+    this.#readUsage = readUsage;
     this.#child = spawn(process.execPath, [...nodeOptions(), program], {
       // The child process gets no environment variables of its parent, because they include secrets. Two malloc
       // arenas keep its memory from becoming fragmented.
@@ -161,22 +170,40 @@ export class InspectionProcess implements AsyncDisposable {
   }
 
   #watch({ memoryBytes, timeMs }: InspectionLimits, progressCount: () => number): NodeJS.Timeout {
-    let last = { progress: -1, cpuMs: 0, wallMs: 0 };
+    let last: Seen = { progress: -1, cpuMs: undefined, wallMs: 0 };
     const startedMs = performance.now();
     const look = async (): Promise<void> => {
       const { pid } = this.#child;
-      const usage = pid === undefined ? undefined : await readProcessUsage(pid);
+      const usage = pid === undefined ? undefined : await this.#readUsage(pid);
       const wallMs = performance.now();
-      const now = { progress: progressCount(), cpuMs: usage?.cpuMs ?? wallMs, wallMs };
-      if (now.progress !== last.progress) last = now;
-      if (usage !== undefined && usage.memoryBytes > memoryBytes) {
+      const progress = progressCount();
+      // The limits on memory and processor time judge only what was read: usage that cannot be read says nothing about the file.
+      if (progress !== last.progress) last = { progress, cpuMs: usage?.cpuMs, wallMs };
+      else last = { ...last, cpuMs: last.cpuMs ?? usage?.cpuMs };
+      if (isOverMemory(usage, memoryBytes)) {
         this.#kill({ kind: "exhausted", what: "memory" });
-      } else if (now.cpuMs - last.cpuMs > timeMs || wallMs - startedMs > this.#maxMs) {
+      } else if (isOverTime(usage, last, timeMs) || wallMs - startedMs > this.#maxMs) {
         this.#kill({ kind: "exhausted", what: "time" });
       } else if (wallMs - last.wallMs > MAX_WALL_MS) this.#kill({ kind: "gone" });
     };
     return setInterval(() => void look(), WATCH_INTERVAL_MS);
   }
+}
+
+/** What was seen of an inspection process at its last `progress` message. */
+interface Seen {
+  readonly progress: number;
+  /** Processor time of the process; undefined while it could not be read. */
+  readonly cpuMs: number | undefined;
+  readonly wallMs: number;
+}
+
+function isOverMemory(usage: ProcessUsage | undefined, memoryBytes: number): boolean {
+  return usage !== undefined && usage.memoryBytes > memoryBytes;
+}
+
+function isOverTime(usage: ProcessUsage | undefined, { cpuMs }: Seen, timeMs: number): boolean {
+  return usage !== undefined && cpuMs !== undefined && usage.cpuMs - cpuMs > timeMs;
 }
 
 function nodeOptions(): readonly string[] {

@@ -128,23 +128,35 @@ export class HeifImage {
       const from = Math.max(left, start);
       const end = Math.min(left + width, start + tiles.width);
       if (end <= from) continue;
-      const image = this.#decodeTile(column, row, options);
+      const image =
+        tiles.columns * tiles.rows === 1
+          ? this.#readPixels(this.#decodeWhole(options))
+          : this.#readPixels(this.#decodeTile(options, column, row));
       parts.push({ ...image, from: from - start, to: from - left, pixels: end - from });
     }
     return parts;
   }
 
-  #decodeTile(
-    column: number,
-    row: number,
-    options: number,
-  ): Pick<Part, "image" | "plane" | "rowBytes"> {
+  /**
+   * Decodes a picture that does not consist of tiles. libheif decodes such a picture as a tile only if no property crops or
+   * rotates it.
+   */
+  #decodeWhole(options: number): number {
     const { module } = this.#memory;
     const chroma = CHROMA[this.samples];
-    const image = this.#memory.callForAddress((error, target) =>
+    return this.#memory.callForAddress((error, target) =>
+      module._heif_decode_image(error, this.#handle, target, RGB, chroma, options),
+    );
+  }
+
+  #decodeTile(options: number, column: number, row: number): number {
+    const { module } = this.#memory;
+    const handle = this.#handle;
+    const chroma = CHROMA[this.samples];
+    return this.#memory.callForAddress((error, target) =>
       module._heif_image_handle_decode_image_tile(
         error,
-        this.#handle,
+        handle,
         target,
         RGB,
         chroma,
@@ -153,8 +165,11 @@ export class HeifImage {
         row,
       ),
     );
+  }
+
+  #readPixels(image: number): Pick<Part, "image" | "plane" | "rowBytes"> {
     const stride = this.#memory.allocate(4);
-    const plane = module._heif_image_get_plane_readonly(image, INTERLEAVED, stride);
+    const plane = this.#memory.module._heif_image_get_plane_readonly(image, INTERLEAVED, stride);
     if (plane === 0) throw unreadable("A part of the image has no pixels.");
     return { image, plane, rowBytes: this.#memory.readUint32(stride) };
   }

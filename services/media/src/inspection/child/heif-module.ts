@@ -60,6 +60,14 @@ export interface HeifModule {
     target: number,
   ): void;
   _heif_decoding_options_alloc(): number;
+  _heif_decode_image(
+    error: number,
+    handle: number,
+    image: number,
+    colourSpace: number,
+    chroma: number,
+    options: number,
+  ): void;
   _heif_image_handle_decode_image_tile(
     error: number,
     handle: number,

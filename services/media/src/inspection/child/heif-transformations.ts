@@ -34,8 +34,9 @@ export function fourCharacters(text: string): number {
 }
 
 /**
- * Reads which part of the stored picture is shown, and the EXIF orientation that makes it upright. Files crop before they
- * rotate (ISO/IEC 23000-22, section 7.3.6.7).
+ * Reads which part of the stored picture is shown, and the EXIF orientation that makes it upright. The transformations apply in
+ * the order in which the file lists them. Most files crop before they rotate (ISO/IEC 23000-22, section 7.3.6.7); a crop that
+ * follows a rotation is turned back into one of the stored picture.
  *
  * @throws MediaRejected
  */
@@ -54,7 +55,8 @@ export function readTransformations(
     const type = module._heif_item_get_property_type(context, item.id, property);
     if (type === MIRROR) turns.push(readMirror(item, property));
     else if (type === ROTATE) turns.push(...readRotation(item, property));
-    else if (type === CROP && turns.length === 0) crop = readCrop(item, property, crop);
+    else if (type === CROP)
+      crop = cropTurned(crop, turns, (size) => readBorders(item, property, size));
     else throw unreadable("The image is transformed in a way that is not supported.");
   }
   return { crop, orientation: toOrientation(turns) };
@@ -82,14 +84,49 @@ function readRotation({ memory, context, id }: Item, property: number): readonly
   return Array.from({ length: degrees / 90 }, () => ROTATE_LEFT);
 }
 
-function readCrop({ memory, context, id }: Item, property: number, { width, height }: Crop): Crop {
+interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** The number of pixels that a crop removes at each side. */
+interface Borders {
+  readonly left: number;
+  readonly top: number;
+  readonly right: number;
+  readonly bottom: number;
+}
+
+/** Crops the shown part of a picture that was turned before. */
+function cropTurned(crop: Crop, turns: readonly Turn[], readFor: (size: Size) => Borders): Crop {
+  const isOnItsSide = turns.filter((turn) => turn === ROTATE_LEFT).length % 2 === 1;
+  const { width, height } = crop;
+  let borders = readFor(isOnItsSide ? { width: height, height: width } : { width, height });
+  for (const turn of turns.toReversed()) borders = turnBack(borders, turn);
+  const { left, top, right, bottom } = borders;
+  return {
+    left: crop.left + left,
+    top: crop.top + top,
+    width: width - left - right,
+    height: height - top - bottom,
+  };
+}
+
+/** Returns the borders that a turned picture had before it was turned. */
+function turnBack({ left, top, right, bottom }: Borders, turn: Turn): Borders {
+  if (turn === MIRROR_HORIZONTALLY) return { left: right, top, right: left, bottom };
+  if (turn === MIRROR_VERTICALLY) return { left, top: bottom, right, bottom: top };
+  return { left: bottom, top: left, right: top, bottom: right };
+}
+
+function readBorders({ memory, context, id }: Item, property: number, size: Size): Borders {
   const borders = memory.allocate(16);
   memory.module._heif_item_get_property_transform_crop_borders(
     context,
     id,
     property,
-    width,
-    height,
+    size.width,
+    size.height,
     borders,
     borders + 4,
     borders + 8,
@@ -98,5 +135,5 @@ function readCrop({ memory, context, id }: Item, property: number, { width, heig
   const [left = 0, top = 0, right = 0, bottom = 0] = [0, 4, 8, 12].map((at) =>
     memory.readUint32(borders + at),
   );
-  return { left, top, width: width - left - right, height: height - top - bottom };
+  return { left, top, right, bottom };
 }

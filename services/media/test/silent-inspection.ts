@@ -1,0 +1,2 @@
+// Test program that runs instead of the program of an inspection process. It takes its file and never answers.
+process.once("message", () => undefined);
