@@ -213,6 +213,7 @@ create table delivery.comment_actions (
   cause jsonb,
   created_at timestamp with time zone not null default now(),
   finished_at timestamp with time zone,
+  external_account_id text,
   constraint comment_actions_pkey PRIMARY KEY (id),
   constraint comment_actions_check CHECK (((type = ANY (ARRAY['reply'::text, 'private_reply'::text])) = (text IS NOT NULL))),
   constraint comment_actions_check1 CHECK (((type = 'private_reply'::text) = ((rule_id IS NOT NULL) AND (run_id IS NOT NULL)))),
@@ -220,13 +221,15 @@ create table delivery.comment_actions (
   constraint comment_actions_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'succeeded'::text, 'failed'::text]))),
   constraint comment_actions_type_check CHECK ((type = ANY (ARRAY['reply'::text, 'hide'::text, 'unhide'::text, 'private_reply'::text])))
 );
+CREATE INDEX comment_actions_by_external ON delivery.comment_actions USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
-CREATE INDEX comment_actions_external ON delivery.comment_actions USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX comment_actions_hiding ON delivery.comment_actions USING btree (account_id, media_id, comment_created_at) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = 'succeeded'::text));
 CREATE INDEX comment_actions_in_work ON delivery.comment_actions USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
+CREATE UNIQUE INDEX comment_actions_one_external_open ON delivery.comment_actions USING btree (platform, external_account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_open ON delivery.comment_actions USING btree (account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_private_reply ON delivery.comment_actions USING btree (account_id, comment_id) WHERE (type = 'private_reply'::text);
 CREATE INDEX comment_actions_open ON delivery.comment_actions USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE INDEX comment_actions_visibility ON delivery.comment_actions USING btree (platform, comment_id, created_at, id) WHERE (type = ANY (ARRAY['hide'::text, 'unhide'::text]));
 CREATE INDEX comment_actions_waiting_private_replies ON delivery.comment_actions USING btree (created_at) WHERE ((type = 'private_reply'::text) AND (status = 'queued'::text));
 CREATE INDEX comment_actions_waiting_visibility ON delivery.comment_actions USING btree (account_id, comment_id, created_at, id) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = ANY (ARRAY['queued'::text, 'working'::text])));
 
@@ -420,7 +423,7 @@ create table delivery.publish_attempts (
   constraint publish_attempts_number_check CHECK ((number > 0)),
   constraint publish_attempts_outcome_check CHECK ((outcome = ANY (ARRAY['published'::text, 'retry'::text, 'failed'::text, 'unknown'::text])))
 );
-CREATE INDEX publish_attempts_external ON delivery.publish_attempts USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX publish_attempts_by_external ON delivery.publish_attempts USING btree (external_id) WHERE (external_id IS NOT NULL);
 
 create table delivery.publish_tasks (
   target_id uuid not null,
@@ -462,16 +465,18 @@ create table delivery.publish_tasks (
   is_restored boolean not null default false,
   cause jsonb,
   first_due_at timestamp with time zone,
+  external_account_id text,
   constraint publish_tasks_pkey PRIMARY KEY (target_id, generation),
   constraint publish_tasks_generation_check CHECK ((generation > 0)),
   constraint publish_tasks_status_check CHECK ((status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text, 'published'::text, 'failed'::text, 'dropped'::text])))
 );
 CREATE INDEX publish_tasks_by_account ON delivery.publish_tasks USING btree (account_id, status, wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
-CREATE INDEX publish_tasks_external ON delivery.publish_tasks USING btree (account_id, external_id) WHERE (external_id IS NOT NULL);
+CREATE INDEX publish_tasks_by_external ON delivery.publish_tasks USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX publish_tasks_in_work ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
 CREATE INDEX publish_tasks_live ON delivery.publish_tasks USING btree (account_id) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_calling ON delivery.publish_tasks USING btree (account_id) WHERE (status = 'calling'::text);
 CREATE UNIQUE INDEX publish_tasks_one_content ON delivery.publish_tasks USING btree (account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE UNIQUE INDEX publish_tasks_one_external_content ON delivery.publish_tasks USING btree (platform, external_account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_published ON delivery.publish_tasks USING btree (target_id) WHERE (status = 'published'::text);
 CREATE INDEX publish_tasks_restored ON delivery.publish_tasks USING btree (doubted_at) WHERE is_restored;
 CREATE INDEX publish_tasks_wake ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));

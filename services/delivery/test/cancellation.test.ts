@@ -170,7 +170,14 @@ test("a worker that holds the task of a target cannot begin the publishing call 
   await cancel(sql, target);
   const { targetId } = target;
   const marks = await markCalls(sql, [
-    { targetId, generation: 1, fence: held.fence, contentHash: "hash", callMs: 1000 },
+    {
+      targetId,
+      generation: 1,
+      fence: held.fence,
+      contentHash: "hash",
+      externalAccountId: "external-1",
+      callMs: 1000,
+    },
   ]);
   expect(marks).toEqual([]);
   open();

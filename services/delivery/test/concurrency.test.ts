@@ -37,7 +37,7 @@ async function claim(sql: Sql, limit = 50) {
 
 function toMark(task: ClaimedTask, contentHash: string) {
   const { targetId, generation, fence } = task;
-  return { targetId, generation, fence, contentHash, callMs: 60_000 };
+  return { targetId, generation, fence, contentHash, externalAccountId: targetId, callMs: 60_000 };
 }
 
 /** Makes the publish task claimable again, as if its lease had ended. */
@@ -304,6 +304,6 @@ test("a publish task is neither claimed nor sent while another publish request o
     set status = 'working', fence = 1
     where generation = 2`;
   await openAttempts(database.sql, [held]);
-  const mark = { ...held, contentHash: "other", callMs: 60_000 };
+  const mark = { ...held, contentHash: "other", externalAccountId: "other", callMs: 60_000 };
   expect(await markCalls(database.sql, [mark])).toEqual([]);
 });

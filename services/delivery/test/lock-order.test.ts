@@ -133,6 +133,7 @@ async function takeInWork(sql: Sql, targets: readonly TestTarget[]) {
     generation,
     fence: 1,
     contentHash: text,
+    externalAccountId: "external-1",
     callMs: 60_000,
   }));
   await openAttempts(sql, held);

@@ -17,7 +17,12 @@ function toHeld({ targetId, generation }: TestTarget) {
 function markAll(sql: Sql, targets: readonly TestTarget[]) {
   const marker = new CallMarker(sql);
   const marks = targets.map((target) =>
-    marker.mark({ ...toHeld(target), contentHash: target.text, callMs: 60_000 }),
+    marker.mark({
+      ...toHeld(target),
+      contentHash: target.text,
+      externalAccountId: target.accountId,
+      callMs: 60_000,
+    }),
   );
   return Promise.all(marks);
 }

@@ -217,7 +217,12 @@ async function openHeldTargets(count: number) {
   await sql`
     insert into platform_brakes (platform, held_since, probe_at)
     values ('x', now() - interval '1 minute', now())`;
-  const marks = held.map((key) => ({ ...key, contentHash: key.targetId, callMs: 60_000 }));
+  const marks = held.map((key) => ({
+    ...key,
+    contentHash: key.targetId,
+    externalAccountId: key.targetId,
+    callMs: 60_000,
+  }));
   return { sql, marks, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 }
 

@@ -86,7 +86,10 @@ test("claiming a comment action, finding lost calls and recording that a call be
     expect(actions.filter(({ accountId }) => accountId === busy.id)).toHaveLength(4);
     expect(actions.map(({ id }) => id)).toContain(other);
     const [first] = actions;
-    expect(first && (await markActionCall(tx, first, 1_000))).toBe(1);
+    expect(
+      first &&
+        (await markActionCall(tx, first, { callMs: 1_000, externalAccountId: "external-1" })),
+    ).toBe(1);
     return await rowsRead(tx);
   });
 

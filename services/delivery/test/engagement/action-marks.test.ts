@@ -14,7 +14,7 @@ const LIMITS = {
   maxPerAccount: 4,
   maxPerPlatform: 48,
 };
-const CALL_MS = 1_000;
+const CALL = { callMs: 1_000, externalAccountId: "external-1" };
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -42,18 +42,18 @@ test("a worker cannot begin the platform call of a comment action that another w
   const second = await claim();
   expect(second).toMatchObject({ id: first.id, status: "working" });
 
-  expect(await markActionCall(sql, first, CALL_MS)).toBeUndefined();
+  expect(await markActionCall(sql, first, CALL)).toBeUndefined();
   expect(await explainUnmarked(sql, first)).toBe("lost");
-  expect(await markActionCall(sql, second, CALL_MS)).toBe(1);
+  expect(await markActionCall(sql, second, CALL)).toBe(1);
 });
 
 test("a worker cannot begin the platform call of a comment action twice", async () => {
   const { sql } = database;
   await request(sql, new CommentWorld().addAccount());
   const action = await claim();
-  expect(await markActionCall(sql, action, CALL_MS)).toBe(1);
+  expect(await markActionCall(sql, action, CALL)).toBe(1);
 
-  expect(await markActionCall(sql, action, CALL_MS)).toBeUndefined();
+  expect(await markActionCall(sql, action, CALL)).toBeUndefined();
   expect(await explainUnmarked(sql, action)).toBe("lost");
 });
 
@@ -65,7 +65,7 @@ test.each(["reply", "hide"] as const)(
     const action = await claim();
     await markRestored(sql);
 
-    expect(await markActionCall(sql, action, CALL_MS)).toBeUndefined();
+    expect(await markActionCall(sql, action, CALL)).toBeUndefined();
     expect(await explainUnmarked(sql, action)).toBe("held");
   },
 );

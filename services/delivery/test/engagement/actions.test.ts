@@ -118,6 +118,58 @@ test("an action that shows a comment replaces a retry of the action that hides i
   expect(later?.calledAt.getTime()).toBeGreaterThanOrEqual(call?.callUntil.getTime() ?? Infinity);
 });
 
+test.each([
+  ["ends after the request", false],
+  ["has ended before the request", true],
+])(
+  "an action that shows a comment waits until the unanswered call of an earlier action that hides it can no longer arrive, also when that action %s",
+  async (_title, hasEnded) => {
+    const account = world.addAccount();
+    const { promise: requested, resolve: answer } = Promise.withResolvers<void>();
+    world.reactions = [
+      async () => {
+        await requested;
+        return NO_ANSWER;
+      },
+    ];
+    const hide = await request(sql(), account, { type: "hide" });
+    await using _worker = startActionWorker(database, world, {
+      // Without a retry, the action that hides the comment ends with its first call.
+      settings: { visibleCallMs: 1_500, retryMs: hasEnded ? [] : [3_600_000] },
+    });
+    await untilStatus(sql(), hide, "calling");
+    if (hasEnded) {
+      answer();
+      await untilStatus(sql(), hide, "failed");
+    }
+    const unhide = await request(sql(), account, { type: "unhide" });
+    answer();
+    expect(await untilAllEnded(sql())).toMatchObject([
+      { id: hide, status: "failed" },
+      { id: unhide, status: "succeeded" },
+    ]);
+    const times = await sql()<{ calledAt: Date; callUntil: Date }[]>`
+      select called_at, call_until
+      from comment_actions
+      order by created_at`;
+    expect(times[1]?.calledAt.getTime()).toBeGreaterThanOrEqual(
+      times[0]?.callUntil.getTime() ?? Infinity,
+    );
+  },
+);
+
+test("an action that shows a comment does not wait for the deadline of an answered call that hides it", async () => {
+  const account = world.addAccount();
+  await using _worker = startActionWorker(database, world, {
+    settings: { visibleCallMs: 3_600_000 },
+  });
+  const hide = await request(sql(), account, { type: "hide" });
+  await untilStatus(sql(), hide, "succeeded");
+  const unhide = await request(sql(), account, { type: "unhide" });
+  await untilStatus(sql(), unhide, "succeeded");
+  expect(world.calls.map(({ kind }) => kind)).toEqual(["hide", "unhide"]);
+});
+
 test("two waiting actions on one comment are carried out in the order of the database's time of their requests", async () => {
   const account = world.addAccount();
   const hide = await request(sql(), account, { type: "hide", commentId: "comment-2" });

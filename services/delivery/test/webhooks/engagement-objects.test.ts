@@ -36,7 +36,6 @@ test("the payload of a webhook event about a comment action is read from the sto
     ruleId: null,
     runId: null,
     sendBefore: null,
-    notBefore: null,
   };
   const privateReply: ActionRow = {
     ...action,

@@ -4,6 +4,7 @@ import { wakeQueues } from "./action-queues.ts";
 import { actionColumns } from "./comment-actions.ts";
 import { heldUntil, isPaused, scheduleQueues } from "./queue-schedule.ts";
 import { isDoubtful } from "./restore-doubts.ts";
+import { isBehindVisibility } from "./visibility-order.ts";
 
 /** A claimed action, with the time of the claim by the database's clock. */
 export interface ClaimedAction extends CommentAction {
@@ -95,8 +96,7 @@ async function lockDueQueues(
 
 /**
  * SQL condition: action `a`, whose platform call has not begun, has to wait for another action on its comment: one with an open
- * call that a search of the platform could not tell apart from the call of `a`, or one that was requested earlier and hides or
- * shows the comment. The database's time of the requests counts, because ids come from the clocks of several processes.
+ * call that a search of the platform could not tell apart from the call of `a`, or an earlier one that hides or shows the comment.
  */
 function isBehind(sql: ISql) {
   return sql`
@@ -109,15 +109,7 @@ function isBehind(sql: ISql) {
       and e.id <> a.id
       and e.status in ('calling', 'unknown', 'reconciling')
     )
-    or (a.type in ('hide', 'unhide') and exists (
-      select 1
-      from comment_actions e
-      where e.account_id = a.account_id
-      and e.comment_id = a.comment_id
-      and e.type in ('hide', 'unhide')
-      and e.status in ('queued', 'working')
-      and (e.created_at, e.id) < (a.created_at, a.id)
-    )))`;
+    or ${isBehindVisibility(sql, sql`a.external_account_id`)})`;
 }
 
 /**

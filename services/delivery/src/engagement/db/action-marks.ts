@@ -3,6 +3,7 @@ import { isInPlace } from "#src/db/data-place.ts";
 import type { HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { isDoubtful } from "./restore-doubts.ts";
 import { isRuleActive, isSendingAllowed } from "./rule-conditions.ts";
+import { isBehindVisibility } from "./visibility-order.ts";
 
 /** SQL condition: action `a` was requested by a user, or the automation rule of the private reply is still active. */
 function isWanted(sql: ISql) {
@@ -18,14 +19,14 @@ function isAllowed(sql: ISql) {
  * Records, before the platform call is sent, that the call of an action begins: its status is `calling`, and no worker
  * claims the action before `call_until`.
  *
- * @param callMs Maximum duration of the call, in milliseconds.
+ * @param call Maximum duration of the call in milliseconds, and the platform's id of the account.
  * @returns The number of the call; undefined if it must not begin, see `explainUnmarked`.
- * @throws A unique violation if an open call on the same comment cannot be told apart from this one.
+ * @throws A unique violation if an open call on the same comment, of whichever workspace, cannot be told apart from this one.
  */
 export async function markActionCall(
   sql: ISql,
   { id, fence }: HeldAction,
-  callMs: number,
+  { callMs, externalAccountId }: { readonly callMs: number; readonly externalAccountId: string },
 ): Promise<number | undefined> {
   // The deployment is checked here too, because the database can be replaced after the claim of the action.
   const [marked] = await sql<{ callNumber: number }[]>`
@@ -36,6 +37,7 @@ export async function markActionCall(
       call_until = date_trunc('milliseconds', now()) + (${callMs}::int + 1) * interval '1 millisecond',
       wake_at = date_trunc('milliseconds', now()) + (${callMs}::int + 1) * interval '1 millisecond',
       call_number = a.call_number + 1,
+      external_account_id = ${externalAccountId},
       version = a.version + 1
     from deployment d
     where a.id = ${id}
@@ -46,6 +48,7 @@ export async function markActionCall(
     and not ${isDoubtful(sql)}
     and ${isWanted(sql)}
     and ${isAllowed(sql)}
+    and not ${isBehindVisibility(sql, sql`${externalAccountId}`)}
     returning a.call_number`;
   return marked?.callNumber;
 }
@@ -62,7 +65,10 @@ export type Unmarked =
   | "sending_blocked"
   /** The data was restored from a backup or is a copy. */
   | "held"
-  /** A call for the same comment that the platform cannot tell apart from this one is open, and has to end first. */
+  /**
+   * A call for the same comment that the platform cannot tell apart from this one is open, or an earlier one that hides or shows
+   * the comment may still arrive, and has to end first.
+   */
   | "busy";
 
 /** Determines why the platform call of an action must not begin. */

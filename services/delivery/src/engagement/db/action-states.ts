@@ -1,6 +1,6 @@
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import { isUniqueViolation, type ISql, type TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
-import type { CommentAction } from "#src/engagement/domain/comment-action.ts";
+import type { CommentAction, HeldAction } from "#src/engagement/domain/comment-action.ts";
 import { actionColumns } from "./comment-actions.ts";
 
 /** Locks actions. `now` is the database's time after the locks were granted. */
@@ -37,6 +37,7 @@ export async function updateActions(
     resend_count: action.resendCount,
     looks: action.looks,
     is_limited: action.isLimited,
+    call_until: action.callUntil?.toISOString() ?? null,
     version: action.version,
     external_id: action.externalId,
     further_ids: action.furtherIds,
@@ -55,6 +56,7 @@ export async function updateActions(
       resend_count = k.resend_count,
       looks = k.looks,
       is_limited = k.is_limited,
+      call_until = k.call_until,
       version = k.version,
       external_id = k.external_id,
       further_ids = k.further_ids,
@@ -63,40 +65,68 @@ export async function updateActions(
       finished_at = k.finished_at
     from jsonb_to_recordset(${tx.json(rows)}) as k(
       id uuid, status text, wake_at timestamptz, crash_count int, retry_count int, first_unknown_at timestamptz,
-      open_unknowns int, resend_count int, looks int, is_limited boolean, version bigint, external_id text,
+      open_unknowns int, resend_count int, looks int, is_limited boolean, call_until timestamptz, version bigint, external_id text,
       further_ids text[], error_code text, error_message text, finished_at timestamptz
     )
     where a.id = k.id`;
 }
 
 /**
- * Returns those of the given ids of replies or messages that belong to another action of the account, so that the platform
- * cannot have created them for the given action.
+ * Records the account of the platform of an action whose platform is about to be searched, because an earlier release or a
+ * restore left the action without it. From then on, no call on the comment that a search could not tell apart can begin.
+ *
+ * @returns `busy` if such a call is open already, of another workspace. `lost` if another worker has claimed the action.
+ */
+export async function recordExternalAccount(
+  sql: ISql,
+  { id, fence }: HeldAction,
+  externalAccountId: string,
+): Promise<"recorded" | "busy" | "lost"> {
+  try {
+    const { count } = await sql`
+      update comment_actions
+      set external_account_id = ${externalAccountId}
+      where id = ${id}
+      and fence = ${fence}
+      and status = 'reconciling'`;
+    return count === 0 ? "lost" : "recorded";
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    return "busy";
+  }
+}
+
+/**
+ * Returns those of the given ids of replies or messages that belong to another action on the same account of the platform, of
+ * whichever workspace, so that the platform cannot have created them for the given action. An action of an earlier release, which
+ * did not record the account of the platform, owns its ids on all accounts: the platforms give no id twice.
  */
 export async function findOwnedReplies(
   sql: ISql,
   {
     id,
-    workspaceId,
+    platform,
     accountId,
     commentId,
-  }: Pick<CommentAction, "id" | "workspaceId" | "accountId" | "commentId">,
+  }: Pick<CommentAction, "id" | "platform" | "accountId" | "commentId">,
+  externalAccountId: string,
   externalIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (externalIds.length === 0) return new Set();
+  const isOfAccount = sql`
+    platform = ${platform}
+    and (account_id = ${accountId} or coalesce(external_account_id, ${externalAccountId}) = ${externalAccountId})`;
   const rows = await sql<{ externalId: string }[]>`
     select external_id
     from comment_actions
-    where account_id = ${accountId}
-    and workspace_id = ${workspaceId}
-    and external_id in ${sql(externalIds)}
+    where external_id in ${sql(externalIds)}
+    and ${isOfAccount}
     and id <> ${id}
     union
     select unnest(further_ids) as external_id
     from comment_actions
-    where account_id = ${accountId}
-    and workspace_id = ${workspaceId}
-    and comment_id = ${commentId}
+    where comment_id = ${commentId}
+    and ${isOfAccount}
     and id <> ${id}`;
   const owned = new Set(rows.map(({ externalId }) => externalId));
   return new Set(externalIds.filter((externalId) => owned.has(externalId)));

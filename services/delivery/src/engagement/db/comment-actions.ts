@@ -18,8 +18,6 @@ export interface ActionRow extends Omit<NewManualAction, "type"> {
   readonly runId: NewPrivateReply["runId"] | null;
   /** No platform call starts after this instant; null = 24 hours after the request. */
   readonly sendBefore: Date | null;
-  /** No platform call starts before this instant; null = it may start at once. */
-  readonly notBefore: Date | null;
 }
 
 /** The columns of a `CommentAction`, for a query in which the table `comment_actions` has the alias `a`. */
@@ -28,7 +26,7 @@ export function actionColumns(sql: ISql) {
     a.id, a.workspace_id, a.account_id, a.platform, a.media_id, a.comment_id, a.type, a.text, a.run_id,
     a.send_before, a.status, a.wake_at, a.fence, a.crash_count, a.retry_count, a.call_number, a.called_at,
     a.call_until, a.first_unknown_at, a.open_unknowns, a.resend_count, a.looks, a.is_limited, a.version,
-    a.external_id, a.further_ids, a.error_code, a.error_message, a.cause, a.created_at, a.finished_at`;
+    a.external_account_id, a.external_id, a.further_ids, a.error_code, a.error_message, a.cause, a.created_at, a.finished_at`;
 }
 
 function toRow(action: ActionRow) {
@@ -46,7 +44,6 @@ function toRow(action: ActionRow) {
     rule_id: action.ruleId,
     run_id: action.runId,
     send_before: action.sendBefore?.toISOString() ?? null,
-    not_before: action.notBefore?.toISOString() ?? null,
   };
 }
 
@@ -69,11 +66,10 @@ export async function insertActions(
     )
     select id, workspace_id, account_id, platform, media_id, comment_id, comment_created_at, type, text, call_key,
       rule_id, run_id, coalesce(send_before, now() + interval '24 hours'), 'queued',
-      greatest(not_before, now()), ${tx.json(currentCause())}
+      now(), ${tx.json(currentCause())}
     from jsonb_to_recordset(${tx.json(actions.map(toRow))}) as r(
       id uuid, workspace_id uuid, account_id uuid, platform text, media_id text, comment_id text,
-      comment_created_at timestamptz, type text, text text, call_key text, rule_id uuid, run_id uuid, send_before timestamptz,
-      not_before timestamptz
+      comment_created_at timestamptz, type text, text text, call_key text, rule_id uuid, run_id uuid, send_before timestamptz
     )
     order by account_id, comment_id, id
     on conflict (account_id, comment_id) where type = 'private_reply' do nothing

@@ -24,17 +24,17 @@ function end(sql: ISql) {
  * Ends the waiting actions that hide or show a comment, because a new action is about to be stored that decides whether the
  * comment is hidden. Call it before the new action is stored, in the same transaction.
  *
- * @returns The ended actions, and the instant until which a call of one of them may still arrive at the platform.
+ * @returns The ended actions.
  */
 export async function replaceWaiting(
   tx: TransactionSql,
   { accountId, commentId }: { readonly accountId: string; readonly commentId: string },
-): Promise<{ readonly ended: readonly CommentAction[]; readonly callUntil: Date | null }> {
+): Promise<readonly CommentAction[]> {
   // `for update` makes this transaction and one that records the end of a call on the same action wait for each other. So an
   // action that waits for another attempt is ended either here or by `replaceRequeued`.
-  const ended = await tx<(CommentAction & { readonly blockedUntil: Date | null })[]>`
+  return await tx<CommentAction[]>`
     with open as materialized (
-      select id, status, case when status = 'queued' then least(wake_at, call_until) end as blocked_until
+      select id, status
       from comment_actions
       where account_id = ${accountId}
       and comment_id = ${commentId}
@@ -48,9 +48,7 @@ export async function replaceWaiting(
     from open o
     where a.id = o.id
     and o.status in ('queued', 'working')
-    returning ${actionColumns(tx)}, o.blocked_until`;
-  const times = ended.flatMap(({ blockedUntil }) => blockedUntil?.getTime() ?? []);
-  return { ended, callUntil: times.length === 0 ? null : new Date(Math.max(...times)) };
+    returning ${actionColumns(tx)}`;
 }
 
 /**

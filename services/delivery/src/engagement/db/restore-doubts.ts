@@ -99,6 +99,9 @@ export async function doubtActions(sql: ISql, callMs: number, isThorough: boolea
       doubted_at = d.restored_at,
       fence = a.fence + 1,
       lease_owner = null,
+      -- Actions of several workspaces on one account of the platform may be uncertain at a time, because none of them has an open
+      -- call. Before its search, an action records the account again.
+      external_account_id = null,
       -- The recorded outcome of an earlier call does not decide whether the action was carried out.
       call_number = a.call_number + 1,
       call_until = greatest(a.call_until, d.restored_at + ${callMs} * interval '1 millisecond'),

@@ -62,6 +62,11 @@ export interface CommentAction extends HeldAction {
   /** Whether a rate limit made the outcome of the last call unknown. If so, the next attempt is not counted as a resend. */
   readonly isLimited: boolean;
   readonly version: number;
+  /**
+   * The platform's id of the account, which accounts of several workspaces can share; null until a call begins or the platform is
+   * searched for one.
+   */
+  readonly externalAccountId: string | null;
   readonly externalId: string | null;
   /** The ids that further calls returned, if the platform carried out the action more than once. */
   readonly furtherIds: readonly string[];

@@ -33,6 +33,7 @@ const QUEUED: CommentAction = {
   looks: 0,
   isLimited: false,
   version: 1,
+  externalAccountId: "external-1",
   externalId: null,
   furtherIds: [],
   errorCode: null,

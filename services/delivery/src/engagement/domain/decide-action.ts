@@ -11,7 +11,7 @@ import {
   type ActionSnapshot,
   type Learned,
 } from "./action-decision.ts";
-import { onFailure, onRetryable, onUnknown } from "./decide-outcome.ts";
+import { isRepeatable, onFailure, onRetryable, onUnknown } from "./decide-outcome.ts";
 import { onVerdict } from "./decide-verdict.ts";
 
 /** How long an action waits after the database did not answer whether it recorded the beginning of a call, in milliseconds. */
@@ -89,16 +89,31 @@ function onMarkLost(
   const { action, now } = snapshot;
   if (action.fence !== fence) return undefined;
   const isRecorded = action.status === "calling" && isOfCall(snapshot, callNumber);
-  if (!isRecorded && action.status !== "working") return undefined;
+  if (isRecorded) return change(requeue(withEndedCall(snapshot).action, after(now, MARK_LOST_MS)));
+  if (action.status !== "working") return undefined;
   return change(requeue(action, after(now, MARK_LOST_MS)));
 }
 
+/**
+ * Returns the snapshot with the call ended, if the action hides or shows a comment: the call can no longer arrive at the platform,
+ * so that a later action on the comment need not wait for its deadline.
+ */
+function withEndedCall(snapshot: ActionSnapshot): ActionSnapshot {
+  const { action, now } = snapshot;
+  const isAhead = action.callUntil !== null && action.callUntil > now;
+  return isAhead && isRepeatable(action)
+    ? { ...snapshot, action: { ...action, callUntil: now } }
+    : snapshot;
+}
+
 function onCalled(
-  snapshot: ActionSnapshot,
+  before: ActionSnapshot,
   callNumber: number,
   outcome: ActionOutcome,
   policy: ActionPolicy,
 ): ActionDecision | undefined {
+  const isAnswered = isOfCall(before, callNumber) && outcome.kind !== "unknown";
+  const snapshot = isAnswered ? withEndedCall(before) : before;
   if (outcome.kind === "done") return succeed(snapshot, outcome.externalId);
   if (!isOfCall(snapshot, callNumber)) return undefined;
   const { status } = snapshot.action;

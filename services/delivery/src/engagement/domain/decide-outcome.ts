@@ -17,7 +17,7 @@ type Refused = Extract<Failure, { kind: "refused" }>;
 type Retryable = Extract<Failure, { kind: "retryable" }>;
 
 /** Whether repeating the call of an action has no effect that readers see, whatever became of an earlier call. */
-function isRepeatable({ type }: CommentAction): boolean {
+export function isRepeatable({ type }: CommentAction): boolean {
   return type === "hide" || type === "unhide";
 }
 

@@ -67,6 +67,7 @@ class Run {
       looks: 0,
       isLimited: false,
       version: 1,
+      externalAccountId: "external-1",
       externalId: null,
       furtherIds: [],
       errorCode: null,

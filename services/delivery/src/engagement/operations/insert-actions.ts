@@ -20,14 +20,12 @@ export async function insertManualAction(
   action: NewManualAction,
 ): Promise<readonly CommentAction[]> {
   const isReply = action.type === "reply";
-  const replaced = isReply ? NOTHING_REPLACED : await replaceWaiting(tx, action);
-  await appendEnds(tx, replaced.ended);
+  const replaced = isReply ? [] : await replaceWaiting(tx, action);
+  await appendEnds(tx, replaced);
   const row = { ...action, callKey: callKeyOf(action), ruleId: null, runId: null };
-  await insertActions(tx, [{ ...row, sendBefore: null, notBefore: replaced.callUntil }]);
-  return replaced.ended;
+  await insertActions(tx, [{ ...row, sendBefore: null }]);
+  return replaced;
 }
-
-const NOTHING_REPLACED = { ended: [], callUntil: null } as const;
 
 /**
  * Stores private replies, which are sent after the commit. Call it as the last write of a transaction that also stores the
@@ -43,7 +41,6 @@ export async function insertPrivateReplies(
     ...reply,
     type: "private_reply" as const,
     callKey: PRIVATE_REPLY_KEY,
-    notBefore: null,
   }));
   return await insertActions(tx, rows);
 }

@@ -1,15 +1,21 @@
 import type { Credential } from "@postrider/contracts/accounts/v1/credential_service_pb";
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import type { ClaimedAction } from "#src/engagement/db/action-claims.ts";
-import { findOwnedReplies } from "#src/engagement/db/action-states.ts";
+import { findOwnedReplies, recordExternalAccount } from "#src/engagement/db/action-states.ts";
 import type { ActionContext } from "./action-context.ts";
 import type { ActionCalls } from "./call-connector.ts";
 import type { ActionEnd } from "./send-action.ts";
 
 /** Wait in milliseconds before a failed search of a platform for a reply is repeated. */
 const LOOK_AGAIN_MS = 60_000;
+/** Average time in milliseconds for which a search waits for an open call that it could not tell apart. */
+const BUSY_MS = 1_000;
 
-function toUnknownCall({ deps }: ActionContext, action: ClaimedAction): UnknownCall {
+function toUnknownCall(
+  { deps }: ActionContext,
+  action: ClaimedAction,
+  externalAccountId: string,
+): UnknownCall {
   const { firstUnknownAt, calledAt, callUntil, createdAt, looks, claimedAt } = action;
   return {
     calledAt: firstUnknownAt ?? calledAt ?? createdAt,
@@ -17,7 +23,7 @@ function toUnknownCall({ deps }: ActionContext, action: ClaimedAction): UnknownC
     looks,
     now: claimedAt,
     timeScale: deps.settings.reconcileTimeScale,
-    isOwned: (externalIds) => findOwnedReplies(deps.sql, action, externalIds),
+    isOwned: (externalIds) => findOwnedReplies(deps.sql, action, externalAccountId, externalIds),
     // No similar reply can be confused with this one: the unique index of open calls allows one open call per comment and reply
     // text.
     hasSimilarPost: () => Promise.resolve(false),
@@ -38,7 +44,13 @@ export async function lookForReply(
     const message = "the platform cannot be searched for the outcome of the call";
     return { kind: "learned", event: { id, kind: "given_up", fence, code, message } };
   }
-  const verdict = await look(context, action, (call, signal) =>
+  if (action.externalAccountId === null) {
+    const { sql, random } = context.deps;
+    const recorded = await recordExternalAccount(sql, action, credential.externalId);
+    if (recorded === "lost") return { kind: "done" };
+    if (recorded === "busy") return { kind: "release", delayMs: BUSY_MS * (1 + random()) };
+  }
+  const verdict = await look(context, action, credential.externalId, (call, signal) =>
     calls.look(credential, call, signal),
   );
   if (context.stopping.aborted && verdict.kind === "look_again")
@@ -49,12 +61,13 @@ export async function lookForReply(
 async function look(
   context: ActionContext,
   action: ClaimedAction,
+  externalAccountId: string,
   search: (call: UnknownCall, signal: AbortSignal) => Promise<Verdict>,
 ): Promise<Verdict> {
   const { logger, settings } = context.deps;
   const signal = AbortSignal.any([context.stopping, AbortSignal.timeout(settings.leaseMs)]);
   try {
-    return await search(toUnknownCall(context, action), signal);
+    return await search(toUnknownCall(context, action, externalAccountId), signal);
   } catch (error) {
     logger.warn(
       { err: error, actionId: action.id },

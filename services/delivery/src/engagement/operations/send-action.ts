@@ -82,7 +82,8 @@ async function sendOnce(
   // for the call.
   const callMs = deps.settings.visibleCallMs;
   const guard = createSendGuard(deps.clocks, callMs);
-  const callNumber = await mark(context, action, callMs);
+  const externalAccountId = access.externalId;
+  const callNumber = await mark(context, action, { callMs, externalAccountId });
   if (typeof callNumber !== "number") return callNumber;
   failpoint("delivery.after-action-mark");
   // A process that is stopping or was delayed does not send the platform call.
@@ -118,11 +119,11 @@ async function send(
 async function mark(
   { deps }: ActionContext,
   action: ClaimedAction,
-  callMs: number,
+  call: Parameters<typeof markActionCall>[2],
 ): Promise<number | ActionEnd> {
   const { id, fence, callNumber } = action;
   try {
-    const marked = await markActionCall(deps.sql, action, callMs);
+    const marked = await markActionCall(deps.sql, action, call);
     if (marked !== undefined) return marked;
   } catch (error) {
     if (isUniqueViolation(error)) return onUnmarked(deps.random(), action, "busy");

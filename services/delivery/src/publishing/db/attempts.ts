@@ -1,5 +1,6 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { Attempt, AttemptKey, HeldKey, TaskKey } from "#src/publishing/domain/task.ts";
+import type { ExternalAccount } from "./external-accounts.ts";
 import { toHeldRows } from "./tasks.ts";
 
 /** The columns of an `Attempt`, for a query in which the table `publish_attempts` has the alias `a`. */
@@ -61,25 +62,30 @@ export async function openAttempts(
 }
 
 /**
- * Returns those of the given post ids of a platform that belong to a target of the account, deleted targets
- * included.
+ * Returns those of the given post ids of a platform that belong to a target on the same account of the platform, of whichever
+ * workspace, deleted targets included. A target of an earlier release, which did not record the account of the platform, owns
+ * its id on all accounts: the platforms that are searched give no id twice.
  */
 export async function findOwnedIds(
   sql: ISql,
-  accountId: string,
+  { platform, accountId, externalAccountId }: ExternalAccount,
   externalIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   if (externalIds.length === 0) return new Set();
+  const isOfAccount = sql`
+    t.platform = ${platform}
+    and (t.account_id = ${accountId} or coalesce(t.external_account_id, ${externalAccountId}) = ${externalAccountId})`;
   const rows = await sql<{ externalId: string }[]>`
-    select external_id
-    from publish_attempts
-    where account_id = ${accountId}
-    and external_id in ${sql(externalIds)}
+    select a.external_id
+    from publish_attempts a
+    join publish_tasks t on t.target_id = a.target_id and t.generation = a.generation
+    where a.external_id in ${sql(externalIds)}
+    and ${isOfAccount}
     union
-    select external_id
-    from publish_tasks
-    where account_id = ${accountId}
-    and external_id in ${sql(externalIds)}`;
+    select t.external_id
+    from publish_tasks t
+    where t.external_id in ${sql(externalIds)}
+    and ${isOfAccount}`;
   return new Set(rows.map((row) => row.externalId));
 }
 

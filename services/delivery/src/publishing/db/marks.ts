@@ -3,11 +3,12 @@ import { isInPlace } from "#src/db/data-place.ts";
 import type { HeldKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
 import { isPlatformHeld } from "./platform-brakes.ts";
-import { toHeldRows } from "./tasks.ts";
 
 /** A request of a worker to begin the publishing call of a task. */
 export interface MarkRequest extends HeldKey {
   readonly contentHash: string;
+  /** The platform's id of the account. Several workspaces can have connected the same account of the platform. */
+  readonly externalAccountId: string;
   /** Maximum duration of the publishing call, in milliseconds. */
   readonly callMs: number;
   /**
@@ -31,6 +32,7 @@ function toRow(request: MarkRequest) {
     generation: request.generation,
     fence: request.fence,
     content_hash: request.contentHash,
+    external_account_id: request.externalAccountId,
     call_ms: request.callMs,
     is_foreign: request.isForeignHost ?? false,
   };
@@ -56,28 +58,36 @@ function visibleSibling(sql: ISql) {
 function lockInOrder(sql: ISql, requests: readonly MarkRequest[]) {
   return sql`
     asked as (
-      select t.target_id, t.generation, t.account_id, k.fence, k.content_hash, k.call_ms, k.is_foreign
+      select t.target_id, t.generation, t.account_id, t.platform, k.fence, k.content_hash, k.external_account_id,
+        k.call_ms, k.is_foreign
       from jsonb_to_recordset(${sql.json(requests.map(toRow))})
-        as k(target_id uuid, generation int, fence bigint, content_hash text, call_ms int, is_foreign boolean)
+        as k(
+          target_id uuid, generation int, fence bigint, content_hash text, external_account_id text, call_ms int,
+          is_foreign boolean
+        )
       join publish_tasks t
         on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
       where t.status = 'working'
     ),
     -- The unique indexes make statements of two processes with the same accounts wait for each other. Each statement
-    -- therefore locks its accounts first, in the same order, so that two statements cannot deadlock.
+    -- therefore locks its accounts first, those of the workspaces and those of the platforms, in the same order, so that two
+    -- statements cannot deadlock.
     accounts as materialized (
-      select account_id, pg_advisory_xact_lock(lock_key)
+      select pg_advisory_xact_lock(lock_key)
       from (
-        select distinct account_id, hashtextextended('publishing call ' || account_id, 0) as lock_key
+        select distinct hashtextextended('publishing call ' || name, 0) as lock_key
         from asked
+        cross join lateral (values (account_id::text), (platform || ' ' || external_account_id)) as n(name)
         order by lock_key
       ) as in_order
     ),
     -- Tasks are locked in the order of their keys, like by every other statement that locks several tasks.
     ours as materialized (
-      select t.target_id, t.generation, t.account_id, t.platform, a.content_hash, a.call_ms, a.is_foreign
+      select t.target_id, t.generation, t.account_id, t.platform, a.content_hash, a.external_account_id, a.call_ms,
+        a.is_foreign
       from asked a
-      join accounts l on l.account_id = a.account_id
+      -- The count makes the statement wait for all locks before it locks the first task.
+      cross join (select count(*) from accounts) as locked
       join publish_tasks t on t.target_id = a.target_id and t.generation = a.generation
       cross join deployment d
       where t.fence = a.fence
@@ -111,6 +121,14 @@ function leaveOutHeld(sql: ISql) {
         where c.account_id = o.account_id
         and (c.status = 'calling' or c.content_hash = o.content_hash and c.status in ('unknown', 'reconciling'))
       )
+      and not exists (
+        select 1
+        from publish_tasks c
+        where c.platform = o.platform
+        and c.external_account_id = o.external_account_id
+        and c.content_hash = o.content_hash
+        and c.status in ('calling', 'unknown', 'reconciling')
+      )
       order by o.platform, o.target_id, o.generation
     ),
     -- Of several statements that find a held platform ready for its next probe, the row lock lets one send the probe. The
@@ -132,7 +150,7 @@ function leaveOutHeld(sql: ISql) {
       returning c.target_id, c.generation
     ),
     allowed as (
-      select t.target_id, t.generation, t.content_hash, t.call_ms
+      select t.target_id, t.generation, t.content_hash, t.external_account_id, t.call_ms
       from ours t
       where t.is_foreign
       or not ${isPlatformHeld(sql)}
@@ -146,8 +164,8 @@ function leaveOutHeld(sql: ISql) {
  * target is or may be visible, a restore from a backup made its task uncertain, or the publishing calls to its platform
  * are held because earlier ones got no answer.
  *
- * @throws A unique violation if one of the accounts has another open publishing call, or an earlier call with the same
- * content and an unknown outcome; then no call may begin.
+ * @throws A unique violation if one of the accounts has another open publishing call, or if the account of the platform has an
+ * open call with the same content or one with an unknown outcome, of whichever workspace; then no call may begin.
  */
 export async function markCalls(
   sql: ISql,
@@ -165,6 +183,7 @@ export async function markCalls(
         wake_at = date_trunc('milliseconds', now()) + (k.call_ms + 1) * interval '1 millisecond',
         call_number = t.call_number + 1,
         content_hash = k.content_hash,
+        external_account_id = k.external_account_id,
         version = t.version + 1,
         updated_at = now()
       from allowed k
@@ -187,53 +206,4 @@ export async function markCalls(
     select m.target_id, m.generation, m.fence, m.call_number
     from marked m
     join intended i on i.target_id = m.target_id`;
-}
-
-/** Why a publishing call may not begin. */
-export type Unmarked =
-  /** Another worker has claimed the task. */
-  | "lost"
-  /** The time `publish_before`, after which the target must not be published, has passed. */
-  | "missed"
-  /** Another generation (an earlier or later publish request) of the target is already published. */
-  | "superfluous"
-  /**
-   * The data was restored from a backup. An operator has to adopt the data, or the platform has to be searched for the target
-   * first.
-   */
-  | "held"
-  /** The platform left the latest publishing calls without an answer, so its calls are held. */
-  | "platform_held"
-  /**
-   * Another publishing call of the account must end first, or an earlier call with the same content whose outcome is
-   * unknown.
-   */
-  | "busy";
-
-/** Determines why a publishing call may not begin. */
-export async function explainUnmarked(
-  sql: ISql,
-  held: HeldKey & Pick<MarkRequest, "isForeignHost">,
-): Promise<Unmarked> {
-  const [row] = await sql<{ reason: Unmarked }[]>`
-    select case
-        when exists (
-          select 1
-          from publish_tasks s
-          where s.target_id = t.target_id
-          and s.generation <> t.generation
-          and s.status = 'published'
-        ) then 'superfluous'
-        when not ${isInPlace(sql)} or ${isDoubtful(sql)} then 'held'
-        when t.publish_before <= now() then 'missed'
-        when ${isPlatformHeld(sql)} and not ${held.isForeignHost ?? false} then 'platform_held'
-        else 'busy'
-      end as reason
-    from jsonb_to_recordset(${sql.json(toHeldRows([held]))})
-      as k(target_id uuid, generation int, fence bigint)
-    join publish_tasks t
-      on t.target_id = k.target_id and t.generation = k.generation and t.fence = k.fence
-    cross join deployment d
-    where t.status = 'working'`;
-  return row?.reason ?? "lost";
 }

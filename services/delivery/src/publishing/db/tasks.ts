@@ -9,6 +9,7 @@ export function taskColumns(sql: ISql) {
     t.due_at, t.publish_before, t.fence, t.crash_count, t.attempt_number, t.is_attempt_open, t.retry_count,
     t.unknown_count, t.open_unknowns, t.resend_count, t.looks, t.is_limited, t.is_restored, t.call_number,
     t.first_unknown_at, t.called_at, t.call_until, t.version, t.external_id, t.permalink, t.published_at,
+    t.external_account_id,
     t.error_code, t.error_message`;
 }
 

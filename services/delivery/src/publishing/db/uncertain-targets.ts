@@ -1,26 +1,31 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { TaskKey } from "#src/publishing/domain/task.ts";
 import { isDoubtful } from "./deployment.ts";
+import type { ExternalAccount } from "./external-accounts.ts";
 
-/** A publish task with an unknown outcome, for another target of the account of the examined target. */
+/**
+ * A publish task with an unknown outcome, for another target on the same account of the platform as the examined target, of
+ * whichever workspace.
+ */
 export interface UncertainTask extends TaskKey {
   readonly workspaceId: string;
 }
 
 /**
- * Returns the publish tasks of other targets of the account that may have published a post although the data does not
+ * Returns the publish tasks of other targets on the same account of the platform that may have published a post although the data does not
  * say so: their outcome is unknown, or a restore from a backup made them uncertain.
  */
 export async function listUncertainTasks(
   sql: ISql,
-  { accountId, targetId }: { readonly accountId: string; readonly targetId: string },
+  targetId: string,
+  { platform, accountId, externalAccountId }: ExternalAccount,
   limit: number,
 ): Promise<readonly UncertainTask[]> {
   return await sql<UncertainTask[]>`
     select t.workspace_id, t.target_id, t.generation
     from publish_tasks t
     cross join deployment d
-    where t.account_id = ${accountId}
+    where (t.account_id = ${accountId} or t.platform = ${platform} and t.external_account_id = ${externalAccountId})
     and t.target_id <> ${targetId}
     and (
       t.status in ('calling', 'unknown', 'reconciling')

@@ -44,6 +44,7 @@ const CALLING: Task = {
   calledAt: at(-10_000),
   callUntil: at(50_000),
   version: 5,
+  externalAccountId: "external-1",
   externalId: null,
   permalink: null,
   publishedAt: null,

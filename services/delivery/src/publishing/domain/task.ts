@@ -84,6 +84,11 @@ export interface Task extends HeldKey {
   readonly calledAt: Date | null;
   readonly callUntil: Date | null;
   readonly version: number;
+  /**
+   * The platform's id of the account, which accounts of several workspaces can share; null until a call begins or the platform is
+   * searched for one.
+   */
+  readonly externalAccountId: string | null;
   readonly externalId: string | null;
   readonly permalink: string | null;
   readonly publishedAt: Date | null;

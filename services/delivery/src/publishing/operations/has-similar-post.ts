@@ -4,7 +4,7 @@ import { fetchContents } from "#src/publishing/clients/posts.ts";
 import { listUncertainTasks } from "#src/publishing/db/uncertain-targets.ts";
 import { hashContent } from "#src/publishing/domain/task.ts";
 import type { PublishContext } from "./publish-context.ts";
-import type { TaskInputs } from "./task-work.ts";
+import { toExternalAccount, type TaskInputs } from "./task-work.ts";
 
 /**
  * Maximum number of publish tasks with an uncertain outcome whose contents are compared for an account. If the account
@@ -31,16 +31,22 @@ function toHashes(
 }
 
 /**
- * Whether the account has another target whose outcome is not known, with the same text but other media. Targets with
+ * Whether the account of the platform has another target, of whichever workspace, whose outcome is not known, with the same text but other media. Targets with
  * the same text and media are interchangeable: readers see the same post, whichever target is taken for the published
  * one.
  */
 export async function hasSimilarPost(
   { deps }: PublishContext,
-  { task, content, connector }: TaskInputs,
+  inputs: TaskInputs,
 ): Promise<boolean> {
+  const { task, content, connector } = inputs;
   const ours = toHashes(connector, content);
-  const tasks = await listUncertainTasks(deps.sql, task, MAX_TASKS);
+  const tasks = await listUncertainTasks(
+    deps.sql,
+    task.targetId,
+    toExternalAccount(inputs),
+    MAX_TASKS,
+  );
   if (tasks.length === MAX_TASKS) return true;
   for (let from = 0; from < tasks.length; from += BATCH) {
     const contents = await fetchContents(deps.posts, tasks.slice(from, from + BATCH));

@@ -112,7 +112,12 @@ export function createLiveCheckContext(
     },
     post,
     journal: openJournal(deps, check, stopping),
-    isOwned: (externalIds) => findOwnedIds(sql, account.id, externalIds),
+    isOwned: (externalIds) =>
+      findOwnedIds(
+        sql,
+        { platform, accountId: account.id, externalAccountId: externalId },
+        externalIds,
+      ),
     openPermalink: findOpener(platform),
     patienceMs,
     stopping,

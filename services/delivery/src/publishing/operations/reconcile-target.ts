@@ -1,15 +1,26 @@
 import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
 import { findOwnedIds } from "#src/publishing/db/attempts.ts";
+import { recordExternalAccount } from "#src/publishing/db/external-accounts.ts";
 import { storeHandles } from "#src/publishing/db/handles.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
 import { hasSimilarPost } from "./has-similar-post.ts";
 import type { PublishContext } from "./publish-context.ts";
-import { DONE, learned, RELEASE_NOW, type TaskInputs, type WorkEnd } from "./task-work.ts";
+import {
+  DONE,
+  learned,
+  RELEASE_NOW,
+  toExternalAccount,
+  type TaskInputs,
+  type WorkEnd,
+} from "./task-work.ts";
+import { toCallKey } from "./visible-calls.ts";
 
 /** Maximum duration of one search of a platform for a post, in milliseconds. */
 const LOOK_TIMEOUT_MS = 60_000;
 /** Wait in milliseconds before the search of a platform is repeated, after a fault in our own services made it fail. */
 const LOOK_AGAIN_MS = 60_000;
+/** Average time in milliseconds for which a search waits for an open call that it could not tell apart. */
+const BUSY_MS = 1_000;
 
 /**
  * Search result for platforms that cannot be searched for a post whose publishing call the restored data does not
@@ -35,7 +46,7 @@ function toUnknownCall(context: PublishContext, inputs: TaskInputs): UnknownCall
     timeScale: settings.reconcileTimeScale,
     // A publishing call with an unknown outcome has an error code; a call whose post is still being processed has none.
     isPending: task.errorCode === null,
-    isOwned: (externalIds) => findOwnedIds(sql, task.accountId, externalIds),
+    isOwned: (externalIds) => findOwnedIds(sql, toExternalAccount(inputs), externalIds),
     hasSimilarPost: () => hasSimilarPost(context, inputs),
   };
 }
@@ -47,6 +58,11 @@ export async function reconcileTarget(
 ): Promise<WorkEnd> {
   const { task, connector, interrupted } = inputs;
   const { deps } = context;
+  if (task.externalAccountId === null || task.isRestored) {
+    const recorded = await recordExternalAccount(deps.sql, task, toCallKey(inputs));
+    if (recorded === "lost") return DONE;
+    if (recorded === "busy") return { kind: "release", delayMs: BUSY_MS * (1 + deps.random()) };
+  }
   const verdict = await look(context, inputs);
   if (interrupted.aborted) return RELEASE_NOW;
   // The new handles are stored before the search result is recorded. Otherwise the next try would use old handles that

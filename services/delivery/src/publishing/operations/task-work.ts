@@ -3,6 +3,7 @@ import type { TargetContent } from "@postrider/contracts/posts/v1/target_service
 import type { PublishingConnector } from "@postrider/platforms/publishing/connector";
 import type { TargetErrorCode } from "@postrider/platforms/publishing/outcome";
 import type { PublicationMedia } from "@postrider/platforms/publishing/publication";
+import type { ExternalAccount } from "#src/publishing/db/external-accounts.ts";
 import type { Learned, TaskEvent } from "#src/publishing/domain/decision.ts";
 import type { ClaimedTask, OpenTask } from "#src/publishing/domain/task.ts";
 
@@ -17,6 +18,12 @@ export interface TaskInputs {
   readonly credential: Credential;
   /** Signal that is aborted when another worker has claimed the task, or when the process stops. */
   readonly interrupted: AbortSignal;
+}
+
+/** Returns the account of a publish task, and the account of the platform that it stands for. */
+export function toExternalAccount({ task, credential }: TaskInputs): ExternalAccount {
+  const { platform, accountId } = task;
+  return { platform, accountId, externalAccountId: credential.externalId };
 }
 
 /** How the work on a claimed publish task ended. */

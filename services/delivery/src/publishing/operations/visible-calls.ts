@@ -1,11 +1,7 @@
 import { isInfrastructureError, isUniqueViolation, type Sql } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
-import {
-  explainUnmarked,
-  markCalls,
-  type MarkRequest,
-  type Unmarked,
-} from "#src/publishing/db/marks.ts";
+import { markCalls, type MarkRequest } from "#src/publishing/db/marks.ts";
+import { explainUnmarked, type Unmarked } from "#src/publishing/db/unmarked-calls.ts";
 import { nameClaim, hashContent } from "#src/publishing/domain/task.ts";
 import type { PublishingDeps } from "./dependencies.ts";
 import { DONE, giveUp, learned, type TaskInputs, type WorkEnd } from "./task-work.ts";
@@ -127,12 +123,17 @@ export async function markCall(
   }
 }
 
-function toCallKey({ task, content, connector }: TaskInputs) {
+/**
+ * Returns the key of a claim, with what makes two publishing calls indistinguishable for a search: the account of the platform and
+ * the content.
+ */
+export function toCallKey({ task, content, connector, credential }: TaskInputs) {
   const { targetId, generation, fence } = task;
   const { title, media } = content;
   const text = connector.comparableText?.(content.text) ?? content.text;
   const contentHash = hashContent({ text, title, mediaIds: media.map(({ id }) => id) });
-  return { targetId, generation, fence, contentHash };
+  const { externalId: externalAccountId } = credential;
+  return { targetId, generation, fence, contentHash, externalAccountId };
 }
 
 /** Decides how the work on a publish task ends whose publishing call may not begin. */

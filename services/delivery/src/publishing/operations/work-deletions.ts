@@ -3,6 +3,7 @@ import { failpoint } from "@postrider/shared/process/failpoints";
 import { inWorkContext, inWorkSpan } from "@postrider/shared/tracing/work-span";
 import { fetchCredentials } from "#src/clients/accounts.ts";
 import { releaseDeletions } from "#src/publishing/db/deletion-claims.ts";
+import { isOfOtherTarget } from "#src/publishing/db/post-owners.ts";
 import type { DeletionTask } from "#src/publishing/domain/deletion.ts";
 import { deleteTarget } from "./delete-target.ts";
 import type { DeletionRecorder } from "./deletion-recorder.ts";
@@ -22,6 +23,11 @@ export interface DeletionContext {
 
 /** A deletion task whose worker was lost this many times in a row is given up. */
 const MAX_CRASHES = 5;
+const OF_OTHER_TARGET = {
+  kind: "given_up",
+  code: "internal_error",
+  message: "another target published the post of this target earlier; the post was not deleted",
+} as const;
 
 /**
  * Works on claimed deletion tasks concurrently. It never throws: a deletion task that cannot be released is claimed again when
@@ -90,7 +96,9 @@ async function deleteOne(
 ): Promise<void> {
   const { deps, recorder, stopping } = context;
   if (stopping.aborted) return await release(context, task, 0);
-  const result = await deleteTarget(deps, { task, credential, stopping });
+  const result = (await isOfOtherTarget(deps.sql, task))
+    ? OF_OTHER_TARGET
+    : await deleteTarget(deps, { task, credential, stopping });
   failpoint("delivery.after-deletion");
   // The process itself aborted the platform call, so the error is not an answer of the platform.
   if (stopping.aborted && result.kind === "unknown") return await release(context, task, 0);

@@ -1,0 +1,110 @@
+import type { TestDatabase } from "@postrider/shared/testing/database";
+import { eventually } from "@postrider/shared/testing/poll";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { markRestored } from "#src/publishing/db/deployment.ts";
+import { openDatabase } from "../fixture.ts";
+import {
+  CommentWorld,
+  readActions,
+  request,
+  startActionWorker,
+  untilAllEnded,
+  untilStatus,
+} from "./fixture.ts";
+
+let database: TestDatabase;
+let world: CommentWorld;
+
+beforeAll(async () => {
+  database = await openDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+beforeEach(async () => {
+  world = new CommentWorld();
+  await database.migrationSql`truncate comment_actions, comment_action_queues, outbox`;
+  await database.sql`update deployment set restored_at = null`;
+});
+
+const sql = () => database.sql;
+const EXTERNAL = { externalId: "one-account-of-the-platform" };
+const settings = { visibleCallMs: 250 };
+
+test.each([
+  ["recorded the account of the platform", false],
+  ["was sent by an earlier release, which did not record the account of the platform", true],
+])(
+  "a reply whose call was lost does not adopt the reply of another workspace on the same account of the platform, which %s",
+  async (_title, isOld) => {
+    const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
+    await using _worker = startActionWorker(database, world, { settings });
+    const theirs = await request(sql(), first);
+    await untilStatus(sql(), theirs, "succeeded");
+    if (isOld) await sql()`update comment_actions set external_account_id = null`;
+    world.reactions = [() => ({ kind: "unknown", message: "timeout" })];
+    await request(sql(), second);
+    const actions = await untilAllEnded(sql());
+    expect(actions.map(({ externalId }) => externalId)).toEqual(["made-1", "made-2"]);
+    expect(world.calls).toHaveLength(3);
+  },
+);
+
+test("two workspaces never have an open call for the same reply to the same comment on the same account of the platform", async () => {
+  const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  world.reactions = [
+    async (make) => {
+      await answered;
+      return { kind: "published", externalId: make(), permalink: null };
+    },
+  ];
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 5_000 } });
+  await request(sql(), first);
+  await eventually(() => world.calls.length === 1);
+  const waiting = await request(sql(), second);
+  await eventually(async () => {
+    const [row] = await sql()<{ fence: number }[]>`
+      select fence::int as fence
+      from comment_actions
+      where id = ${waiting}`;
+    return (row?.fence ?? 0) > 1;
+  });
+  expect(world.calls).toHaveLength(1);
+  answer();
+  expect(await untilAllEnded(sql())).toMatchObject([
+    { externalId: "made-1" },
+    { externalId: "made-2" },
+  ]);
+});
+
+test("a restore makes the same reply of two workspaces on the same account of the platform uncertain at once, and neither adopts the reply of the other", async () => {
+  const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
+  await request(sql(), first);
+  await request(sql(), second);
+  await sql()`update comment_actions set external_account_id = ${EXTERNAL.externalId}`;
+  await markRestored(sql());
+  world.make("comment-1");
+  world.make("comment-1");
+  await using _worker = startActionWorker(database, world, { settings });
+  const ids = (await untilAllEnded(sql())).map(({ externalId }) => externalId);
+  expect(new Set(ids)).toEqual(new Set(["made-1", "made-2"]));
+  expect(world.calls).toEqual([]);
+});
+
+test("an action that shows a comment waits while an unanswered call of another workspace that hides it can still arrive at the platform", async () => {
+  const [first, second] = [world.addAccount(EXTERNAL), world.addAccount(EXTERNAL)];
+  world.reactions = [() => ({ kind: "unknown", message: "timeout" })];
+  await using _worker = startActionWorker(database, world, { settings: { visibleCallMs: 1_000 } });
+  const hide = await request(sql(), first, { type: "hide" });
+  await eventually(() => world.calls.length === 1);
+  const unhide = await request(sql(), second, { type: "unhide" });
+  await untilStatus(sql(), unhide, "succeeded");
+  const times = await sql()<{ calledAt: Date; callUntil: Date }[]>`
+    select called_at, call_until
+    from comment_actions
+    where id in (${hide}, ${unhide})
+    order by created_at`;
+  expect(times[1]?.calledAt.getTime()).toBeGreaterThanOrEqual(
+    times[0]?.callUntil.getTime() ?? Infinity,
+  );
+  expect((await readActions(sql())).length).toBe(2);
+});

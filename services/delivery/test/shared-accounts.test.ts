@@ -1,0 +1,205 @@
+import type { UnknownCall, Verdict } from "@postrider/platforms/publishing/verdict";
+import { facebookAt } from "@postrider/platforms/test/facebook/facebook-at";
+import { startTestPlatform } from "@postrider/platforms/test/test-platform";
+import { createXPublishingConnector } from "@postrider/platforms/x/publishing/connector";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, test } from "vitest";
+import { addTargetOf } from "./add-target-of.ts";
+import {
+  consume,
+  insertPublished,
+  lastDeletion,
+  openDatabase,
+  readTask,
+  request,
+  startWorker,
+  toDeletionRecord,
+  untilStatus,
+  World,
+  type Reaction,
+  type TestTarget,
+} from "./fixture.ts";
+
+const QUICK = { visibleCallMs: 250, leaseMs: 1_000 };
+const EXTERNAL = "one-account-of-the-platform";
+
+/** Adds a target of a new workspace that has connected the same account of the platform as every other one. */
+function addShared(world: World, given: Partial<TestTarget> = {}): TestTarget {
+  const target = world.addTarget({ text: "the same text", ...given });
+  world.account(target).externalId = EXTERNAL;
+  return target;
+}
+
+const lostCall: Reaction = () => ({ kind: "unknown", message: "timeout" });
+
+/** A search of the platform that finds the posts of the account that no target owns. */
+function searchOf(world: World) {
+  return async (call: UnknownCall): Promise<Verdict> => {
+    const ids = world.visible.map(({ id }) => id);
+    const owned = await call.isOwned(ids);
+    const found = ids.find((id) => !owned.has(id));
+    return found === undefined
+      ? { kind: "absent" }
+      : { kind: "present", externalId: found, permalink: null };
+  };
+}
+
+test("a target whose publishing call was lost does not adopt the post of another workspace on the same account of the platform", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  const first = addShared(world);
+  await request(sql, first);
+  await untilStatus(sql, first, "published");
+
+  const second = addShared(world);
+  world.reactions = [lostCall];
+  world.verdicts = [searchOf(world)];
+  await request(sql, second);
+  await untilStatus(sql, second, "published");
+
+  const ids = [await readTask(sql, first), await readTask(sql, second)].map(
+    ({ externalId }) => externalId,
+  );
+  expect(ids).toEqual(["id-1", "id-2"]);
+  expect(world.visible).toHaveLength(2);
+});
+
+test("a target does not adopt a post that an earlier release published for another workspace, whose account it did not record", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const first = addShared(world);
+  world.make(first);
+  await insertPublished(sql, [{ target: first, externalId: "id-1" }]);
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  const second = addShared(world);
+  world.reactions = [lostCall];
+  world.verdicts = [searchOf(world)];
+  await request(sql, second);
+  await untilStatus(sql, second, "published");
+  expect(await readTask(sql, second)).toMatchObject({ externalId: "id-2" });
+});
+
+test("two workspaces never have an open publishing call with the same content on the same account of the platform", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [first, second] = [addShared(world), addShared(world)];
+  const other = addShared(world, { text: "another text" });
+  world.reactions = [lostCall];
+  world.verdicts = [() => ({ kind: "look_again", afterMs: 3_600_000 }), () => ({ kind: "absent" })];
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  await request(sql, first);
+  await eventually(() => expect(world.looks).toHaveLength(1));
+  await request(sql, second, other);
+  await untilStatus(sql, other, "published");
+  // The second workspace's call has been refused at least once when its task is claimed again.
+  await eventually(async () => {
+    expect((await readTask(sql, second)).fence).toBeGreaterThan(1);
+  });
+  expect(world.calls.map(({ targetId }) => targetId)).toEqual([first.targetId, other.targetId]);
+
+  await sql`update publish_tasks set wake_at = now() where target_id = ${first.targetId}`;
+  await untilStatus(sql, first, "published");
+  await untilStatus(sql, second, "published");
+  expect(world.visible).toHaveLength(3);
+});
+
+test("a search for the call of an earlier release waits while another workspace has an open call with the same content on the same account of the platform", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const [old, current] = [addShared(world), addShared(world)];
+  world.reactions = [lostCall, lostCall];
+  world.verdicts = [() => ({ kind: "look_again", afterMs: 3_600_000 })];
+  {
+    await using _worker = startWorker(database, world, { settings: QUICK });
+    await request(sql, old);
+    await eventually(() => expect(world.looks).toHaveLength(1));
+  }
+  // An earlier release records no account of the platform with its calls.
+  await sql`update publish_tasks set external_account_id = null where target_id = ${old.targetId}`;
+  world.verdicts = [() => ({ kind: "look_again", afterMs: 3_600_000 }), searchOf(world)];
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  await request(sql, current);
+  await eventually(() => expect(world.looks).toHaveLength(2));
+  await sql`update publish_tasks set wake_at = now() where target_id = ${old.targetId}`;
+  const { fence } = await readTask(sql, old);
+  await eventually(async () => {
+    expect((await readTask(sql, old)).fence).toBeGreaterThan(fence + 1);
+  });
+  expect(world.looks).toHaveLength(2);
+});
+
+test("the deletion of a target does not delete a post that another workspace published earlier on the same account of the platform", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  await using _worker = startWorker(database, world, { settings: QUICK });
+  const owner = addShared(world);
+  await request(sql, owner);
+  await untilStatus(sql, owner, "published");
+  // An earlier release has adopted the owner's post for the target of another workspace.
+  const adopter = addShared(world, { text: "another text" });
+  await request(sql, adopter);
+  await untilStatus(sql, adopter, "published");
+  await sql`update publish_tasks set external_id = 'id-1' where target_id = ${adopter.targetId}`;
+
+  await consume(sql, [toDeletionRecord(adopter, "id-1")]);
+  const refused = await eventually(async () => {
+    const update = await lastDeletion(sql, adopter);
+    if (update === undefined) throw new Error("the deletion has not ended");
+    return update;
+  });
+  expect(refused).toMatchObject({ status: "delete_failed", errorCode: "internal_error" });
+  expect(world.deletes).toEqual([]);
+
+  await consume(sql, [toDeletionRecord(owner, "id-1")]);
+  await eventually(async () => {
+    expect(await lastDeletion(sql, owner)).toMatchObject({ status: "deleted" });
+  });
+});
+
+const platforms = {
+  x: await startTestPlatform("x"),
+  facebook: await startTestPlatform("facebook"),
+};
+const connectors = {
+  x: createXPublishingConnector({ baseUrl: platforms.x.url, mayResend: true }),
+  // Only a search of the Page shows how a call ended that creates a post and makes it visible at once.
+  facebook: facebookAt(platforms.facebook.url, { isTwoPhase: false }),
+};
+const SIMULATED = { leaseMs: 1_000, visibleCallMs: 500, reconcileTimeScale: 0.001 };
+
+test.each(["x", "facebook"] as const)(
+  "two workspaces that have connected the same %s account publish the same text, and the lost call of one does not adopt the post of the other",
+  async (name) => {
+    const platform = platforms[name];
+    await using database = await openDatabase();
+    const { sql } = database;
+    const world = new World();
+    await using _worker = startWorker(database, world, { settings: SIMULATED, connectors });
+    const publication = await platform.createPublication(
+      [],
+      "the same words",
+      ({ accessToken }) => accessToken ?? "",
+    );
+    const [first, second] = [
+      addTargetOf(world, publication, { platform: name, media: [] }),
+      addTargetOf(world, publication, { platform: name, media: [] }),
+    ];
+    await request(sql, first);
+    await untilStatus(sql, first, "published", { timeoutMs: 10_000 });
+    await platform.addFault("publish", "drop_before");
+    await request(sql, second);
+    await eventually(
+      async () => expect((await readTask(sql, second)).status).toMatch(/^(published|failed)$/u),
+      { timeoutMs: 20_000 },
+    );
+    const { externalId } = await readTask(sql, first);
+    expect((await readTask(sql, second)).externalId).not.toBe(externalId);
+  },
+  60_000,
+);
