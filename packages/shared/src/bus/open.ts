@@ -1,6 +1,7 @@
 import type { Bus } from "#src/bus.ts";
 import type { KafkaSecurity } from "#src/bus/kafka-security.ts";
 import { createPostgresBus } from "#src/bus/postgres.ts";
+import type { DeploymentGuard } from "#src/deployment/guard.ts";
 import type { Sql } from "#src/postgres.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
@@ -13,6 +14,10 @@ export interface OpenBusOptions {
   /** Connection string of the service's database, without a transaction pooler. */
   readonly databaseUrl: string;
   readonly service: string;
+  /** The value of `DEPLOYMENT_ID`. The names of Kafka consumer groups end with it. */
+  readonly deploymentId: string;
+  /** Says whether the data belongs to this deployment. A copy neither publishes to Kafka nor consumes from it. */
+  readonly guard: Pick<DeploymentGuard, "isHeld">;
   readonly logger: Logger;
   /**
    * Called when the event bus cannot continue in this process. Default: log the error and exit with 1, so that the
@@ -40,6 +45,8 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
     security: options.kafkaSecurity,
     sql,
     clientId: `postrider-${options.service}`,
+    deploymentId: options.deploymentId,
+    guard: options.guard,
     logger,
     onFatal: options.onFatal ?? exit,
   });
