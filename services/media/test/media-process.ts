@@ -141,5 +141,7 @@ async function listFiles(folders: readonly string[]): Promise<string[]> {
     .flat()
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
+    // The marker of the object store is not a file of media.
+    .filter((name) => name !== "owner.json")
     .toSorted();
 }
