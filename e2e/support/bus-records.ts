@@ -29,10 +29,11 @@ async function truncateKafka(broker: string): Promise<void> {
 }
 
 /**
- * Returns the name of the Kafka consumer group with which a service reads a topic: a service has one group per topic.
+ * Returns the name of the Kafka consumer group with which a service reads a topic: a service has one group per topic. The
+ * systems of tests belong to the deployment `local`.
  */
 function kafkaGroup(group: string, topic: string): string {
-  return `${group}.${topic}`;
+  return `${group}.${topic}.local`;
 }
 
 /** Deletes every event on the message bus, whether consumers have read it or not. */

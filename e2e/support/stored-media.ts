@@ -17,7 +17,9 @@ async function listFiles(system: System): Promise<readonly string[]> {
       readdir(join(dataDir, folder), { recursive: true, withFileTypes: true }).catch(() => []),
     ),
   );
-  return lists.flat().flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  // The marker of the object store is not a file of media.
+  const names = lists.flat().flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  return names.filter((name) => name !== "owner.json");
 }
 
 /** Lists the file name of each media file that the database knows: the last path segment of its object key. */

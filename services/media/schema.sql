@@ -20,6 +20,20 @@ CREATE INDEX audit_log_at ON media.audit_log USING btree (at, id);
 CREATE INDEX audit_log_workspace ON media.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON media.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 
+create table media.deployment (
+  only_row boolean not null default true,
+  system_identifier text not null,
+  database_oid bigint not null,
+  deployment_id text not null,
+  table_oid bigint not null,
+  timeline integer not null,
+  owned_since timestamp with time zone not null default now(),
+  restored_at timestamp with time zone,
+  store_pass bigint not null default 0,
+  constraint deployment_pkey PRIMARY KEY (only_row),
+  constraint deployment_only_row_check CHECK (only_row)
+);
+
 create table media.idempotency_keys (
   workspace_id uuid not null,
   operation text not null,

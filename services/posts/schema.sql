@@ -20,6 +20,15 @@ CREATE INDEX audit_log_at ON posts.audit_log USING btree (at, id);
 CREATE INDEX audit_log_workspace ON posts.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON posts.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
 
+create table posts.deployment (
+  only_row boolean not null default true,
+  system_identifier text not null,
+  database_oid bigint not null,
+  deployment_id text not null,
+  constraint deployment_pkey PRIMARY KEY (only_row),
+  constraint deployment_only_row_check CHECK (only_row)
+);
+
 create table posts.duplicate_guards (
   target_id uuid not null,
   workspace_id uuid not null,

@@ -1,4 +1,8 @@
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { newId } from "@postrider/shared/ids";
+import { disposeInOrder } from "@postrider/shared/process/lifecycle";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -15,12 +19,18 @@ import {
 
 let database: TestDatabase;
 let accountsDatabase: TestDatabase;
+let postsDatabase: TestDatabase;
+let mediaDatabase: TestDatabase;
+let folder: string;
 let services: readonly RunningService[] = [];
 let settings: Settings;
 
 beforeAll(async () => {
   database = await createServiceDatabase("delivery");
   accountsDatabase = await createServiceDatabase("accounts");
+  postsDatabase = await createServiceDatabase("posts");
+  mediaDatabase = await createServiceDatabase("media");
+  folder = await mkdtemp(join(tmpdir(), "postrider-recovery-test-"));
   const [accounts, delivery] = await Promise.all([
     startService("accounts", accountsDatabase, { CREDENTIAL_KEYS: SEALING_KEYS }),
     startService("delivery", database, {
@@ -28,16 +38,24 @@ beforeAll(async () => {
       MEDIA_KEY: "a media key that delivery needs to start and these tests do not use",
     }),
   ]);
-  services = [accounts, delivery];
+  const [posts, media] = await Promise.all([
+    startService("posts", postsDatabase, {}),
+    startService("media", mediaDatabase, {
+      MEDIA_DIR: join(folder, "objects"),
+      MEDIA_TEMP_DIR: join(folder, "temp"),
+    }),
+  ]);
+  services = [accounts, delivery, posts, media];
   settings = {
-    urls: { accounts: accounts.url, posts: undefined, media: undefined, delivery: delivery.url },
+    urls: { accounts: accounts.url, posts: posts.url, media: media.url, delivery: delivery.url },
     identity: identities.of("operator"),
   };
 });
 
 afterAll(async () => {
   await Promise.all(services.map((service) => service[Symbol.asyncDispose]()));
-  await accountsDatabase[Symbol.asyncDispose]();
+  await disposeInOrder([accountsDatabase, postsDatabase, mediaDatabase]);
+  await rm(folder, { recursive: true });
   await database[Symbol.asyncDispose]();
 });
 
@@ -132,6 +150,7 @@ const PLACE = {
   timeline: 1,
   deploymentId: "default",
 };
+const ACTIVE = { held: false, heldBecause: null };
 const RECOVERY = {
   held: false,
   heldBecause: null,
@@ -141,23 +160,29 @@ const RECOVERY = {
   dataUntil: null,
   trustedAt: null,
   openTargets: 0,
-  tokens: { held: false, heldBecause: null },
+  tokens: ACTIVE,
+  events: ACTIVE,
+  files: { ...ACTIVE, keptUntil: null, store: { ...ACTIVE, belongsTo: "default" } },
 };
 
 test("`recovery mark` marks data as restored; `recovery adopt` makes this deployment the owner of the data, and `recovery trust` can declare a restore lossless only once", async () => {
   await eventually(async () => {
     expect(await runJson("recovery", "status")).toEqual(RECOVERY);
   });
-  const marked = { ...RECOVERY, restoredAt: INSTANT };
+  const files = { ...RECOVERY.files, keptUntil: INSTANT };
+  const marked = { ...RECOVERY, restoredAt: INSTANT, files };
   expect(await runJson("recovery", "mark")).toEqual(marked);
 
   await database.sql`update deployment set deployment_id = 'production'`;
-  await accountsDatabase.sql`update deployment set deployment_id = 'production'`;
+  for (const { sql } of [accountsDatabase, postsDatabase, mediaDatabase])
+    await sql`update deployment set deployment_id = 'production'`;
   const held = { held: true, heldBecause: "deployment" };
   expect(await runJson("recovery", "status")).toEqual({
     ...marked,
     ...held,
     tokens: held,
+    events: held,
+    files: { ...held, keptUntil: null, store: null },
     belongs: { ...PLACE, deploymentId: "production" },
   });
   expect((await run("recovery", "status")).printed).toMatch(
@@ -186,5 +211,23 @@ test("`recovery mark` marks data as restored; `recovery adopt` makes this deploy
     adopted: true,
     ...marked,
     trustedAt: INSTANT,
+  });
+});
+
+test("`storage adopt` takes over an object store whose marker names another deployment, and `recovery adopt` does not", async () => {
+  const marker = join(folder, "objects", "deployment");
+  const [shard = ""] = await readdir(marker);
+  const foreign = { deploymentId: "elsewhere", systemIdentifier: "7", databaseOid: 5, pass: 0 };
+  await writeFile(join(marker, shard, "owner.json"), JSON.stringify(foreign));
+  const store = { held: true, heldBecause: "deployment", belongsTo: expect.any(String) as string };
+
+  expect(await runJson("recovery", "adopt")).toMatchObject({ files: { held: false, store } });
+  expect((await run("recovery", "status")).printed).toMatch(
+    /^object store of +elsewhere \(cluster 7, database 5\); if no other deployment uses the store, run postrider storage adopt$/m,
+  );
+  expect(await runJson("storage", "adopt")).toEqual({ adopted: true });
+  expect(await runJson("storage", "adopt")).toEqual({ adopted: false });
+  expect(await runJson("recovery", "status")).toMatchObject({
+    files: { keptUntil: INSTANT, store: { held: false, belongsTo: "default" } },
   });
 });

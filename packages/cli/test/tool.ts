@@ -37,7 +37,7 @@ export interface RunningService extends AsyncDisposable {
 
 /** Starts a service as a process and waits until it is ready. The service chooses a free port and logs it. */
 export async function startService(
-  name: "accounts" | "delivery" | "media",
+  name: ServiceName,
   database: TestDatabase,
   env: Readonly<Record<string, string>>,
 ): Promise<RunningService> {

@@ -73,6 +73,10 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.media.v1.MediaService/ReleaseMedia": ["posts"],
   "postrider.media.v1.MediaService/UpdateMedia": ["gateway", "operator"],
   "postrider.media.v1.MediaService/UseMedia": ["posts"],
+  "postrider.media.v1.RecoveryService/AdoptData": ["operator"],
+  "postrider.media.v1.RecoveryService/AdoptStore": ["operator"],
+  "postrider.media.v1.RecoveryService/GetRecovery": ["operator"],
+  "postrider.media.v1.RecoveryService/MarkRestored": ["operator"],
   "postrider.media.v1.StorageService/GetStorage": ["operator"],
   "postrider.media.v1.StorageService/SetStorageLimit": ["operator"],
   "postrider.operations.v1.AuditService/ListAuditEntries": ["operator"],
@@ -95,5 +99,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.posts.v1.QueueSlotService/ListQueueSlotRules": ["gateway"],
   "postrider.posts.v1.QueueSlotService/UpdateQueueSlotRule": ["gateway"],
   "postrider.posts.v1.QuotaService/GetQuota": ["gateway"],
+  "postrider.posts.v1.RecoveryService/AdoptData": ["operator"],
+  "postrider.posts.v1.RecoveryService/GetRecovery": ["operator"],
   "postrider.posts.v1.TargetService/BatchGetTargetContents": ["delivery"],
 };

@@ -57,6 +57,11 @@ export interface Bus extends AsyncDisposable {
   publish(tx: TransactionSql, topic: string, records: readonly BusRecord[]): Promise<void>;
   /** Starts a consumer of the event bus. Disposing of the consumer stops it after its current batch of records. */
   subscribe(subscription: Subscription): Promise<AsyncDisposable>;
+  /**
+   * Whether events have to stay in the outbox, because the data belongs to another deployment whose services may read the
+   * same topics. Never true on Postgres, where the topics are a part of the copied database.
+   */
+  isHeld(): Promise<boolean>;
   /** Checks that the event bus answers and has all topics. @throws An error that says what is missing. */
   check(): Promise<void>;
 }

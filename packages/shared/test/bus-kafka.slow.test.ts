@@ -4,7 +4,7 @@ import { createKafkaBus, ensureTopics } from "#src/bus/kafka.ts";
 import { disposeInOrder } from "#src/process/lifecycle.ts";
 import { describeBus } from "./bus-contract.ts";
 import { startTestKafka } from "./test-kafka.ts";
-import { createDatabase, logger } from "./test-service.ts";
+import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 // These tests use a real Kafka broker. Without Java or Maven they fail instead of being skipped.
 describeBus("the Kafka bus", async () => {
@@ -19,6 +19,7 @@ describeBus("the Kafka bus", async () => {
         brokers,
         sql,
         clientId: "test",
+        ...OWN_DATA,
         logger,
         onFatal: (error) => {
           throw error;

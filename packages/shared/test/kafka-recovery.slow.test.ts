@@ -12,7 +12,7 @@ import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { startKafka, type EmbeddedKafka } from "../../local/src/kafka.ts";
 import { makeTestFolder } from "../../local/src/test-folder.ts";
-import { createDatabase, logger } from "./test-service.ts";
+import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 /** Settings of the Kafka broker: it refuses consumers that request a session timeout of more than 6 s. */
 const BROKER = { "group.max.session.timeout.ms": "6000" };
@@ -44,6 +44,7 @@ function open(options: Partial<KafkaBusOptions> = {}): Bus {
   };
   return createKafkaBus({
     ...client(),
+    ...OWN_DATA,
     sql: database.sql,
     onFatal,
     ...options,

@@ -14,7 +14,7 @@ import { selfSignedCertificate } from "#src/testing/certificate.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { startKafka, type EmbeddedKafka } from "../../local/src/kafka.ts";
 import { makeTestFolder } from "../../local/src/test-folder.ts";
-import { createDatabase, logger } from "./test-service.ts";
+import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 const PASSWORD = "correct horse";
 const SERVICE_USERS = ["posts", "delivery"]
@@ -92,7 +92,7 @@ test.each([
 /** Opens the Kafka bus as the given service does, with the Kafka user of that service. */
 function openAs(service: string, sql: Sql): Bus {
   const options = client({ KAFKA_USERNAME: `postrider-${service}` });
-  return createKafkaBus({ ...options, sql, onFatal: () => undefined });
+  return createKafkaBus({ ...options, ...OWN_DATA, sql, onFatal: () => undefined });
 }
 
 test("with the granted rights, a Kafka user of a service writes only the topics of its own domains, reads only what the service consumes, and uses only its own consumer groups", async () => {
@@ -126,9 +126,9 @@ test("with the granted rights, a Kafka user of a service writes only the topics 
     await expect(admin.fetchTopicOffsets("media.events.v1")).rejects.toThrow(/not authorized/i);
     // The Kafka broker does not even name the coordinator of a consumer group to a user without rights on that group.
     await expect(
-      admin.fetchOffsets({ groupId: "delivery.posts.events.v1", topics: ["posts.events.v1"] }),
+      admin.fetchOffsets({ groupId: "delivery.posts.events.v1.test", topics: ["posts.events.v1"] }),
     ).rejects.toThrow("Failed to find group coordinator");
-    await admin.fetchOffsets({ groupId: "posts.delivery.events.v1" });
+    await admin.fetchOffsets({ groupId: "posts.delivery.events.v1.test" });
   });
 });
 

@@ -47,6 +47,7 @@ function createBroker(
       requests.push({ topic, keys });
     },
     system,
+    isHeld: () => Promise.resolve(false),
     check: () => Promise.resolve(),
     subscribe: () => Promise.reject(new Error("nobody subscribes here")),
     [Symbol.asyncDispose]: () => Promise.resolve(),

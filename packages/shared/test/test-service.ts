@@ -12,3 +12,9 @@ const migrationsFolder = new URL("./migrations", import.meta.url).pathname;
 export async function createDatabase(poolSize = 8): Promise<TestDatabase> {
   return await createTestDatabase({ service: "sample", migrationsFolder, poolSize });
 }
+
+/** Settings of a Kafka bus whose data belongs to its deployment. */
+export const OWN_DATA = {
+  deploymentId: "test",
+  guard: { isHeld: () => Promise.resolve(false) },
+} as const;

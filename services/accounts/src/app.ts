@@ -4,9 +4,13 @@ import { limitForeignHosts } from "@postrider/platforms/http/foreign-hosts";
 import { createAvailableReaders } from "@postrider/platforms/settings/available";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
+import { describeHold, type DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { insertDeployment } from "@postrider/shared/deployment/table";
-import { withDiagnostics } from "@postrider/shared/diagnostics/service";
-import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
+import { withDiagnostics, type DiagnosticsOptions } from "@postrider/shared/diagnostics/service";
+import {
+  createServiceChecks,
+  type ServiceCheckOptions,
+} from "@postrider/shared/diagnostics/service-checks";
 import { startRelay } from "@postrider/shared/outbox/relay";
 import type { Sql } from "@postrider/shared/postgres";
 import { waitForDatabase } from "@postrider/shared/postgres/readiness";
@@ -14,12 +18,13 @@ import { disposeInOrder, together, type App } from "@postrider/shared/process/li
 import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import { requireSealingKeys } from "@postrider/shared/secrets/sealing-keys";
+import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import { listSealingKeyUses } from "#src/db/sealing-keys.ts";
 import { startCountAccounts } from "#src/jobs/count-accounts.ts";
 import { startRefreshIdleCredentials } from "#src/jobs/refresh-idle-credentials.ts";
 import { startResealCredentials } from "#src/jobs/reseal-credentials.ts";
-import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
+import { createTokenGuard, startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { startWriteApiKeyUse } from "#src/jobs/write-api-key-use.ts";
 import { AvailableSettings } from "#src/operations/available-settings.ts";
 import { CredentialRefresher } from "#src/operations/credential-refresher.ts";
@@ -32,7 +37,7 @@ import { createRoutes } from "#src/rpc/routes.ts";
  * work.
  */
 export async function startApp(config: Config): Promise<App> {
-  const { service, simulatorUrl, publicUrl, credentialKeys, deploymentId } = config;
+  const { simulatorUrl, publicUrl, credentialKeys, deploymentId } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
   const started: { bus?: Bus } = {};
@@ -41,6 +46,8 @@ export async function startApp(config: Config): Promise<App> {
   const connectors = createAuthorizationConnectors(config.platforms, simulatorUrl);
   const apiKeyUse = startWriteApiKeyUse({ sql, logger });
   const { nudge } = lateRelay;
+  const guard = createTokenGuard({ sql, logger, deploymentId });
+  health.notes.set("deployment", () => describeHold(guard));
   const own = { sql, logger, connectors, credentialKeys, deploymentId, nudge };
   const refresher = new CredentialRefresher(own);
   const refreshTokens: Dependencies["refreshTokens"] = (current) => refresher.refresh(current);
@@ -55,20 +62,17 @@ export async function startApp(config: Config): Promise<App> {
     refreshTokens,
     readAvailable: (key, platform) => available.read(key, platform),
   };
-  const checks = createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => started.bus });
-  const routes = withDiagnostics(createRoutes(deps), {
-    publicUrl,
-    checks: [...checks, ...createInstallationChecks(config, connectors)],
-  });
+  const running = { sql, guard, bus: () => started.bus };
+  const diagnostics = createDiagnostics(config, connectors, running);
+  const routes = withDiagnostics(createRoutes(deps), diagnostics);
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
   await insertDeployment(sql, deploymentId);
-  const bus = await openBus({ ...config, sql, logger });
-  const relay = startRelay({ sql, bus, service, logger });
+  const { bus, relay } = await startEvents(config, { sql, guard, logger });
   started.bus = bus;
   lateRelay.attach(relay);
-  const jobs = [startCountAccounts(sql, logger), startWatchDeployment(deps), apiKeyUse];
+  const jobs = [startCountAccounts(sql, logger), startWatchDeployment(guard, deps), apiKeyUse];
   const resealing = startResealCredentials(deps);
   const idleRefresh = startRefreshIdleCredentials(deps);
   return {
@@ -78,6 +82,29 @@ export async function startApp(config: Config): Promise<App> {
       const edges = together([server, idleRefresh, resealing]);
       await disposeInOrder([edges, refresher, ...jobs, relay, bus, base]);
     },
+  };
+}
+
+async function startEvents(
+  config: Config,
+  deps: { readonly sql: Sql; readonly guard: DeploymentGuard; readonly logger: Logger },
+) {
+  const bus = await openBus({ ...config, ...deps });
+  const { sql, logger } = deps;
+  return { bus, relay: startRelay({ sql, bus, service: config.service, logger }) };
+}
+
+function createDiagnostics(
+  config: Config,
+  connectors: Dependencies["connectors"],
+  deps: Omit<ServiceCheckOptions, "migrations">,
+): DiagnosticsOptions {
+  return {
+    publicUrl: config.publicUrl,
+    checks: [
+      ...createServiceChecks({ ...deps, migrations: MIGRATIONS }),
+      ...createInstallationChecks(config, connectors),
+    ],
   };
 }
 

@@ -8,6 +8,7 @@ import type { AuthorizationSettings } from "@postrider/platforms/authorization/r
 import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
+import { readDeploymentId } from "@postrider/shared/deployment/setting";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
@@ -161,11 +162,7 @@ export function readSettings(read: EnvReader) {
       ),
       "CREDENTIAL_KEYS",
     ),
-    deploymentId: read
-      .about(
-        "Name of this installation of Postrider, which is also stored in the database. If the database contains another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
-      )
-      .string("DEPLOYMENT_ID", { default: "default" }),
+    deploymentId: readDeploymentId(read),
     publicUrl: readPublicUrl(read),
     simulatorUrl: simulator.simulatorUrl,
     platforms: readPlatforms(read, simulator),

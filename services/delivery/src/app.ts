@@ -6,6 +6,7 @@ import type { Bus } from "@postrider/shared/bus";
 import type { EventHandler } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer } from "@postrider/shared/connect/client";
+import { describeHold, type DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { withDiagnostics, type DiagnosticsOptions } from "@postrider/shared/diagnostics/service";
 import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { startRelay } from "@postrider/shared/outbox/relay";
@@ -72,6 +73,7 @@ export async function startApp(config: Config): Promise<App> {
   for (const [name, check] of listChecks(config, parts)) health.checks.set(name, check);
   const peers = connectPeers(config);
   const guard = createPublishingGuard({ sql, logger, deploymentId: config.deploymentId });
+  health.notes.set("deployment", () => describeHold(guard));
   const lateRelay = createLateNudge();
   const onEvents = lateRelay.nudge;
   const engagement = { config, logger, peers, guard, onEvents };
@@ -82,12 +84,12 @@ export async function startApp(config: Config): Promise<App> {
   });
   const doctor = createDoctor({ config, sql, logger, peers, guard });
   const all = createAllRoutes(config, base, parts, { rpc, doctor });
-  const routes = withDiagnostics(all, createDiagnostics(config, sql, parts));
+  const routes = withDiagnostics(all, createDiagnostics(config, { sql, guard }, parts));
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
   doctor.start();
-  const { bus, relay } = await startEvents(config, sql, logger);
+  const { bus, relay } = await startEvents(config, { sql, guard, logger });
   parts.bus = bus;
   lateRelay.attach(relay);
   const common = { config, logger, bus, peers };
@@ -96,7 +98,7 @@ export async function startApp(config: Config): Promise<App> {
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });
   if (worksFor("webhooks"))
-    parts.webhooks = await startWebhooks({ ...common, engagement: ENGAGEMENT_READER });
+    parts.webhooks = await startWebhooks({ ...common, guard, engagement: ENGAGEMENT_READER });
   if (worksFor("engagement")) parts.engagement = await startEngagement({ ...engagement, bus });
   return {
     logger,
@@ -158,7 +160,7 @@ function createAllRoutes(
 /** What this process reports about the installation to `postrider doctor`. */
 function createDiagnostics(
   { media, platforms }: Config,
-  sql: Sql,
+  deps: { readonly sql: Sql; readonly guard: DeploymentGuard },
   parts: Parts,
 ): DiagnosticsOptions {
   const hosts = PLATFORM_IDS.map((platform) => [platform, platforms[platform].baseUrl]);
@@ -166,7 +168,7 @@ function createDiagnostics(
     publicUrl: media.publicUrl,
     probeUrl: () => createProbeUrl(media.publicUrl, media.mediaKey),
     checks: [
-      ...createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => parts.bus }),
+      ...createServiceChecks({ ...deps, migrations: MIGRATIONS, bus: () => parts.bus }),
       ...createHostChecks(Object.fromEntries(hosts) as Record<PlatformId, string>),
     ],
   };
@@ -200,8 +202,12 @@ function connectPeers({ postsUrl, accountsUrl, media, identity }: Config) {
   };
 }
 
-async function startEvents(config: Config, sql: Sql, logger: Logger) {
-  const bus = await openBus({ ...config, sql, logger });
+async function startEvents(
+  config: Config,
+  deps: { readonly sql: Sql; readonly guard: DeploymentGuard; readonly logger: Logger },
+) {
+  const { sql, logger } = deps;
+  const bus = await openBus({ ...config, ...deps });
   const relay = startRelay({ sql, bus, service: config.service, logger });
   return { bus, relay };
 }

@@ -4,6 +4,7 @@ import { MAX_VISIBLE_CALL_MS } from "@postrider/platforms/http/platform-request"
 import { readPublishingSettings } from "@postrider/platforms/publishing/settings";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
+import { readDeploymentId } from "@postrider/shared/deployment/setting";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
@@ -194,11 +195,7 @@ export function readSettings(read: EnvReader) {
         { level: "advanced" },
       )
       .oneOf("ROLE", ROLES, "all"),
-    deploymentId: read
-      .about(
-        "Name of this installation of Postrider, which is also stored in the database. If the database contains another name, Postrider considers its data a copy and publishes nothing until an operator runs `postrider recovery adopt`.",
-      )
-      .string("DEPLOYMENT_ID", { default: "default" }),
+    deploymentId: readDeploymentId(read),
     handleKeys: readSealingKeys(
       read.secret(
         "Keys that encrypt the stored signing secrets of webhooks, and the ids and addresses that platforms return while a post is prepared: a list of `id:key`, separated by commas, newest first; a key is 32 random bytes in base64. The newest key encrypts, all keys decrypt.",

@@ -3,6 +3,7 @@ import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import { describeHold } from "@postrider/shared/deployment/guard";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
 import {
   createServiceChecks,
@@ -17,7 +18,11 @@ import { waitForDatabase } from "@postrider/shared/postgres/readiness";
 import { watchDisk } from "@postrider/shared/process/disk";
 import { disposeInOrder, together, type App } from "@postrider/shared/process/lifecycle";
 import { createLateNudge } from "@postrider/shared/process/loop";
-import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
+import {
+  listenService,
+  openDatabaseProcess,
+  type DatabaseProcess,
+} from "@postrider/shared/process/service";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { MIGRATIONS, type Config } from "#src/config.ts";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
@@ -26,13 +31,16 @@ import { startCleaningImportClaims } from "#src/jobs/clean-import-claims.ts";
 import { startRemovingForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { startRemovingObjects } from "#src/jobs/remove-objects.ts";
 import { startRemovingOrphans } from "#src/jobs/remove-orphans.ts";
+import { startWatchDeployment } from "#src/jobs/watch-deployment.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
-import { createStoreCheck } from "#src/operations/store-check.ts";
+import { createStoreCheck, createStoreOwnerCheck } from "#src/operations/store-check.ts";
+import { StoreGuard } from "#src/operations/store-guard.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
+import { guardStore } from "#src/storage/guarded-store.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { openObjectStore } from "#src/storage/open-object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
@@ -62,23 +70,15 @@ export async function startApp(config: Config): Promise<App> {
   const { service, identity } = config;
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
-  const store = await openObjectStore(config.storage);
+  const { files, store, guard } = await openStore(config, base);
   watchDisk("temp", config.tempDir);
   if (config.storage.kind === "disk") watchDisk("media", config.storage.folder);
   const posts = connectPeer({ service: "posts", baseUrl: config.postsUrl, identity });
   const started: { bus?: Bus } = {};
   const lateRelay = createLateNudge();
   const nudgeRelay = lateRelay.nudge;
-  const { maxImageBytes, maxVideoBytes, tempDir, inspectorUrl } = config;
-  const space = new TempSpace({ folder: tempDir, bytes: tempBytes(config) });
-  await space.removeAbandoned(new Date(Date.now() - config.orphanMs));
-  const limits = { maxImageBytes, maxVideoBytes };
-  const inspector = createFileInspector({ limits, logger, inspectorUrl });
-  const leaseMs = Math.min(MAX_CHECK_LEASE_MS, config.leaseMs);
-  const { inspect, render } = inspector;
-  const checks = new UploadChecks({ sql, store, inspect, space, leaseMs, logger, nudgeRelay });
-  const imports = createImports(config, { inspect, space, logger });
-  const renditions = new Renditions({ sql, store, render, leaseMs, logger });
+  const work = await createFileWork(config, { sql, store, logger, nudgeRelay });
+  const { inspector: _inspector, ...operations } = work;
   const stopping = new AbortController();
   const server = await listenService({
     config,
@@ -86,17 +86,17 @@ export async function startApp(config: Config): Promise<App> {
     health,
     logger,
     routes: withDiagnostics(
-      createAppRoutes({ config, sql, store, checks, imports, renditions, posts, nudgeRelay }),
-      { checks: createDiagnosticChecks(config, { sql, store, bus: () => started.bus }) },
+      createAppRoutes({ config, sql, store, guard, posts, nudgeRelay, ...operations }),
+      { checks: createDiagnosticChecks(config, { sql, files, guard, bus: () => started.bus }) },
     ),
     plainRoutes: createPlainRoutes({ sql, store, logger, stopping: stopping.signal }),
   });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  const bus = await openBus({ ...config, sql, logger });
+  const bus = await openBus({ ...config, sql, guard: guard.data, logger });
   const relay = startRelay({ sql, bus, service, logger });
   started.bus = bus;
   lateRelay.attach(relay);
-  const jobs = startJobs(config, { sql, store, logger });
+  const jobs = startJobs(config, { sql, store, logger, guard });
   return {
     logger,
     [Symbol.asyncDispose]: async () => {
@@ -104,9 +104,49 @@ export async function startApp(config: Config): Promise<App> {
       setTimeout(() => stopping.abort(), TRANSFER_GRACE_MS).unref();
       // The server answers its last requests only when their upload checks and imports have ended. The server, the checks, the
       // imports and the jobs are therefore stopped at the same time.
-      const edges = together([inspector, imports, checks, renditions, server, ...jobs]);
+      const edges = together([...Object.values(work), server, ...jobs]);
       await disposeInOrder([edges, relay, bus, posts, store, base]);
     },
+  };
+}
+
+/**
+ * Opens the object store. `files` is the store itself; `store` deletes files only while the data and the store belong to this
+ * deployment.
+ */
+async function openStore(
+  { storage, deploymentId }: Config,
+  { sql, logger, health }: DatabaseProcess,
+) {
+  const files = await openObjectStore(storage);
+  const guard = new StoreGuard({ sql, store: files, deploymentId, logger });
+  health.notes.set("deployment", () => describeHold(guard.data));
+  return { files, guard, store: guardStore(files, () => guard.mayDelete()) };
+}
+
+/** Creates what checks, imports and converts files. */
+async function createFileWork(
+  config: Config,
+  deps: {
+    readonly sql: Sql;
+    readonly store: ObjectStore;
+    readonly logger: Logger;
+    readonly nudgeRelay: () => void;
+  },
+) {
+  const { logger } = deps;
+  const { maxImageBytes, maxVideoBytes, tempDir, inspectorUrl } = config;
+  const space = new TempSpace({ folder: tempDir, bytes: tempBytes(config) });
+  await space.removeAbandoned(new Date(Date.now() - config.orphanMs));
+  const limits = { maxImageBytes, maxVideoBytes };
+  const inspector = createFileInspector({ limits, logger, inspectorUrl });
+  const { inspect, render } = inspector;
+  const leaseMs = Math.min(MAX_CHECK_LEASE_MS, config.leaseMs);
+  return {
+    inspector,
+    imports: createImports(config, { inspect, space, logger }),
+    checks: new UploadChecks({ ...deps, inspect, space, leaseMs }),
+    renditions: new Renditions({ ...deps, render, leaseMs }),
   };
 }
 
@@ -133,11 +173,19 @@ function createImports(
 
 function createDiagnosticChecks(
   { storage }: Config,
-  { store, ...deps }: Omit<ServiceCheckOptions, "migrations"> & { readonly store: ObjectStore },
+  {
+    files,
+    guard,
+    ...deps
+  }: Omit<ServiceCheckOptions, "migrations" | "guard"> & {
+    readonly files: ObjectStore;
+    readonly guard: StoreGuard;
+  },
 ) {
   return [
-    ...createServiceChecks({ ...deps, migrations: MIGRATIONS }),
-    createStoreCheck(store, storage.kind),
+    ...createServiceChecks({ ...deps, guard: guard.data, migrations: MIGRATIONS }),
+    createStoreCheck(files, storage.kind),
+    createStoreOwnerCheck(guard),
   ];
 }
 
@@ -145,6 +193,7 @@ function createAppRoutes(options: {
   readonly config: Config;
   readonly sql: Sql;
   readonly store: ObjectStore;
+  readonly guard: StoreGuard;
   readonly checks: UploadChecks;
   readonly imports: Imports;
   readonly renditions: Renditions;
@@ -152,9 +201,10 @@ function createAppRoutes(options: {
   readonly nudgeRelay: () => void;
 }) {
   const { config, posts, ...deps } = options;
-  const { maxImageBytes, maxVideoBytes, grantMs, storageBytes } = config;
+  const { maxImageBytes, maxVideoBytes, grantMs, storageBytes, deploymentId } = config;
   return createRoutes({
     ...deps,
+    deploymentId,
     posts: posts.client(MediaUseService),
     limits: { maxImageBytes, maxVideoBytes },
     grantMs,
@@ -168,9 +218,15 @@ function createAppRoutes(options: {
 
 function startJobs(
   { pendingMs, grantMs, orphanMs, leaseMs }: Config,
-  deps: { readonly sql: Sql; readonly store: ObjectStore; readonly logger: Logger },
+  deps: {
+    readonly sql: Sql;
+    readonly store: ObjectStore;
+    readonly logger: Logger;
+    readonly guard: StoreGuard;
+  },
 ): AsyncDisposable[] {
   return [
+    startWatchDeployment(deps.guard, deps.logger),
     startRemovingObjects({ ...deps, leaseMs }),
     startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs }),

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
 import { isProduction } from "@postrider/shared/config/production";
+import { readDeploymentId } from "@postrider/shared/deployment/setting";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import { longestTransferMs } from "@postrider/shared/limits/minimum-rate";
@@ -76,6 +77,7 @@ export function readSettings(read: EnvReader) {
     ...readTrustConfig(read),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
+    deploymentId: readDeploymentId(read),
     storage: readStorageConfig(read),
     // The name of the temporary folder contains the user id, because a process cannot write to a folder of another
     // user.

@@ -9,9 +9,11 @@ import { OutboundClient } from "@postrider/shared/http/outbound-client";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { createTestDatabase } from "@postrider/shared/testing/database";
 import { MIGRATIONS } from "#src/config.ts";
+import { insertDeployment } from "#src/db/deployment.ts";
 import type { InspectFile } from "#src/domain/inspected-media.ts";
 import { removeOrphans } from "#src/jobs/remove-orphans.ts";
 import { Imports } from "#src/operations/imports.ts";
+import { StoreGuard } from "#src/operations/store-guard.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
@@ -57,6 +59,8 @@ export async function startImporter(options: ImporterOptions = {}) {
   const [objects, tempDir] = [join(folder, "objects"), join(folder, "temp")];
   const { sql } = database;
   const store = options.store ?? (await openDiskStore(objects));
+  const guard = new StoreGuard({ sql, store, deploymentId: "test", logger });
+  await insertDeployment(sql, "test");
   const openSpace = () =>
     new TempSpace({ folder: tempDir, bytes: options.tempBytes ?? 4 * LIMITS.maxVideoBytes });
   const started: AsyncDisposable[] = [];
@@ -77,7 +81,7 @@ export async function startImporter(options: ImporterOptions = {}) {
     store,
     objects,
     tempDir,
-    removeOrphans: () => removeOrphans({ sql, store, logger, orphanMs: 0 }),
+    removeOrphans: () => removeOrphans({ sql, store, logger, guard, orphanMs: 0 }),
     /** Deletes the temporary files of killed processes, as a process of the media service does when it starts. */
     removeAbandoned: () => openSpace().removeAbandoned(new Date(0)),
     /** Counts what an import leaves behind: the rows of the workspace, the stored objects and the temporary folders. */

@@ -6,6 +6,7 @@ import { fromJsonString } from "@bufbuild/protobuf";
 import type { ConnectRouter } from "@connectrpc/connect";
 import { MediaReadySchema } from "@postrider/contracts/media/v1/media_events_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { RecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
@@ -29,13 +30,16 @@ import { createFileInspector } from "#src/inspection/file-inspector.ts";
 import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { removeObjects } from "#src/jobs/remove-objects.ts";
 import { removeOrphans, removeOrphansWhenDue } from "#src/jobs/remove-orphans.ts";
+import type { JobDependencies } from "#src/operations/dependencies.ts";
 import { Imports } from "#src/operations/imports.ts";
 import { Renditions } from "#src/operations/renditions.ts";
 import { createStorageTurns } from "#src/operations/storage-limit.ts";
+import { StoreGuard } from "#src/operations/store-guard.ts";
 import { UploadChecks } from "#src/operations/upload-checks.ts";
 import { createPlainRoutes } from "#src/routes/plain-routes.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
+import { guardStore } from "#src/storage/guarded-store.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 import { TempSpace } from "#src/storage/temp-space.ts";
 
@@ -47,7 +51,12 @@ export const DELIVERY = await createIdentitySource(identities.of("delivery"), "m
 const LIMITS = { maxImageBytes: 20_000_000, maxVideoBytes: 1_000_000_000 };
 const logger = createLogger({ service: "test", level: "silent" });
 
+/** The name of the deployment of the test's replicas. */
+export const DEPLOYMENT = "original";
+
 export interface ReplicaOptions {
+  /** The name of the replica's deployment. Default: `DEPLOYMENT`. */
+  readonly deploymentId?: string;
   readonly maxOutboxRows?: number;
   /** Returns the function that inspects media files in this test; `real` is the function that the service would use. */
   readonly inspect?: (real: InspectFile) => InspectFile;
@@ -87,12 +96,6 @@ export async function startMedia(options: ReplicaOptions = {}) {
     folder,
     /** Starts another replica of the media service on the same database and objects. */
     startReplica: startOne,
-    removeObjects: (leaseMs = 60_000) => removeObjects({ sql, store, logger, leaseMs }),
-    removeForgottenUploads: (pendingMs: number) =>
-      removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 900_000 }),
-    removeOrphansWhenDue: (intervalMs: number) =>
-      removeOrphansWhenDue({ sql, store, logger, orphanMs: 0 }, intervalMs),
-    removeOrphans: (orphanMs = 0) => removeOrphans({ sql, store, logger, orphanMs }),
     /** Lists all keys of the object store and all temporary files. */
     listStored: async () => [...(await listKeys(store)), ...(await listFiles(tempDir))].toSorted(),
     events: () => readEvents(sql),
@@ -112,7 +115,11 @@ async function startReplica(
     readonly tempDir: string;
   },
 ) {
-  const { sql, store, tempDir, tempBytes = 4 * LIMITS.maxVideoBytes } = options;
+  const { sql, tempDir, tempBytes = 4 * LIMITS.maxVideoBytes } = options;
+  const { deploymentId = DEPLOYMENT } = options;
+  const guard = new StoreGuard({ sql, store: options.store, deploymentId, logger });
+  const store = guardStore(options.store, () => guard.mayDelete());
+  await guard.read();
   const space = new TempSpace({ folder: tempDir, bytes: tempBytes });
   const nudgeRelay = (): void => {};
   const inspector = createFileInspector({ limits: LIMITS, logger });
@@ -133,6 +140,8 @@ async function startReplica(
   const routes = createRoutes({
     sql,
     store,
+    guard,
+    deploymentId,
     checks,
     imports,
     renditions,
@@ -163,6 +172,9 @@ async function startReplica(
   return {
     media,
     storage: peer.client(StorageService),
+    recovery: peer.client(RecoveryService),
+    guard,
+    ...createJobs({ sql, store, logger, guard }),
     /** Completes an upload and returns the ready media. */
     complete: async ({
       workspaceId,
@@ -185,6 +197,17 @@ async function startReplica(
         { [Symbol.asyncDispose]: () => server.close() },
       ]);
     },
+  };
+}
+
+function createJobs(deps: JobDependencies) {
+  return {
+    removeObjects: (leaseMs = 60_000) => removeObjects({ ...deps, leaseMs }),
+    removeForgottenUploads: (pendingMs: number) =>
+      removeForgottenUploads({ ...deps, pendingMs, grantMs: 900_000 }),
+    removeOrphansWhenDue: (intervalMs: number, orphanMs = 0) =>
+      removeOrphansWhenDue({ ...deps, orphanMs }, intervalMs),
+    removeOrphans: (orphanMs = 0) => removeOrphans({ ...deps, orphanMs }),
   };
 }
 

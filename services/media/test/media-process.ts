@@ -16,6 +16,7 @@ import { MIGRATIONS } from "#src/config.ts";
 import { removeForgottenUploads } from "#src/jobs/remove-forgotten-uploads.ts";
 import { removeObjects } from "#src/jobs/remove-objects.ts";
 import { removeOrphans } from "#src/jobs/remove-orphans.ts";
+import { StoreGuard } from "#src/operations/store-guard.ts";
 import { openDiskStore } from "#src/storage/disk.ts";
 import { identities } from "./media-fixture.ts";
 
@@ -54,6 +55,7 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
   const media = peer.client(MediaService);
   const store = await openDiskStore(join(folder, "objects"));
   const { sql } = database;
+  const guard = new StoreGuard({ sql, store, deploymentId: "default", logger });
   let child: ChildProcess | undefined;
 
   const launch = (): void => {
@@ -110,9 +112,9 @@ export async function startStage(settings: Readonly<Record<string, string>> = {}
     },
     /** Runs every job of the media service once and treats every object as old enough. */
     runJobs: async (pendingMs = 86_400_000) => {
-      await removeForgottenUploads({ sql, store, logger, pendingMs, grantMs: 0 });
-      await removeObjects({ sql, store, logger, leaseMs: 0 });
-      await removeOrphans({ sql, store, logger, orphanMs: -60_000 });
+      await removeForgottenUploads({ sql, store, logger, guard, pendingMs, grantMs: 0 });
+      await removeObjects({ sql, store, logger, guard, leaseMs: 0 });
+      await removeOrphans({ sql, store, logger, guard, orphanMs: -60_000 });
     },
     /** Lists every file of the object store, and the temporary files of inspections. */
     listFiles: async () => await listFiles([join(folder, "objects"), tempDir]),
@@ -139,5 +141,7 @@ async function listFiles(folders: readonly string[]): Promise<string[]> {
     .flat()
     .filter((entry) => entry.isFile())
     .map(({ name }) => name)
+    // The marker of the object store is not a file of media.
+    .filter((name) => name !== "owner.json")
     .toSorted();
 }

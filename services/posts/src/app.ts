@@ -9,6 +9,12 @@ import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer
 import { openBus } from "@postrider/shared/bus/open";
 import { createParkedEventService } from "@postrider/shared/bus/parked";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
+import {
+  DeploymentGuard,
+  describeHold,
+  startDeploymentWatch,
+} from "@postrider/shared/deployment/guard";
+import { readOwnership } from "@postrider/shared/deployment/table";
 import { withDiagnostics } from "@postrider/shared/diagnostics/service";
 import { createServiceChecks } from "@postrider/shared/diagnostics/service-checks";
 import { createOutboxCapacityCheck } from "@postrider/shared/outbox/capacity";
@@ -22,6 +28,7 @@ import { createLateNudge } from "@postrider/shared/process/loop";
 import { listenService, openDatabaseProcess } from "@postrider/shared/process/service";
 import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import type { Logger } from "@postrider/shared/telemetry/logger";
+import { createGauge } from "@postrider/shared/telemetry/metrics";
 import {
   createAccountDirectory,
   createPlatformDirectory,
@@ -41,6 +48,8 @@ import { createRoutes } from "#src/rpc/routes.ts";
 export async function startApp(config: Config): Promise<App> {
   const base = openDatabaseProcess(config, MIGRATIONS);
   const { sql, logger, health } = base;
+  const guard = createEventGuard(config, sql, logger);
+  health.notes.set("deployment", () => describeHold(guard));
   const peers = connectPeers(config);
   const started: { bus?: Bus; scheduler?: Scheduler } = {};
   const lateRelay = createLateNudge();
@@ -48,14 +57,14 @@ export async function startApp(config: Config): Promise<App> {
   const nudgeScheduler = (at: Date): void => started.scheduler?.nudge(at);
   const routes = withDiagnostics(
     createAppRoutes({ config, sql, peers, nudgeRelay, nudgeScheduler }),
-    { checks: createServiceChecks({ sql, migrations: MIGRATIONS, bus: () => started.bus }) },
+    { checks: createServiceChecks({ sql, guard, migrations: MIGRATIONS, bus: () => started.bus }) },
   );
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
-  const events = await startEvents(config, sql, logger);
+  const events = await startEvents(config, { sql, guard, logger });
   started.bus = events.bus;
   lateRelay.attach(events.relay);
-  const jobs = startJobs({ config, sql, peers, logger, nudgeRelay });
+  const jobs = startJobs({ config, sql, guard, peers, logger, nudgeRelay });
   started.scheduler = jobs.scheduler;
   return {
     logger,
@@ -78,11 +87,12 @@ export async function startApp(config: Config): Promise<App> {
 function startJobs(options: {
   readonly config: Config;
   readonly sql: Sql;
+  readonly guard: DeploymentGuard;
   readonly peers: Peers;
   readonly logger: Logger;
   readonly nudgeRelay: () => void;
 }) {
-  const { config, sql, peers, logger, nudgeRelay } = options;
+  const { config, sql, guard, peers, logger, nudgeRelay } = options;
   const { missedAfterMs, sweepMs, sweepAfterMs } = config;
   const tasks = peers.delivery.client(TaskService);
   const scheduler = startScheduler({ sql, logger, nudgeRelay, missedAfterMs });
@@ -90,7 +100,8 @@ function startJobs(options: {
   const keys = startCleaningIdempotencyKeys(sql, logger);
   const guards = startCleaningDuplicateGuards(sql, logger);
   const quota = startCleaningQuotaUsage(sql, logger);
-  return { scheduler, all: [scheduler, sweep, keys, guards, quota] };
+  const watch = startDeploymentWatch(guard, logger);
+  return { scheduler, all: [scheduler, sweep, keys, guards, quota, watch] };
 }
 
 type Peers = Record<"accounts" | "media" | "delivery", Peer>;
@@ -124,6 +135,7 @@ function createAppRoutes(options: {
     tasks: peers.delivery.client(TaskService),
     assertRoom: createOutboxCapacityCheck(sql),
     missedAfterMs: config.missedAfterMs,
+    deploymentId: config.deploymentId,
     cursorKeys: deriveCursorKeys("posts", cursorSecrets(config)),
     parkedEvents: createParkedEventService({ sql, handlers: listHandlers() }),
   });
@@ -140,8 +152,27 @@ function cursorSecrets({ identity }: Config): readonly [string, ...string[]] {
   return [first ?? "", ...others];
 }
 
-async function startEvents(config: Config, sql: Sql, logger: Logger) {
-  const bus = await openBus({ ...config, sql, logger });
+const heldGauge = createGauge(
+  "posts_events_held",
+  "1 while events stay in the outbox on Kafka because the data belongs to another database or deployment.",
+);
+
+/** Creates the check whether the data belongs to this deployment. On Kafka, a copy exchanges no events. */
+function createEventGuard({ deploymentId }: Config, sql: Sql, logger: Logger): DeploymentGuard {
+  return new DeploymentGuard({
+    activity: "the exchange of events on Kafka",
+    heldGauge,
+    readOwnership: () => readOwnership(sql, deploymentId),
+    logger,
+  });
+}
+
+async function startEvents(
+  config: Config,
+  deps: { readonly sql: Sql; readonly guard: DeploymentGuard; readonly logger: Logger },
+) {
+  const { sql, logger } = deps;
+  const bus = await openBus({ ...config, ...deps });
   const relay = startRelay({ sql, bus, service: config.service, logger });
   const consumers = await Promise.all(
     Object.entries(eventHandlers).map(([topic, handlers]) =>

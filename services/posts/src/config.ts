@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl } from "@postrider/shared/config/addresses";
+import { readDeploymentId } from "@postrider/shared/deployment/setting";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
@@ -17,6 +18,7 @@ export function readSettings(read: EnvReader) {
     ...readTrustConfig(read),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
+    deploymentId: readDeploymentId(read),
     accountsUrl: readPeerUrl(read, "accounts"),
     mediaServiceUrl: readPeerUrl(read, "media"),
     deliveryUrl: readPeerUrl(read, "delivery"),

@@ -24,6 +24,7 @@ test("the posts service starts and relays its outbox while the other services ar
     databaseUrl: database.url,
     databasePoolSize: 4,
     databasePrepare: true,
+    deploymentId: "test",
     bus: "postgres",
     kafkaBrokers: [],
     accountsUrl: nowhere,

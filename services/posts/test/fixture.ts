@@ -258,6 +258,7 @@ export async function startPosts(
   const routes = createRoutes({
     sql,
     nudgeRelay,
+    deploymentId: "test",
     clock: change.clock ?? createDatabaseClock(sql),
     accounts: createAccountDirectory(peer.client(AccountService)),
     platforms: createPlatformDirectory(peer.client(PlatformService)),

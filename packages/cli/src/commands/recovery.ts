@@ -1,8 +1,11 @@
 import { RecoveryService as TokenRecoveryService } from "@postrider/contracts/accounts/v1/recovery_service_pb";
 import type { DataPlace, Recovery } from "@postrider/contracts/delivery/v1/recovery_service_pb";
 import { RecoveryService } from "@postrider/contracts/delivery/v1/recovery_service_pb";
+import { RecoveryService as FileRecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
+import { RecoveryService as EventRecoveryService } from "@postrider/contracts/posts/v1/recovery_service_pb";
 import { required } from "#src/answers.ts";
 import type { Command, Result } from "#src/command.ts";
+import { readHolds, type Holds } from "#src/commands/recovery-holds.ts";
 import { CommandFailure } from "#src/failures.ts";
 import { toInstant } from "#src/instants.ts";
 import type { Services } from "#src/services.ts";
@@ -12,34 +15,23 @@ function clientOf(services: Services) {
   return services.client("delivery", RecoveryService);
 }
 
-/**
- * Returns the RPC client with which the `recovery` commands reach the accounts service. This service has data of its
- * own, and refreshes no tokens while that data is a copy.
- */
-function tokensOf(services: Services) {
-  return services.client("accounts", TokenRecoveryService);
-}
-
-function toHold(heldBecause: string) {
-  return { held: heldBecause !== "", heldBecause: heldBecause === "" ? null : heldBecause };
-}
-
 function toPlace(place: DataPlace | undefined) {
   const { systemIdentifier, databaseOid, timeline, deploymentId } = required(place);
   return { systemIdentifier, databaseOid: Number(databaseOid), timeline, deploymentId };
 }
 
 async function toJson(services: Services, recovery: Recovery) {
-  const tokens = await tokensOf(services).getRecovery({});
+  const { heldBecause } = recovery;
   return {
-    ...toHold(recovery.heldBecause),
+    held: heldBecause !== "",
+    heldBecause: heldBecause === "" ? null : heldBecause,
     belongs: toPlace(recovery.belongs),
     lies: toPlace(recovery.lies),
     restoredAt: toInstant(recovery.restoredAt),
     dataUntil: toInstant(recovery.dataUntil),
     trustedAt: toInstant(recovery.trustedAt),
     openTargets: recovery.openTargets,
-    tokens: toHold(tokens.heldBecause),
+    ...(await readHolds(services)),
   };
 }
 
@@ -49,17 +41,44 @@ function formatPlace({ systemIdentifier, databaseOid, timeline, deploymentId }: 
   return `cluster ${systemIdentifier}, database ${databaseOid}, timeline ${timeline}, deployment ${deploymentId}`;
 }
 
-function formatHold({ heldBecause }: ReturnType<typeof toHold>) {
+const NO_ANSWER = "unknown: the service does not answer";
+
+function formatHold(hold: Holds["tokens"]) {
+  if (hold === null) return NO_ANSWER;
+  const { heldBecause } = hold;
   return heldBecause === null
     ? "active"
     : `held: the data belongs to another ${heldBecause.replaceAll("_", " ")}; postrider recovery adopt takes it over`;
 }
 
+function formatFiles(files: Holds["files"]) {
+  if (files === null || files.held) return formatHold(files);
+  return files.keptUntil === null
+    ? "active"
+    : `active; files that the database does not know are kept until ${files.keptUntil}`;
+}
+
+function formatStore(files: Holds["files"]) {
+  if (files === null) return NO_ANSWER;
+  const { store } = files;
+  if (store === null) return "unknown, because the data belongs to another deployment";
+  const { heldBecause, belongsTo } = store;
+  if (heldBecause === null) return "this deployment";
+  const owner =
+    heldBecause === "unmarked"
+      ? "unknown: it contains files and has no marker"
+      : (belongsTo ?? "unknown: its marker cannot be read");
+  return `${owner}; if no other deployment uses the store, run postrider storage adopt`;
+}
+
 function formatStatus(status: Json) {
-  const { belongs, lies, restoredAt, dataUntil, trustedAt, openTargets, tokens } = status;
+  const { belongs, lies, restoredAt, dataUntil, trustedAt, openTargets } = status;
   return formatRecord({
     publishing: formatHold(status),
-    tokens: formatHold(tokens),
+    tokens: formatHold(status.tokens),
+    "events on Kafka": formatHold(status.events),
+    "deletion of files": formatFiles(status.files),
+    "object store of": formatStore(status.files),
     "data belongs to": formatPlace(belongs),
     "data lies in": formatPlace(lies),
     "restored at": restoredAt ?? "never",
@@ -76,13 +95,16 @@ async function getStatus(services: Services): Promise<Result> {
 }
 
 /**
- * Makes this deployment the owner of the restored or copied data: first of the tokens of the accounts service, because
- * publishing needs them. After a failure the command can be repeated.
+ * Makes this deployment the owner of the restored or copied data of every service: last of the delivery service's, because
+ * publishing needs the others. After a failure the command can be repeated. The object store is not adopted, because the
+ * original may still use it.
  */
 async function adopt(services: Services): Promise<Result> {
-  const tokens = await tokensOf(services).adoptData({});
+  const tokens = await services.client("accounts", TokenRecoveryService).adoptData({});
+  const events = await services.client("posts", EventRecoveryService).adoptData({});
+  const files = await services.client("media", FileRecoveryService).adoptData({});
   const { adopted: isAdopted, recovery } = await clientOf(services).adoptData({});
-  const adopted = tokens.adopted || isAdopted;
+  const adopted = [tokens, events, files].some((answer) => answer.adopted) || isAdopted;
   const json = { adopted, ...(await toJson(services, required(recovery))) };
   const text = adopted
     ? `the data belongs to this deployment now; targets that are searched on their platforms before they are sent: ${json.openTargets}`
@@ -91,6 +113,7 @@ async function adopt(services: Services): Promise<Result> {
 }
 
 async function mark(services: Services): Promise<Result> {
+  await services.client("media", FileRecoveryService).markRestored({});
   const { recovery } = await clientOf(services).markRestored({});
   const json = await toJson(services, required(recovery));
   const text = `the data is marked as restored at ${json.restoredAt}; targets that are searched on their platforms before they are sent: ${json.openTargets}`;
@@ -138,7 +161,7 @@ export const recoveryCommands: readonly Command[] = [
     words: "recovery status",
     synopsis: "",
     summary:
-      "show which deployment the data belongs to, whether publishing and tokens are held, and how many targets a restore left in doubt",
+      "show which deployment the data belongs to, what is held, and how many targets a restore left in doubt",
     options: {},
     run: getStatus,
   },
@@ -154,7 +177,7 @@ export const recoveryCommands: readonly Command[] = [
     words: "recovery mark",
     synopsis: "",
     summary:
-      "mark the data as restored now: every target that was due, or becomes due within 15 minutes, is searched on its platform before it is sent",
+      "mark the data as restored now: every target that was due, or becomes due within 15 minutes, is searched on its platform before it is sent, and files that the data does not know are kept for a day",
     options: {},
     run: mark,
   },

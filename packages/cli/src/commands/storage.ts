@@ -1,4 +1,5 @@
 import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
+import { RecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
 import {
   StorageService,
   type WorkspaceStorage,
@@ -74,9 +75,18 @@ async function setLimit(services: Services, args: Arguments): Promise<Result> {
   return toResult(storage);
 }
 
+/** Makes this deployment the owner of the object store, so that it may delete files in it. */
+async function adopt(services: Services): Promise<Result> {
+  const { adopted } = await services.client("media", RecoveryService).adoptStore({});
+  const text = adopted
+    ? "the object store belongs to this deployment now; files that the database does not know are kept for a day"
+    : "the object store already belongs to this deployment; nothing changed";
+  return { json: { adopted }, text };
+}
+
 const ONE_ID = { min: 1, max: 1 };
 
-/** Commands about the bytes that workspaces store. */
+/** Commands about the bytes that workspaces store, and about the object store. */
 export const storageCommands: readonly Command[] = [
   {
     words: "storage show",
@@ -93,5 +103,13 @@ export const storageCommands: readonly Command[] = [
     options: { bytes: { type: "string" }, default: { type: "boolean" } },
     positionals: ONE_ID,
     run: setLimit,
+  },
+  {
+    words: "storage adopt",
+    synopsis: "",
+    summary:
+      "take over the object store, whose marker names another deployment or is missing; only if no other deployment uses its files",
+    options: {},
+    run: adopt,
   },
 ];

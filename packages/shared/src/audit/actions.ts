@@ -21,6 +21,7 @@ export const AUDIT_ACTIONS = [
   "publishing.resume",
   "target.resolve",
   "recovery.adopt",
+  "recovery.adopt_store",
   "recovery.mark_restored",
   "recovery.trust",
   "event.redrive",

@@ -1,7 +1,9 @@
 import { atMost } from "#src/bus/at-most.ts";
 import { KafkaMember, type KafkaMemberOptions } from "#src/bus/kafka-member.ts";
+import { inheritPositions } from "#src/bus/kafka-positions.ts";
 import { Watchdog } from "#src/bus/kafka-watchdog.ts";
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
+import type { DeploymentGuard } from "#src/deployment/guard.ts";
 import { startLoop, type Loop } from "#src/process/loop.ts";
 
 export interface KafkaSubscriptionOptions extends Omit<
@@ -13,11 +15,17 @@ export interface KafkaSubscriptionOptions extends Omit<
    * it again.
    */
   readonly stallMs: number;
+  /** Name of the deployment, with which the name of the Kafka group ends. */
+  readonly deploymentId: string;
+  /** Says whether the data belongs to this deployment. Otherwise the consumer leaves its Kafka group. */
+  readonly guard: Pick<DeploymentGuard, "isHeld">;
   /** Called when the Kafka consumer cannot continue in this process, which should then exit and be restarted. */
   readonly onFatal: (error: unknown) => void;
 }
 
 const MAX_PAUSE_MS = 60_000;
+/** Interval in milliseconds at which a consumer asks whether the data belongs to this deployment. */
+const OWNER_MS = 5_000;
 /**
  * Time limit for leaving the Kafka consumer group: longer than any handler may run, shorter than the time in which a
  * process must stop.
@@ -60,6 +68,8 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
 class KafkaSubscription {
   readonly #options: KafkaSubscriptionOptions;
   readonly #groupId: string;
+  /** Name that the group had in releases before the names of groups contained the deployment. */
+  readonly #formerGroupId: string;
   readonly #watchdog: Watchdog;
   #member: KafkaMember | undefined;
   #failures = 0;
@@ -72,7 +82,8 @@ class KafkaSubscription {
   constructor(options: KafkaSubscriptionOptions) {
     this.#options = options;
     // kafkajs assigns partitions as if all members of a group had the same topics, so each topic needs its own group.
-    this.#groupId = `${options.group}.${options.topic}`;
+    this.#formerGroupId = `${options.group}.${options.topic}`;
+    this.#groupId = `${this.#formerGroupId}.${options.deploymentId}`;
     this.#watchdog = new Watchdog({ ...options, groupId: this.#groupId });
   }
 
@@ -81,10 +92,30 @@ class KafkaSubscription {
    * until the next check.
    */
   async turn(): Promise<number> {
-    const { stallMs } = this.#options;
+    const isHeld = await this.#isHeld();
+    if (isHeld) await this.leave();
+    if (isHeld || isHeld === undefined) return OWNER_MS;
     if (this.#member === undefined) return await this.#join();
     if (await this.#watchdog.isStalled(this.#member.assigned)) await this.#rejoin();
-    return stallMs / 4;
+    return this.#checkMs();
+  }
+
+  /** Whether the data belongs to another deployment; undefined while the database does not answer. */
+  async #isHeld(): Promise<boolean | undefined> {
+    const { guard, logger, topic, group } = this.#options;
+    try {
+      return await guard.isHeld();
+    } catch (error) {
+      logger.debug(
+        { err: error, topic, group },
+        "the event consumer could not read which deployment the data belongs to; it asks again",
+      );
+      return undefined;
+    }
+  }
+
+  #checkMs(): number {
+    return Math.min(this.#options.stallMs / 4, OWNER_MS);
   }
 
   async leave(): Promise<void> {
@@ -94,7 +125,7 @@ class KafkaSubscription {
   }
 
   async #join(): Promise<number> {
-    const { logger, topic, group, onFatal, stallMs } = this.#options;
+    const { kafka, logger, topic, group, onFatal, stallMs } = this.#options;
     const member = new KafkaMember({
       ...this.#options,
       groupId: this.#groupId,
@@ -110,10 +141,11 @@ class KafkaSubscription {
     });
     this.#member = member;
     try {
+      await inheritPositions(kafka, { from: this.#formerGroupId, to: this.#groupId, topic });
       await member.join();
       this.#failures = 0;
       this.#watchdog.touch();
-      return stallMs / 4;
+      return this.#checkMs();
     } catch (error) {
       this.#member = undefined;
       this.#failures += 1;

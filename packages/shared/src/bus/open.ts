@@ -1,6 +1,7 @@
 import type { Bus } from "#src/bus.ts";
 import type { KafkaSecurity } from "#src/bus/kafka-security.ts";
 import { createPostgresBus } from "#src/bus/postgres.ts";
+import type { DeploymentGuard } from "#src/deployment/guard.ts";
 import type { Sql } from "#src/postgres.ts";
 import { instanceName } from "#src/process/instance.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
@@ -16,6 +17,10 @@ export interface OpenBusOptions {
   readonly service: string;
   /** Port on which the process answers RPCs; 0 if the system chooses it. */
   readonly port: number;
+  /** The value of `DEPLOYMENT_ID`. The names of Kafka consumer groups end with it. */
+  readonly deploymentId: string;
+  /** Says whether the data belongs to this deployment. A copy neither publishes to Kafka nor consumes from it. */
+  readonly guard: Pick<DeploymentGuard, "isHeld">;
   readonly logger: Logger;
   /**
    * Called when the event bus cannot continue in this process. Default: log the error and exit with 1, so that the
@@ -44,6 +49,8 @@ export async function openBus(options: OpenBusOptions): Promise<Bus> {
     sql,
     clientId: `postrider-${options.service}`,
     instance: instanceName(options),
+    deploymentId: options.deploymentId,
+    guard: options.guard,
     logger,
     onFatal: options.onFatal ?? exit,
   });

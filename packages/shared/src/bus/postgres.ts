@@ -40,6 +40,7 @@ export function createPostgresBus(options: PostgresBusOptions): Bus {
   return {
     system: "postgresql",
     publish: appendRecords,
+    isHeld: () => Promise.resolve(false),
     check: async () => {
       await sql`select 1 from bus.records limit 1`;
     },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createLogger } from "#src/telemetry/logger.ts";
 import { createGauge } from "#src/telemetry/metrics.ts";
-import { DeploymentGuard } from "./guard.ts";
+import { DeploymentGuard, describeHold } from "./guard.ts";
 import type { Ownership } from "./ownership.ts";
 
 test("when the data in the database belongs to another deployment, the deployment guard reports this to its caller, sets its gauge and logs one line per change", async () => {
@@ -48,4 +48,32 @@ test("when the data in the database belongs to another deployment, the deploymen
       reason: undefined,
     },
   ]);
+});
+
+test("a deployment guard that is asked many times per second reads the database once a second, and does not hold data that was restored in its own deployment", async () => {
+  let reads = 0;
+  let ownership: Ownership = { kind: "foreign", reason: "system_identifier" };
+  const createGuard = () =>
+    new DeploymentGuard({
+      activity: "publishing",
+      heldGauge: createGauge(`test_held_${reads}`, "1 while the data is foreign."),
+      readOwnership: () => {
+        reads += 1;
+        return Promise.resolve(ownership);
+      },
+      logger: createLogger({ service: "test", level: "silent" }),
+    });
+
+  const held = createGuard();
+  expect([await held.isHeld(), await held.isHeld(), await held.isHeld()]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(reads).toBe(1);
+  expect(describeHold(held)).toBe("held: the data belongs to another system identifier");
+
+  ownership = { kind: "restored" };
+  const restored = createGuard();
+  expect([await restored.isHeld(), describeHold(restored)]).toEqual([false, undefined]);
 });

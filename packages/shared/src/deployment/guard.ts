@@ -4,6 +4,8 @@ import type { createGauge } from "#src/telemetry/metrics.ts";
 import type { ForeignReason, Ownership } from "./ownership.ts";
 
 const WATCH_MS = 5_000;
+/** How long, in milliseconds, `isHeld` uses what was last read from the database. */
+const RECENT_MS = 1_000;
 
 export interface DeploymentGuardOptions {
   /**
@@ -28,6 +30,7 @@ export interface DeploymentGuardOptions {
 export class DeploymentGuard {
   readonly #options: DeploymentGuardOptions;
   #reported: ForeignReason | undefined;
+  #readAt = Number.NEGATIVE_INFINITY;
 
   constructor(options: DeploymentGuardOptions) {
     this.#options = options;
@@ -37,7 +40,22 @@ export class DeploymentGuard {
   async isOwn(): Promise<boolean> {
     const ownership = await this.#options.readOwnership();
     this.#report(ownership.kind === "foreign" ? ownership.reason : undefined);
+    this.#readAt = performance.now();
     return ownership.kind === "own";
+  }
+
+  /**
+   * Whether the data belongs to another deployment, by what was read within the last second. For loops that run many times
+   * per second. Data that was restored in its own deployment is not held.
+   */
+  async isHeld(): Promise<boolean> {
+    if (performance.now() - this.#readAt >= RECENT_MS) await this.isOwn();
+    return this.#reported !== undefined;
+  }
+
+  /** Why the activity was stopped when the guard last read the ownership; undefined when it was not stopped. */
+  get heldBecause(): ForeignReason | undefined {
+    return this.#reported;
   }
 
   #report(reason: ForeignReason | undefined): void {
@@ -55,6 +73,15 @@ export class DeploymentGuard {
         `${activity} is stopped, because the data in this database belongs to another deployment or is a copy from another database; to use the data in this deployment, run \`postrider recovery adopt\``,
       );
   }
+}
+
+/** Describes for `/readyz` why a guard stops its activity; undefined when it does not stop it. */
+export function describeHold({
+  heldBecause,
+}: Pick<DeploymentGuard, "heldBecause">): string | undefined {
+  return heldBecause === undefined
+    ? undefined
+    : `held: the data belongs to another ${heldBecause.replaceAll("_", " ")}`;
 }
 
 /**

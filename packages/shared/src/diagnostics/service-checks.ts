@@ -1,4 +1,5 @@
 import type { Bus } from "#src/bus.ts";
+import { describeHold, type DeploymentGuard } from "#src/deployment/guard.ts";
 import type { DiagnosticCheck } from "#src/diagnostics/finding.ts";
 import { readOutboxBacklog } from "#src/outbox.ts";
 import { outboxFloorOf } from "#src/outbox/floor.ts";
@@ -19,11 +20,13 @@ export interface ServiceCheckOptions {
   readonly migrations: string;
   /** Returns the event bus of the process; undefined while the process starts. */
   readonly bus: () => Bus | undefined;
+  /** Says whether the service's data belongs to this deployment. */
+  readonly guard: DeploymentGuard;
 }
 
 /** The checks of a service's database, clock and event bus. */
 export function createServiceChecks(options: ServiceCheckOptions): readonly DiagnosticCheck[] {
-  const { sql, migrations, bus } = options;
+  const { sql, migrations, bus, guard } = options;
   return [
     {
       name: "database",
@@ -41,7 +44,13 @@ export function createServiceChecks(options: ServiceCheckOptions): readonly Diag
       name: "bus",
       remedy: "check BUS, KAFKA_BROKERS and whether the topics exist (`postrider topics create`)",
       guide: GUIDE,
-      run: () => checkBus(sql, bus()),
+      run: () => checkBus(sql, bus(), guard),
+    },
+    {
+      name: "owner of the data",
+      remedy: "check DATABASE_URL and whether Postgres runs",
+      guide: GUIDE,
+      run: () => checkOwner(guard),
     },
   ];
 }
@@ -70,7 +79,18 @@ async function checkClock(sql: Sql) {
     : ({ status: "ok", found } as const);
 }
 
-async function checkBus(sql: Sql, bus: Bus | undefined) {
+async function checkOwner(guard: DeploymentGuard) {
+  if (await guard.isOwn())
+    return { status: "ok", found: "the data belongs to this deployment" } as const;
+  return {
+    status: "warning",
+    found: `${describeHold(guard) ?? "held: a restore of the data was just noticed"}; the service does nothing that has effects outside of this deployment`,
+    remedy:
+      "leave a copy for tests as it is; to use the data in this deployment, stop the original and run `postrider recovery adopt`",
+  } as const;
+}
+
+async function checkBus(sql: Sql, bus: Bus | undefined, guard: DeploymentGuard) {
   if (bus === undefined) throw new Error("the process has not opened the event bus yet");
   await bus.check();
   const { rows, oldestMs } = await readOutboxBacklog(sql, outboxFloorOf(sql).id);
@@ -80,7 +100,8 @@ async function checkBus(sql: Sql, bus: Bus | undefined) {
       ? "no events wait to be published"
       : `${rows} events wait to be published, the oldest for ${Math.round(oldestMs / 1000)} s`;
   const found = `the bus on ${name} answers; ${backlog}`;
-  return oldestMs > MAX_EVENT_AGE_MS
+  // On Kafka, a copy of the data keeps its events until it is adopted.
+  return oldestMs > MAX_EVENT_AGE_MS && guard.heldBecause === undefined
     ? ({
         status: "failed",
         found,

@@ -23,6 +23,8 @@ const POLL_MS = 200;
  */
 const BUSY_MS = 25;
 const MAX_PAUSE_MS = 10_000;
+/** Pause of an outbox relay while the data belongs to another deployment that may use the same event bus. */
+const HELD_MS = 1_000;
 const MEASURE_MS = 5_000;
 /**
  * Interval at which an outbox relay tries to raise the floor of the outbox: a number that no event id in the outbox is
@@ -112,6 +114,7 @@ class Relay {
       order by id
       limit 1`;
     if (waiting.length === 0) return this.#pollMs;
+    if (await this.#options.bus.isHeld()) return HELD_MS;
     const { stored } = this.#open;
     const result = await runPass(this.#options, {
       floor: this.#floor.id,

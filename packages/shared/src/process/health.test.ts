@@ -22,3 +22,18 @@ test("the readiness metric is measured each time metrics are read", async () => 
   health.drain();
   expect(await readGauge()).toEqual(["postrider_ready 0"]);
 });
+
+test("/readyz shows the notes of a process that is ready, such as why it is held, and leaves out notes without a text", async () => {
+  const health = createHealth();
+  let note: string | undefined;
+  health.notes.set("deployment", () => note);
+  await using app = createOpsServer(health);
+  const read = async () => {
+    const { statusCode, body } = await app.inject("/readyz");
+    return [statusCode, JSON.parse(body) as unknown];
+  };
+
+  expect(await read()).toEqual([200, { status: "ok", checks: {} }]);
+  note = "held: the data belongs to another deployment";
+  expect(await read()).toEqual([200, { status: "ok", checks: {}, notes: { deployment: note } }]);
+});

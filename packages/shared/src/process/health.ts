@@ -22,6 +22,10 @@ const readyGauge = createGauge("postrider_ready", "1 while the process can work,
 /** Readiness of a process: its health checks, and a switch that makes it permanently not ready while it stops. */
 export interface Health {
   readonly checks: Map<string, Check>;
+  /**
+   * Facts about a process that is ready, by name, for the answer of `/readyz`. A note that returns undefined is left out.
+   */
+  readonly notes: Map<string, () => string | undefined>;
   /** Whether the process is overloaded and therefore refuses RPCs. */
   isOverloaded(): boolean;
   drain(): void;
@@ -32,6 +36,7 @@ export function createHealth(): Health {
   let draining = false;
   return {
     checks: new Map(),
+    notes: new Map(),
     isOverloaded: () => false,
     drain: () => void (draining = true),
     isDraining: () => draining,
@@ -102,6 +107,14 @@ export async function readHealth(
   return { ready: Object.values(checks).every((result) => result === "ok"), checks };
 }
 
+function readNotes({ notes }: Health): { readonly notes?: Record<string, string> } {
+  const found = [...notes].flatMap(([name, read]) => {
+    const note = read();
+    return note === undefined ? [] : [[name, note] as const];
+  });
+  return found.length === 0 ? {} : { notes: Object.fromEntries(found) };
+}
+
 /** Adds the health probes `/livez` (the event loop runs) and `/readyz` to a server. */
 export function addProbes(app: FastifyInstance, health: Health): void {
   app.get("/livez", { schema: HIDDEN }, () => ({ status: "ok" }));
@@ -109,7 +122,7 @@ export function addProbes(app: FastifyInstance, health: Health): void {
     const { ready, checks } = await readHealth(health);
     return await reply
       .status(ready ? 200 : 503)
-      .send({ status: ready ? "ok" : "unavailable", checks });
+      .send({ status: ready ? "ok" : "unavailable", checks, ...readNotes(health) });
   });
 }
 

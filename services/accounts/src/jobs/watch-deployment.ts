@@ -10,19 +10,26 @@ const heldGauge = createGauge(
 );
 
 /**
- * Reports in a metric and in the log whether the database is a copy of another deployment's database. Token refreshes
- * do not depend on this report: their SQL statements check the deployment themselves.
+ * Creates the guard that reports in a metric and in the log whether the database is a copy of another deployment's
+ * database. Token refreshes do not depend on it: their SQL statements check the deployment themselves.
  */
-export function startWatchDeployment({
+export function createTokenGuard({
   sql,
   logger,
   deploymentId,
-}: Pick<Dependencies, "sql" | "logger" | "deploymentId">): Loop {
-  const guard = new DeploymentGuard({
+}: Pick<Dependencies, "sql" | "logger" | "deploymentId">): DeploymentGuard {
+  return new DeploymentGuard({
     activity: "token refresh",
     heldGauge,
     readOwnership: () => readOwnership(sql, deploymentId),
     logger,
   });
+}
+
+/** Asks regularly which deployment the data belongs to, so that a copy is reported. */
+export function startWatchDeployment(
+  guard: DeploymentGuard,
+  { logger }: Pick<Dependencies, "logger">,
+): Loop {
   return startDeploymentWatch(guard, logger);
 }

@@ -5,6 +5,7 @@ import { createMediaLinks } from "@postrider/rest/media/links";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
+import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import { newId } from "@postrider/shared/ids";
 import { openSql, type Sql } from "@postrider/shared/postgres";
 import { watchPool } from "@postrider/shared/postgres/watch";
@@ -30,6 +31,8 @@ interface WebhooksOptions {
   readonly bus: Bus;
   readonly peers: { readonly posts: Peer; readonly accounts: Peer; readonly media: Peer };
   readonly engagement: EngagementReader;
+  /** Says whether the data belongs to this deployment; nothing is sent from a copy. */
+  readonly guard: DeploymentGuard;
 }
 
 /** The consumers and the jobs that turn events into webhook deliveries and send them. */
@@ -52,6 +55,7 @@ export async function startWebhooks({
   bus,
   peers,
   engagement,
+  guard,
 }: WebhooksOptions): Promise<Webhooks> {
   const sql = openPool(config);
   const { historyDays, retry } = config.webhooks;
@@ -67,6 +71,7 @@ export async function startWebhooks({
   const dispatcher = startDispatcher({
     sql,
     logger,
+    guard,
     owner: newId(),
     sealingKeys: config.handleKeys,
     outbound: { rules: config.outbound },

@@ -1,8 +1,11 @@
 import { newId } from "@postrider/shared/ids";
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { adoptDeployment, insertDeployment } from "#src/publishing/db/deployment.ts";
+import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { resetLane } from "#src/webhooks/db/lanes.ts";
 import {
   attempted,
@@ -17,6 +20,8 @@ import {
   type TestDelivery,
 } from "./fixture.ts";
 
+const logger = createLogger({ service: "test", level: "silent" });
+
 let database: TestDatabase;
 beforeAll(async () => {
   database = await openWebhookDatabase();
@@ -28,6 +33,33 @@ function firstOf(deliveries: readonly TestDelivery[]): TestDelivery {
   if (first === undefined) throw new Error("there is no delivery");
   return first;
 }
+
+test("a copy of another deployment's data sends no webhook before an operator adopts the data, and leases no subscription", async () => {
+  const { sql } = database;
+  await using receiver = await startReceiver((response) => response.writeHead(204).end());
+  const subscription = await insertSubscription(sql, { url: receiver.url });
+  const delivery = firstOf(await insertDeliveries(sql, subscription, 1));
+  await insertDeployment(sql, "original");
+  const held = createPublishingGuard({ sql, logger, deploymentId: "copy" });
+  let asked = 0;
+  const guard = {
+    isHeld: async () => {
+      asked += 1;
+      return await held.isHeld();
+    },
+  };
+  await using dispatcher = startTestDispatcher(sql, { guard });
+  await eventually(() => {
+    dispatcher.nudge();
+    expect(asked).toBeGreaterThan(5);
+  });
+  expect(receiver.received).toEqual([]);
+  expect(await sql`select 1 from webhook_lanes where lease_until > now()`).toHaveLength(0);
+
+  await adoptDeployment(sql, "copy");
+  await attempted(sql, delivery.id, 1);
+  expect(receiver.received).toHaveLength(1);
+});
 
 test("a due webhook delivery is sent once and signed, and is recorded with its attempt", async () => {
   const { sql } = database;

@@ -119,6 +119,7 @@ export function startTestDispatcher(sql: Sql, options: TestDispatcherOptions = {
   return startDispatcher({
     sql,
     logger,
+    guard: { isHeld: () => Promise.resolve(false) },
     owner: newId(),
     sealingKeys: SEALING_KEYS,
     outbound: { rules: RULES },

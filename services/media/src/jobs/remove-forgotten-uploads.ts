@@ -17,10 +17,12 @@ export interface ForgottenUploadOptions extends JobDependencies {
 /**
  * Deletes uploads that were not completed in time, with their upload grants. The database row of an upload is deleted
  * before its stored object, so that a running upload or check cannot write to the row any more. If the object cannot be
- * deleted, it no longer has a row, so the job remove-orphans deletes it later.
+ * deleted, it no longer has a row, so the job remove-orphans deletes it later. In the first day after a restore nothing is
+ * deleted, because the upload may have been completed after the backup.
  */
 export async function removeForgottenUploads(deps: ForgottenUploadOptions): Promise<boolean> {
-  const { sql, pendingMs, grantMs } = deps;
+  const { sql, pendingMs, grantMs, guard } = deps;
+  if (!(await guard.mayForget())) return false;
   const uploads = await deleteForgottenUploads(sql, { pendingMs, grantMs, limit: PAGE_SIZE });
   failpoint("media.uploads-forgotten");
   const keys = uploads.flatMap(({ id, objectKey }) =>

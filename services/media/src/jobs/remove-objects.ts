@@ -19,12 +19,13 @@ export interface RemoveObjectsOptions extends JobDependencies {
 /**
  * Deletes the objects of deleted and rejected media and of their renditions from the object store, and afterwards the
  * rows of the deleted media, so that a row names every object that may still exist. A failed deletion is retried when
- * its claim has expired.
+ * its claim has expired. While files may not be deleted, nothing is claimed.
  *
  * @returns The number of claimed media.
  */
 export async function removeObjects(deps: RemoveObjectsOptions): Promise<number> {
-  const { sql, leaseMs } = deps;
+  const { sql, leaseMs, guard } = deps;
+  if (!(await guard.mayDelete())) return 0;
   const page = await claimRemovable(sql, { leaseMs, limit: PAGE_SIZE });
   const renditions = await listRenditionObjects(
     sql,

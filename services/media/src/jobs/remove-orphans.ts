@@ -25,6 +25,9 @@ export interface RemoveOrphansOptions extends JobDependencies {
  * Deletes what crashed processes left behind: stored objects that no row names, and unfinished writes. Only data older than any running operation is deleted, so several replicas may run the job at the
  * same time.
  *
+ * Before each page the job checks that the data and the object store still belong to this deployment, and that the data was
+ * not restored in the last day.
+ *
  * @returns The number of deleted objects.
  */
 export async function removeOrphans(deps: RemoveOrphansOptions): Promise<number> {
@@ -41,15 +44,15 @@ export async function removeOrphans(deps: RemoveOrphansOptions): Promise<number>
     }
     count += await deleteUnnamed(deps, page);
   }
-  await store.removeUnfinished(before);
+  if (await deps.guard.mayCleanUp()) await store.removeUnfinished(before);
   return count;
 }
 
 async function deleteUnnamed(
-  { sql, store }: RemoveOrphansOptions,
+  { sql, store, guard }: RemoveOrphansOptions,
   keys: readonly string[],
 ): Promise<number> {
-  if (keys.length === 0) return 0;
+  if (keys.length === 0 || !(await guard.mayCleanUp())) return 0;
   const uploads = keys.flatMap((key) => uploadedMediaId(key) ?? []);
   const [named, pending] = await Promise.all([
     listNamedObjects(sql, keys),
@@ -67,6 +70,8 @@ export async function removeOrphansWhenDue(
   deps: RemoveOrphansOptions,
   intervalMs: number,
 ): Promise<boolean> {
+  await deps.guard.countPass();
+  if (!(await deps.guard.mayCleanUp())) return false;
   if (!(await claimRun(deps.sql, "remove-orphans", intervalMs))) return false;
   const count = await removeOrphans(deps);
   if (count > 0)

@@ -6,12 +6,16 @@ import type { ObjectStore } from "#src/storage/object-store.ts";
 import type { Imports } from "./imports.ts";
 import type { Renditions } from "./renditions.ts";
 import type { StorageTurns } from "./storage-limit.ts";
+import type { StoreGuard } from "./store-guard.ts";
 import type { UploadChecks } from "./upload-checks.ts";
 
 /** Dependencies of the RPCs, routes and jobs of the media service; each takes only the part that it uses. */
 export interface MediaDependencies {
   readonly sql: Sql;
   readonly store: ObjectStore;
+  /** Says whether this process may delete files from the object store. */
+  readonly guard: StoreGuard;
+  readonly deploymentId: string;
   readonly posts: PostsClient;
   readonly checks: UploadChecks;
   readonly imports: Imports;
@@ -40,4 +44,4 @@ export type RpcDependencies = Omit<MediaDependencies, "logger" | "stopping">;
 
 export type RouteDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "stopping">;
 
-export type JobDependencies = Pick<MediaDependencies, "sql" | "store" | "logger">;
+export type JobDependencies = Pick<MediaDependencies, "sql" | "store" | "logger" | "guard">;

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { DiagnosticCheck } from "@postrider/shared/diagnostics/finding";
 import { newId } from "@postrider/shared/ids";
+import type { StoreGuard, StoreOwner } from "#src/operations/store-guard.ts";
 import type { ObjectStore } from "#src/storage/object-store.ts";
 
 const PROBE = Buffer.from("postrider doctor");
@@ -42,4 +43,50 @@ async function checkStore(store: ObjectStore, kind: "disk" | "s3", signal: Abort
     status: "ok",
     found: `a small object was written, read and deleted ${where}`,
   } as const;
+}
+
+/** Creates the diagnostic check of the deployment that the object store belongs to. */
+export function createStoreOwnerCheck(guard: Pick<StoreGuard, "read">): DiagnosticCheck {
+  return {
+    name: "owner of the object store",
+    remedy: "check the object store, and whether Postgres runs",
+    guide: "operations.md",
+    run: () => checkOwner(guard),
+  };
+}
+
+async function checkOwner(guard: Pick<StoreGuard, "read">) {
+  const state = await guard.read();
+  if (state.kind === "foreign_data")
+    return {
+      status: "off",
+      found: "no stored file is deleted, because the data belongs to another deployment",
+    } as const;
+  const { owner, keptUntil } = state;
+  if (owner.kind === "own") {
+    const kept =
+      keptUntil === null ? "" : `; files without a row are kept until ${keptUntil.toISOString()}`;
+    return { status: "ok", found: `the object store belongs to this deployment${kept}` } as const;
+  }
+  const { found, status } = describeOwner(owner);
+  return {
+    status,
+    found,
+    remedy:
+      "give this deployment an object store of its own; if no other deployment uses this one, run `postrider storage adopt`",
+  } as const;
+}
+
+function describeOwner(owner: Exclude<StoreOwner, { readonly kind: "own" }>) {
+  if (owner.kind === "unmarked")
+    return {
+      status: "warning",
+      found:
+        "the object store has no marker and contains files from before this deployment; files without a row are kept",
+    } as const;
+  const found =
+    owner.kind === "foreign"
+      ? `the marker of the object store names the deployment ${owner.marker.deploymentId}; no stored file is deleted`
+      : "the marker of the object store cannot be read; no stored file is deleted";
+  return { status: "failed", found } as const;
 }

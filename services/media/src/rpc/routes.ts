@@ -1,5 +1,6 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { RecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
 import { StorageService } from "@postrider/contracts/media/v1/storage_service_pb";
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
@@ -13,6 +14,7 @@ import { createUpload } from "#src/rpc/create-upload.ts";
 import { deleteMedia } from "#src/rpc/delete-media.ts";
 import { importMedia } from "#src/rpc/import-media.ts";
 import { prepareMedia } from "#src/rpc/prepare-media.ts";
+import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { releaseMedia } from "#src/rpc/release-media.ts";
 import { createStorageService } from "#src/rpc/storage-service.ts";
 import { updateMedia } from "#src/rpc/update-media.ts";
@@ -31,6 +33,7 @@ export function createRoutes(deps: RpcDependencies): (router: ConnectRouter) => 
       updateMedia,
       deleteMedia,
     });
+    router.service(RecoveryService, createRecoveryService(deps));
     router.service(StorageService, createStorageService(deps));
     router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, createParkedEventService({ sql: deps.sql, handlers: [] }));

@@ -5,6 +5,7 @@ import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import { QueueSlotService } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
 import { QuotaService } from "@postrider/contracts/posts/v1/quota_service_pb";
+import { RecoveryService } from "@postrider/contracts/posts/v1/recovery_service_pb";
 import { TargetService } from "@postrider/contracts/posts/v1/target_service_pb";
 import { createAuditService } from "@postrider/shared/audit/service";
 import { serveMethods } from "@postrider/shared/connect/methods";
@@ -22,6 +23,7 @@ import { getQuota } from "#src/rpc/get-quota.ts";
 import { listPosts } from "#src/rpc/list-posts.ts";
 import { listQueueSlotRules } from "#src/rpc/list-queue-slot-rules.ts";
 import { publishPost } from "#src/rpc/publish-post.ts";
+import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { retryPost } from "#src/rpc/retry-post.ts";
 import { updatePost } from "#src/rpc/update-post.ts";
 import { updateQueueSlotRule } from "#src/rpc/update-queue-slot-rule.ts";
@@ -29,6 +31,7 @@ import { validatePost } from "#src/rpc/validate-post.ts";
 
 export interface RouteDeps extends PostsDeps {
   readonly parkedEvents: ServiceImpl<typeof ParkedEventService>;
+  readonly deploymentId: string;
 }
 
 export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
@@ -54,6 +57,7 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
     });
     serveMethods(router, deps, MediaUseService, { batchGetMediaUses });
     serveMethods(router, deps, TargetService, { batchGetTargetContents });
+    router.service(RecoveryService, createRecoveryService(deps));
     router.service(AuditService, createAuditService(deps));
     router.service(ParkedEventService, deps.parkedEvents);
   };

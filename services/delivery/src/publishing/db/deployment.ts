@@ -1,7 +1,7 @@
 import type { Deployment } from "@postrider/shared/deployment/ownership";
+import { currentTable, currentTimeline } from "@postrider/shared/deployment/place";
 import * as deployments from "@postrider/shared/deployment/table";
 import type { ISql } from "@postrider/shared/postgres";
-import { currentTable, currentTimeline } from "#src/db/data-place.ts";
 import type { DataCopy, RestoreRecord } from "#src/publishing/domain/restore.ts";
 
 /**

@@ -28,6 +28,8 @@ const POLL_MS = 50;
 const IDLE_POLL_MS = 250;
 /** Wait in milliseconds after a pass of the dispatcher that failed. */
 const FAILED_MS = 500;
+/** Interval in milliseconds at which a process asks whether the data belongs to its deployment while it does not. */
+const HELD_MS = 1_000;
 /**
  * Minimum time in milliseconds between two claims after a claim of at least `MANY` webhook deliveries. Claiming ten
  * deliveries costs about as much as claiming one, so under load it pays to wait for more.
@@ -111,13 +113,18 @@ class Passes {
 
   /**
    * Takes leases of webhook subscriptions, claims due deliveries once, and begins their attempts. Returns the
-   * milliseconds until the next pass.
+   * milliseconds until the next pass. While the data belongs to another deployment, nothing is leased or claimed, because
+   * that deployment sends the same deliveries.
    */
   async run(): Promise<number> {
     const now = performance.now();
     const waitMs = this.#claimedAt + this.#intervalMs - now;
     if (waitMs > 0) return Math.ceil(waitMs);
     this.#claimedAt = now;
+    if (await this.#deps.guard.isHeld()) {
+      this.passedAt = performance.now();
+      return HELD_MS;
+    }
     const pollMs = this.#leases.size > 0 ? POLL_MS : IDLE_POLL_MS;
     if (this.mustLook || now - this.#lookedAt >= pollMs) await this.#look();
     const isCut = await this.#claim(this.#plan());

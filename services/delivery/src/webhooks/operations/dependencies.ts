@@ -1,3 +1,4 @@
+import type { DeploymentGuard } from "@postrider/shared/deployment/guard";
 import type { Sql } from "@postrider/shared/postgres";
 import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
@@ -35,6 +36,8 @@ export const DISPATCHER_SETTINGS: DispatcherSettings = {
 export interface DispatcherDeps {
   readonly sql: Sql;
   readonly logger: Logger;
+  /** Says whether the data belongs to another deployment, which sends its deliveries. */
+  readonly guard: Pick<DeploymentGuard, "isHeld">;
   /** Id of this process, recorded with the leases of webhook subscriptions. */
   readonly owner: string;
   /** Keys with which the secrets of webhook subscriptions are sealed. */

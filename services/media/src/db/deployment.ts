@@ -1,0 +1,98 @@
+import type { Deployment } from "@postrider/shared/deployment/ownership";
+import { currentTable, currentTimeline } from "@postrider/shared/deployment/place";
+import * as deployments from "@postrider/shared/deployment/table";
+import type { ISql } from "@postrider/shared/postgres";
+
+/** How long after a restore files are kept that no row of the database names. */
+const KEPT_HOURS = 24;
+
+/** The deployment that the data belongs to, the one that uses it, and what is known of restores. */
+export interface DeploymentState {
+  readonly stored: Deployment;
+  readonly current: Deployment;
+  /** Whether the data was restored since a process last recorded where it lies. */
+  readonly isMoved: boolean;
+  /** When this deployment began to use the data. */
+  readonly ownedSince: Date;
+  /** Until when files that no row names are kept because of a restore; null without a restore in the last day. */
+  readonly keptUntil: Date | null;
+  /** Number of the latest pass that could delete files. */
+  readonly storePass: number;
+}
+
+/** Records this deployment as the owner of the data, unless an owner is recorded already. */
+export async function insertDeployment(sql: ISql, deploymentId: string): Promise<void> {
+  await deployments.insertDeployment(sql, deploymentId, {
+    names: sql`table_oid, timeline`,
+    values: sql`${currentTable(sql)}, ${currentTimeline(sql)}`,
+  });
+}
+
+/** Returns what is recorded about the deployment of the data; undefined before a process has recorded one. */
+export async function findDeployment(
+  sql: ISql,
+  deploymentId: string,
+): Promise<DeploymentState | undefined> {
+  const [row] = await sql<DeploymentState[]>`
+    select json_build_object(
+        'systemIdentifier', d.system_identifier,
+        'databaseOid', d.database_oid,
+        'deploymentId', d.deployment_id
+      ) as stored,
+      json_build_object(
+        'systemIdentifier', p.system_identifier,
+        'databaseOid', p.database_oid,
+        'deploymentId', ${deploymentId}::text
+      ) as current,
+      (d.table_oid, d.timeline) <> (${currentTable(sql)}, ${currentTimeline(sql)}) as is_moved,
+      d.owned_since,
+      case
+        when d.restored_at > now() - ${KEPT_HOURS} * interval '1 hour'
+        then d.restored_at + ${KEPT_HOURS} * interval '1 hour'
+      end as kept_until,
+      d.store_pass::float8 as store_pass
+    from deployment d
+    cross join (${deployments.currentPlace(sql)}) as p`;
+  return row;
+}
+
+/**
+ * Records that the data was restored, unless it belongs to another deployment.
+ *
+ * @param storePass The number of a pass that the restored data does not know yet.
+ */
+export async function recordRestore(
+  sql: ISql,
+  deploymentId: string,
+  storePass: number,
+): Promise<void> {
+  await sql`
+    update deployment d
+    set table_oid = ${currentTable(sql)},
+      timeline = ${currentTimeline(sql)},
+      restored_at = now(),
+      store_pass = greatest(d.store_pass, ${storePass})
+    where ${deployments.isOwnData(sql, deploymentId)}`;
+}
+
+/** Counts a pass that may delete files. Returns its number; undefined when the data belongs to another deployment. */
+export async function countStorePass(sql: ISql, deploymentId: string): Promise<number | undefined> {
+  const [row] = await sql<{ storePass: number }[]>`
+    update deployment d
+    set store_pass = d.store_pass + 1
+    where ${deployments.isOwnData(sql, deploymentId)}
+    returning d.store_pass::float8 as store_pass`;
+  return row?.storePass;
+}
+
+/**
+ * Makes this deployment the owner of data that belongs to another one.
+ *
+ * @returns False when the data belongs to this deployment already.
+ */
+export async function adoptDeployment(sql: ISql, deploymentId: string): Promise<boolean> {
+  return await deployments.adoptDeployment(sql, deploymentId, {
+    names: sql`table_oid, timeline, owned_since, restored_at`,
+    values: sql`${currentTable(sql)}, ${currentTimeline(sql)}, now(), now()`,
+  });
+}

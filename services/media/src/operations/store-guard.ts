@@ -1,0 +1,214 @@
+import { DeploymentGuard } from "@postrider/shared/deployment/guard";
+import {
+  compareDeployments,
+  type ForeignReason,
+  type Ownership,
+} from "@postrider/shared/deployment/ownership";
+import { conflict, unavailable } from "@postrider/shared/errors";
+import type { Sql } from "@postrider/shared/postgres";
+import type { Logger } from "@postrider/shared/telemetry/logger";
+import { createGauge } from "@postrider/shared/telemetry/metrics";
+import {
+  countStorePass,
+  findDeployment,
+  insertDeployment,
+  recordRestore,
+  type DeploymentState,
+} from "#src/db/deployment.ts";
+import { OBJECT_PREFIXES } from "#src/domain/object-keys.ts";
+import type { ObjectStore } from "#src/storage/object-store.ts";
+import { readMarker, writeMarker, type StoreMarker } from "#src/storage/store-marker.ts";
+
+/** How long in milliseconds a marker that was read counts for deletions of files that the database names. */
+const MARKER_MS = 60_000;
+
+const dataHeldGauge = createGauge(
+  "media_deletions_held",
+  "1 while no stored file is deleted because the data belongs to another database or deployment.",
+);
+const storeHeldGauge = createGauge(
+  "media_store_held",
+  "1 while stored files are kept because the marker of the object store does not name this deployment.",
+);
+
+/** Which deployment the files in the object store belong to, according to its marker. */
+export type StoreOwner =
+  | { readonly kind: "own" }
+  | { readonly kind: "foreign"; readonly marker: StoreMarker }
+  | { readonly kind: "unreadable" }
+  /** The store has no marker, and contains files that may be older than this deployment. */
+  | { readonly kind: "unmarked" };
+
+/** What the guard knows about the data and the object store. */
+export type StoreState =
+  | { readonly kind: "foreign_data"; readonly reason: ForeignReason }
+  | { readonly kind: "own_data"; readonly keptUntil: Date | null; readonly owner: StoreOwner };
+
+interface StoreGuardOptions {
+  readonly sql: Sql;
+  readonly store: ObjectStore;
+  readonly deploymentId: string;
+  readonly logger: Logger;
+}
+
+/**
+ * Decides whether this process may delete files from the object store. It may not while its data is a copy, or while the
+ * marker in the store names another deployment: the files that a copy does not know, or deletes, may be those of the original.
+ */
+export class StoreGuard {
+  /** Says whether the data belongs to this deployment, and reports it in the log and in a metric. */
+  readonly data: DeploymentGuard;
+  readonly #options: StoreGuardOptions;
+  #owner: { readonly owner: StoreOwner; readonly at: number } | undefined;
+  #reported: StoreOwner["kind"] | undefined;
+
+  constructor(options: StoreGuardOptions) {
+    this.#options = options;
+    this.data = new DeploymentGuard({
+      activity: "deletion of stored files",
+      heldGauge: dataHeldGauge,
+      readOwnership: () => this.#readOwnership(),
+      logger: options.logger,
+    });
+  }
+
+  /** Reads the data and the marker of the store, marks a new store, and records a restore that it notices. */
+  async read(): Promise<StoreState> {
+    const { store } = this.#options;
+    if (!(await this.data.isOwn()))
+      return { kind: "foreign_data", reason: this.data.heldBecause ?? "deployment" };
+    // The marker is read before the database, because a pass is counted in the database first. In the other order, the pass of
+    // another replica in between would look like a restore.
+    const marker = await readMarker(store);
+    const state = await this.#getDeployment();
+    const owner = await this.#findOwner(marker, state);
+    this.#report(owner);
+    this.#owner = { owner, at: performance.now() };
+    const pass = owner.kind === "own" && typeof marker === "object" ? marker.pass : 0;
+    if (!state.isMoved && pass <= state.storePass)
+      return { kind: "own_data", keptUntil: state.keptUntil, owner };
+    await this.#recordRestore(state.isMoved ? "the database" : "the marker", pass);
+    return { kind: "own_data", keptUntil: (await this.#getDeployment()).keptUntil, owner };
+  }
+
+  /**
+   * Whether this process may delete files that its database names. The marker may have been read up to a minute ago. An
+   * unmarked store permits it: no other deployment has claimed the store, and the names are unique.
+   */
+  async mayDelete(): Promise<boolean> {
+    if (await this.data.isHeld()) return false;
+    const known = this.#owner;
+    if (known !== undefined && performance.now() - known.at < MARKER_MS)
+      return permits(known.owner);
+    const state = await this.read();
+    return state.kind === "own_data" && permits(state.owner);
+  }
+
+  /** Whether this process may also delete what depends on rows that a restore may have lost. */
+  async mayForget(): Promise<boolean> {
+    const state = await this.read();
+    return state.kind === "own_data" && state.keptUntil === null && permits(state.owner);
+  }
+
+  /** Whether this process may delete files that its database does not name. */
+  async mayCleanUp(): Promise<boolean> {
+    const state = await this.read();
+    return state.kind === "own_data" && state.keptUntil === null && state.owner.kind === "own";
+  }
+
+  /**
+   * Counts a pass of the job remove-orphans in the database and then in the marker, whether the job may delete files or not.
+   * Data that is later restored to a moment before the pass has a lower number than the marker.
+   */
+  async countPass(): Promise<void> {
+    const { sql, store, deploymentId } = this.#options;
+    const state = await this.read();
+    if (state.kind !== "own_data" || state.owner.kind !== "own") return;
+    const pass = await countStorePass(sql, deploymentId);
+    if (pass === undefined) return;
+    const { current } = await this.#getDeployment();
+    await writeMarker(store, { ...current, pass });
+  }
+
+  /**
+   * Writes into the object store that it belongs to this deployment.
+   *
+   * @returns False when it did already.
+   * @throws `invalid_transition` while the data belongs to another deployment.
+   */
+  async adoptStore(): Promise<boolean> {
+    const { store } = this.#options;
+    const state = await this.read();
+    if (state.kind === "foreign_data") throw conflict("invalid_transition");
+    if (state.owner.kind === "own") return false;
+    // The restore is recorded first: files that only the earlier owner of the store knows are kept for a day.
+    await this.#recordRestore("the object store", 0);
+    const { current, storePass } = await this.#getDeployment();
+    await writeMarker(store, { ...current, pass: storePass });
+    await this.read();
+    return true;
+  }
+
+  async #readOwnership(): Promise<Ownership> {
+    const { sql, deploymentId } = this.#options;
+    const found = await findDeployment(sql, deploymentId);
+    if (found !== undefined) return compareDeployments(found.stored, found.current);
+    await insertDeployment(sql, deploymentId);
+    return { kind: "own" };
+  }
+
+  async #getDeployment(): Promise<DeploymentState> {
+    const { sql, deploymentId } = this.#options;
+    const found = await findDeployment(sql, deploymentId);
+    if (found === undefined) throw unavailable();
+    return found;
+  }
+
+  async #findOwner(
+    marker: Awaited<ReturnType<typeof readMarker>>,
+    { current, ownedSince, storePass }: DeploymentState,
+  ): Promise<StoreOwner> {
+    const { store } = this.#options;
+    if (marker === "unreadable") return { kind: "unreadable" };
+    if (marker !== undefined)
+      return compareDeployments(marker, current).kind === "own"
+        ? { kind: "own" }
+        : { kind: "foreign", marker };
+    // A store that this deployment marked before must be empty to be marked again: it may be another store.
+    const before = storePass > 0 ? new Date(Date.now() + MARKER_MS) : ownedSince;
+    if (await hasFiles(store, before)) return { kind: "unmarked" };
+    await writeMarker(store, { ...current, pass: storePass });
+    return { kind: "own" };
+  }
+
+  async #recordRestore(shownBy: string, storePass: number): Promise<void> {
+    const { sql, deploymentId, logger } = this.#options;
+    await recordRestore(sql, deploymentId, storePass);
+    logger.warn(
+      { shownBy },
+      "the data or its object store was replaced; for a day, stored files are kept that no row in the database references",
+    );
+  }
+
+  #report(owner: StoreOwner): void {
+    storeHeldGauge.set(owner.kind === "own" ? 0 : 1);
+    if (owner.kind === this.#reported) return;
+    this.#reported = owner.kind;
+    const belongsTo = owner.kind === "foreign" ? owner.marker.deploymentId : undefined;
+    if (owner.kind !== "own")
+      this.#options.logger.error(
+        { reason: owner.kind, belongsTo },
+        "stored files are kept, because the marker of the object store does not name this deployment; give this deployment an object store of its own, or run `postrider storage adopt`",
+      );
+  }
+}
+
+function permits({ kind }: StoreOwner): boolean {
+  return kind === "own" || kind === "unmarked";
+}
+
+async function hasFiles(store: ObjectStore, before: Date): Promise<boolean> {
+  for (const prefix of OBJECT_PREFIXES)
+    for await (const key of store.list(prefix, before)) return key !== "";
+  return false;
+}
