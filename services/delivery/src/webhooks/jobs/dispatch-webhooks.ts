@@ -66,11 +66,13 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const loop = startLoop({
     idleMs: FAILED_MS,
     work: () => passes.run(),
-    onError: (error) =>
+    onError: (error) => {
+      passes.onFailedPass();
       deps.logger.warn(
         { err: error },
         "webhook deliveries could not be claimed; the process tries again",
-      ),
+      );
+    },
   });
   passes.onFree = loop.nudge;
   return {
@@ -100,6 +102,8 @@ class Passes {
   readonly #running = new Set<Promise<void>>();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
+  /** When the last pass failed, or when the process started. */
+  #failedAt = performance.now();
   #intervalMs = INTERVAL_MS;
 
   constructor(deps: DispatcherDeps) {
@@ -125,6 +129,10 @@ class Passes {
     return isCut ? BUSY_INTERVAL_MS : POLL_MS;
   }
 
+  onFailedPass(): void {
+    this.#failedAt = performance.now();
+  }
+
   /** Takes leases of further webhook subscriptions, and looks for deliveries of all leased ones in this pass. */
   async #look(): Promise<void> {
     this.#lookedAt = performance.now();
@@ -147,9 +155,16 @@ class Passes {
   async #claim(plan: ClaimPlan): Promise<boolean> {
     if (plan.lanes.length === 0) return false;
     const { sql, owner, settings } = this.#deps;
-    const lease = { owner, sendingMs: settings.sendingMs };
+    const { attemptMs, sendingMs } = settings;
+    const claimedAt = performance.now();
+    // No process can record attempts while the database is unavailable. So after an outage this process first claims no
+    // delivery of another process, until the processes that have not crashed have had time to record theirs.
+    const mayTakeOver = claimedAt - this.#failedAt > sendingMs / 2;
+    const lease = { owner, sendingMs, mayTakeOver };
     const { deliveries, expiredIds, changedIds } = await claimDeliveries(sql, plan, lease);
     if (deliveries.length > 0) failpoint("delivery.after-webhook-claim");
+    // After a long stop of this process, another one may take over a delivery before an attempt would end.
+    if (performance.now() - claimedAt > sendingMs - attemptMs) return true;
     this.#intervalMs = deliveries.length >= MANY ? BUSY_INTERVAL_MS : INTERVAL_MS;
     const isCut = deliveries.length >= plan.total;
     const claimed = Map.groupBy(deliveries, ({ subscriptionId }) => subscriptionId);
