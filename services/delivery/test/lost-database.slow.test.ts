@@ -117,30 +117,3 @@ test("a webhook attempt is recorded when Postgres has refused connections meanwh
   });
   expect(errors.filter((line) => line.includes("refused to record"))).toEqual([]);
 });
-
-test("a webhook that was answered during an outage of the database, longer than its claim lasts, is not sent again by another process", async () => {
-  await using database = await openWebhookDatabase();
-  const { sql } = database;
-  const renamed = Promise.withResolvers<AsyncDisposable>();
-  const settings = { attemptMs: 500, sendingMs: 6_000, leaseMs: 500 };
-  let sendingUntil = 0;
-  await using receiver = await startReceiver((response) => {
-    void (async () => {
-      const [row] = await sql<{ sendingUntil: Date }[]>`select sending_until from webhook_queue`;
-      sendingUntil = row?.sendingUntil.getTime() ?? 0;
-      renamed.resolve(await renameDatabase(database));
-      response.end("ok");
-    })();
-  });
-  const subscription = await insertSubscription(sql, { url: receiver.url });
-  const [delivery] = await insertDeliveries(sql, subscription, 1);
-  await using _first = startTestDispatcher(sql, { settings });
-  await eventually(() => receiver.received.length === 1);
-  await using _second = startTestDispatcher(sql, { settings });
-  {
-    await using _ = await renamed.promise;
-    await eventually(() => Date.now() > sendingUntil);
-  }
-  expect(await attempted(sql, delivery?.id ?? "", 1)).toMatchObject({ status: "succeeded" });
-  expect(receiver.received).toHaveLength(1);
-});

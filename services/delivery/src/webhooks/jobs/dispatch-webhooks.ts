@@ -1,7 +1,11 @@
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
 import { cancelDeliveries } from "#src/webhooks/db/cancellations.ts";
-import { claimDeliveries, type QueuedDelivery } from "#src/webhooks/db/queue.ts";
+import {
+  claimDeliveries,
+  type ClaimedDeliveries,
+  type QueuedDelivery,
+} from "#src/webhooks/db/queue.ts";
 import { planClaim, type ClaimPlan, type LaneDemand } from "#src/webhooks/domain/claim-plan.ts";
 import { AttemptRecorder } from "#src/webhooks/operations/attempt-recorder.ts";
 import {
@@ -154,30 +158,39 @@ class Passes {
   /** Returns whether there may be more due webhook deliveries that this process can send. */
   async #claim(plan: ClaimPlan): Promise<boolean> {
     if (plan.lanes.length === 0) return false;
-    const { sql, owner, settings } = this.#deps;
+    const { sql, settings } = this.#deps;
     const { attemptMs, sendingMs } = settings;
     const claimedAt = performance.now();
-    // No process can record attempts while the database is unavailable. So after an outage this process first claims no
-    // delivery of another process, until the processes that have not crashed have had time to record theirs.
-    const mayTakeOver = claimedAt - this.#failedAt > sendingMs / 2;
-    const lease = { owner, sendingMs, mayTakeOver };
-    const { deliveries, expiredIds, changedIds } = await claimDeliveries(sql, plan, lease);
+    const { deliveries, expiredIds, changedIds } = await this.#claimDue(plan, claimedAt);
     if (deliveries.length > 0) failpoint("delivery.after-webhook-claim");
     // After a long stop of this process, another one may take over a delivery before an attempt would end.
     if (performance.now() - claimedAt > sendingMs - attemptMs) return true;
     this.#intervalMs = deliveries.length >= MANY ? BUSY_INTERVAL_MS : INTERVAL_MS;
     const isCut = deliveries.length >= plan.total;
+    this.#beginAll(plan, deliveries, isCut);
+    if (expiredIds.length > 0) await sql.begin((tx) => cancelDeliveries(tx, expiredIds));
+    await this.#leases.reload(changedIds);
+    return isCut;
+  }
+
+  async #claimDue(plan: ClaimPlan, now: number): Promise<ClaimedDeliveries> {
+    const { sql, owner, settings } = this.#deps;
+    const { sendingMs } = settings;
+    // No process can record attempts while the database is unavailable. So after an outage this process first claims no
+    // delivery of another process, until the processes that have not crashed have had time to record theirs.
+    const mayTakeOver = now - this.#failedAt > sendingMs / 2;
+    return await claimDeliveries(sql, plan, { owner, sendingMs, mayTakeOver });
+  }
+
+  #beginAll({ lanes }: ClaimPlan, deliveries: readonly QueuedDelivery[], isCut: boolean): void {
     const claimed = Map.groupBy(deliveries, ({ subscriptionId }) => subscriptionId);
-    for (const { subscriptionId, free } of plan.lanes) {
+    for (const { subscriptionId, free } of lanes) {
       const own = claimed.get(subscriptionId) ?? [];
       const lane = this.#leases.find(subscriptionId);
       if (lane === undefined) continue;
       lane.isAsking = isCut || own.length >= free;
       for (const delivery of own) this.#begin(lane, delivery);
     }
-    if (expiredIds.length > 0) await sql.begin((tx) => cancelDeliveries(tx, expiredIds));
-    await this.#leases.reload(changedIds);
-    return isCut;
   }
 
   #begin(lane: HeldLane, delivery: QueuedDelivery): void {
