@@ -51,6 +51,17 @@ test.each(["draft", "scheduled"] as const)(
   },
 );
 
+test("the event of a deleted scheduled post has a higher version than every event of the post before", async () => {
+  const workspace = workspaceOf(posts);
+  const post = await workspace.scheduled();
+  await posts.posts.deletePost(workspace.ref(post));
+
+  const events = (await posts.events()).filter(([, event]) => event.postId === post.id);
+  const versions = events.map(([, { version }]) => Number(version));
+  expect(versions.length).toBeGreaterThan(1);
+  expect(versions.at(-1)).toBeGreaterThan(Math.max(...versions.slice(0, -1)));
+});
+
 test("deleting a scheduled post frees its quota and its queue slot, and its content may be posted again", async () => {
   const workspace = workspaceOf(posts);
   const account = workspace.connect();

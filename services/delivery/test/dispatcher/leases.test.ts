@@ -124,7 +124,9 @@ test("a webhook delivery that a crashed process was sending is sent by another p
   const lease = { owner: crashed, sendingMs: 600 };
   const lost = await claimDeliveries(sql, planFor([subscription]), lease);
   expect(lost.deliveries).toHaveLength(4);
-  await using _dispatcher = startTestDispatcher(sql);
+  await using _dispatcher = startTestDispatcher(sql, {
+    settings: { attemptMs: 500, sendingMs: 1_000 },
+  });
   for (const { id } of deliveries)
     expect(await attempted(sql, id, 1)).toMatchObject({ status: "succeeded", attemptCount: 1 });
   expect(receiver.received.map(({ webhookId }) => webhookId).toSorted()).toEqual(

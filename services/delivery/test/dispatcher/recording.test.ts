@@ -169,3 +169,37 @@ test.each([{ kind: "succeeded" }, { kind: "retry", delayMs: 60_000 }] as const)(
     expect(queued).toEqual(first);
   },
 );
+
+test("a delivery that another process has sent, but could not record during an outage of the database, is not sent again before that process had time to record it", async () => {
+  const { sql } = database;
+  await using receiver = await startReceiver();
+  const subscription = await insertSubscription(sql, { url: receiver.url });
+  const [answered, fresh] = await insertDeliveries(sql, subscription, 2);
+  // The claim of the other process has ended, because it could not record its attempt in time.
+  await sql`
+    update webhook_queue set sending_until = now() - interval '1 second'
+    where delivery_id = ${answered?.id ?? ""}`;
+  await using _dispatcher = startTestDispatcher(sql, { settings: { sendingMs: 20_000 } });
+  await attempted(sql, fresh?.id ?? "", 1);
+  const attempt = {
+    startedAt: new Date(),
+    durationMs: 10,
+    statusCode: 200,
+    error: null,
+    requestHeaders: {},
+    responseHeaders: {},
+    responseBody: "",
+  };
+  const result = {
+    deliveryId: answered?.id ?? "",
+    attempt,
+    decision: { kind: "succeeded" as const },
+  };
+  await recordAttempts(sql, newId(), [result], []);
+
+  expect(receiver.received.map(({ webhookId }) => webhookId)).toEqual([fresh?.eventId]);
+  expect(await attempted(sql, answered?.id ?? "", 1)).toMatchObject({
+    status: "succeeded",
+    attemptCount: 1,
+  });
+});

@@ -445,7 +445,8 @@ test("while thousands of webhook deliveries wait, the history shows that a deliv
 test.each([
   [
     "cancelling the deliveries of a revoked subscription",
-    (tx: TransactionSql, id: string) => lockWaiting(tx, id, 10),
+    (tx: TransactionSql, id: string) =>
+      lockWaiting(tx, id, { after: "00000000-0000-0000-0000-000000000000", limit: 10 }),
   ],
   [
     "listing the deliveries that are being sent",

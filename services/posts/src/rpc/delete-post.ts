@@ -170,7 +170,9 @@ async function remove(
     targets.map((before) => ({ before, after: undefined })),
   );
   const mediaIds = await deletePostRow(tx, post);
-  await appendEvents(tx, [postDeleted({ ...post, occurredAt: post.now })]);
+  // The deletion is the last change of the post, so its version is above those of all events before.
+  const last = { ...post, version: Number(post.version) + 1, occurredAt: post.now };
+  await appendEvents(tx, [postDeleted(last)]);
   return { kind: "removed", mediaIds };
 }
 

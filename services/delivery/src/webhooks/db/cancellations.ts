@@ -31,39 +31,67 @@ export async function listRevoked(sql: ISql, limit: number): Promise<readonly st
   return rows.map((row) => row.subscriptionId);
 }
 
+/** A page of the waiting deliveries of a webhook subscription. */
+export interface WaitingPage {
+  /** The deliveries of the page that no process is sending. Their rows in the queue are locked. */
+  readonly ids: readonly string[];
+  /** Id of the last delivery of the page; undefined if it has none. */
+  readonly last: string | undefined;
+}
+
 /**
- * Returns waiting deliveries of a webhook subscription that no process is sending, also those without a payload. Their
- * rows in the queue are locked.
+ * Returns the waiting deliveries of a webhook subscription with the first ids after `after`, also those without a payload.
+ * Each page reads only its own rows, however many deliveries wait.
  */
 export async function lockWaiting(
   tx: TransactionSql,
   subscriptionId: string,
-  limit: number,
-): Promise<readonly string[]> {
+  { after, limit }: { readonly after: string; readonly limit: number },
+): Promise<WaitingPage> {
   // A process that is claiming or recording a webhook delivery has locked its row in the queue; such a delivery is left
-  // out, and a later page contains it.
-  const rows = await tx<{ deliveryId: string }[]>`
-    with queued as (
+  // out, and a later pass finds it.
+  const rows = await tx<{ id: string; isFree: boolean }[]>`
+    with page as materialized (
+      select id
+      from webhook_deliveries
+      where subscription_id = ${subscriptionId}
+      and status = 'pending'
+      and id > ${after}
+      order by id
+      limit ${limit}
+    ),
+    free as materialized (
       select delivery_id
       from webhook_queue
-      where subscription_id = ${subscriptionId}
+      where delivery_id = any(array(select id from page))
       and sending_until <= now()
-      order by is_manual, due_at
-      limit ${limit}
       for update skip locked
-    ),
-    unqueued as (
-      select id as delivery_id
-      from webhook_deliveries d
-      where d.subscription_id = ${subscriptionId}
-      and d.status = 'pending'
-      and not exists (select 1 from webhook_queue q where q.delivery_id = d.id)
-      limit ${limit}
     )
-    select delivery_id from queued
-    union all
-    select delivery_id from unqueued`;
-  return rows.map((row) => row.deliveryId);
+    select page.id,
+      free.delivery_id is not null or page.id <> all (
+        array(select delivery_id from webhook_queue where delivery_id = any(array(select id from page)))
+      ) as is_free
+    from page
+    left join free on free.delivery_id = page.id
+    order by page.id`;
+  const ids = rows.filter(({ isFree }) => isFree).map(({ id }) => id);
+  return { ids, last: rows.at(-1)?.id };
+}
+
+/** Locks and returns rows of the queue that no process is sending, whatever the status of their deliveries. */
+export async function lockQueued(
+  tx: TransactionSql,
+  subscriptionId: string,
+  limit: number,
+): Promise<readonly string[]> {
+  const rows = await tx<{ deliveryId: string }[]>`
+    select delivery_id
+    from webhook_queue
+    where subscription_id = ${subscriptionId}
+    and sending_until <= now()
+    limit ${limit}
+    for update skip locked`;
+  return rows.map(({ deliveryId }) => deliveryId);
 }
 
 /**

@@ -72,13 +72,14 @@ function askedLanes(sql: ISql, plan: ClaimPlan, owner: string) {
 }
 
 /** SQL for the due deliveries of one webhook subscription, whose row is `a`. */
-function dueDeliveries(sql: ISql, isManual: boolean) {
+function dueDeliveries(sql: ISql, isManual: boolean, mayTakeOver: boolean) {
+  const isFree = mayTakeOver ? sql`q.sending_until <= now()` : sql`q.sending_until = '-infinity'`;
   return sql`
     select delivery_id, due_at
     from webhook_queue q
     where q.subscription_id = a.subscription_id
     and q.due_at <= now()
-    and q.sending_until <= now()
+    and ${isFree}
     and ${isManual ? sql`q.is_manual` : sql`not q.is_manual and not a.only_manual`}
     order by q.due_at
     limit a.free`;
@@ -89,16 +90,20 @@ function dueDeliveries(sql: ISql, isManual: boolean) {
  * turns, and so do the subscriptions of each workspace. Each step applies a limit of the claim plan and numbers the
  * deliveries that are left for the next step.
  */
-function chosenDeliveries(sql: ISql, { total, slow, new: unknown }: ClaimPlan) {
+function chosenDeliveries(
+  sql: ISql,
+  { total, slow, new: unknown }: ClaimPlan,
+  mayTakeOver: boolean,
+) {
   return sql`
     waiting as (
       select a.*, d.delivery_id, d.due_at,
         row_number() over (partition by a.subscription_id order by d.priority, d.due_at) as turn
       from asked a
       cross join lateral (
-        select delivery_id, due_at, 0 as priority from (${dueDeliveries(sql, true)}) as m
+        select delivery_id, due_at, 0 as priority from (${dueDeliveries(sql, true, mayTakeOver)}) as m
         union all
-        select delivery_id, due_at, 1 from (${dueDeliveries(sql, false)}) as o
+        select delivery_id, due_at, 1 from (${dueDeliveries(sql, false, mayTakeOver)}) as o
       ) as d
     ),
     in_lane as (
@@ -127,21 +132,25 @@ function chosenDeliveries(sql: ISql, { total, slow, new: unknown }: ClaimPlan) {
     )`;
 }
 
-/**
- * Claims due deliveries of all webhook subscriptions whose leases this process holds, in one statement.
- * @param options.sendingMs How long no other process sends the deliveries: the maximum duration of an attempt and its
- * recording.
- */
+interface SendingLease {
+  readonly owner: string;
+  /** How long no other process sends the deliveries: the maximum duration of an attempt and its recording. */
+  readonly sendingMs: number;
+  /** Whether deliveries may be claimed that another process was sending and did not record in time. Default: true. */
+  readonly mayTakeOver?: boolean;
+}
+
+/** Claims due deliveries of all webhook subscriptions whose leases this process holds, in one statement. */
 export async function claimDeliveries(
   sql: ISql,
   plan: ClaimPlan,
-  { owner, sendingMs }: { readonly owner: string; readonly sendingMs: number },
+  { owner, sendingMs, mayTakeOver = true }: SendingLease,
 ): Promise<ClaimedDeliveries> {
   // A queued webhook delivery that another process has just claimed is not claimed again, because Postgres checks the
   // condition again under the row's lock.
   const rows = await sql<ClaimRow[]>`
     with ${askedLanes(sql, plan, owner)},
-    ${chosenDeliveries(sql, plan)},
+    ${chosenDeliveries(sql, plan, mayTakeOver)},
     claimed as (
       update webhook_queue q
       set sending_until = now() + ${sendingMs} * interval '1 millisecond'

@@ -5,6 +5,7 @@ import {
   cancelDeliveries,
   deleteLane,
   listRevoked,
+  lockQueued,
   lockWaiting,
 } from "#src/webhooks/db/cancellations.ts";
 
@@ -14,14 +15,25 @@ const MAX_SUBSCRIPTIONS = 100;
 /** Maximum number of webhook deliveries that one transaction cancels. */
 const PAGE_SIZE = 500;
 
+/** Smallest id, after which all deliveries are. */
+const BEFORE_ALL = "00000000-0000-0000-0000-000000000000";
+
 /**
- * Cancels a page of the waiting deliveries of a revoked webhook subscription, and returns whether there may be more.
+ * Cancels the waiting deliveries of a revoked webhook subscription whose ids follow `after`, one page of them. Returns the
+ * last id of the page, or undefined after the last page.
  */
-async function cancelPage(sql: Sql, subscriptionId: string): Promise<boolean> {
+async function cancelPage(
+  sql: Sql,
+  subscriptionId: string,
+  after: string,
+): Promise<string | undefined> {
   return await sql.begin(async (tx) => {
-    const ids = await lockWaiting(tx, subscriptionId, PAGE_SIZE);
-    if (ids.length > 0) await cancelDeliveries(tx, ids);
-    return ids.length >= PAGE_SIZE;
+    const { ids, last } = await lockWaiting(tx, subscriptionId, { after, limit: PAGE_SIZE });
+    // After the last page, the queue has only rows that a transaction added meanwhile.
+    const added = last === undefined ? await lockQueued(tx, subscriptionId, PAGE_SIZE) : [];
+    const cancelled = [...ids, ...added];
+    if (cancelled.length > 0) await cancelDeliveries(tx, cancelled);
+    return last ?? added.at(-1);
   });
 }
 
@@ -34,15 +46,22 @@ export function startCancelDeliveries(options: {
   readonly logger: Logger;
 }): Loop {
   const { sql, logger } = options;
+  /** The last cancelled delivery of each webhook subscription whose deliveries are being cancelled. */
+  const positions = new Map<string, string>();
   return startLoop({
     idleMs: EVERY_MS,
     work: async () => {
       const revoked = await listRevoked(sql, MAX_SUBSCRIPTIONS);
       let hasMore = false;
       for (const subscriptionId of revoked) {
-        const isPageFull = await cancelPage(sql, subscriptionId);
-        if (!isPageFull) await deleteLane(sql, subscriptionId);
-        hasMore ||= isPageFull;
+        const after = positions.get(subscriptionId) ?? BEFORE_ALL;
+        const last = await cancelPage(sql, subscriptionId, after);
+        hasMore ||= last !== undefined;
+        if (last !== undefined) positions.set(subscriptionId, last);
+        else {
+          positions.delete(subscriptionId);
+          await deleteLane(sql, subscriptionId);
+        }
       }
       return hasMore;
     },

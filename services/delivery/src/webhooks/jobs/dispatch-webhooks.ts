@@ -1,7 +1,11 @@
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { startLoop } from "@postrider/shared/process/loop";
 import { cancelDeliveries } from "#src/webhooks/db/cancellations.ts";
-import { claimDeliveries, type QueuedDelivery } from "#src/webhooks/db/queue.ts";
+import {
+  claimDeliveries,
+  type ClaimedDeliveries,
+  type QueuedDelivery,
+} from "#src/webhooks/db/queue.ts";
 import { planClaim, type ClaimPlan, type LaneDemand } from "#src/webhooks/domain/claim-plan.ts";
 import { AttemptRecorder } from "#src/webhooks/operations/attempt-recorder.ts";
 import {
@@ -68,11 +72,13 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const loop = startLoop({
     idleMs: FAILED_MS,
     work: () => passes.run(),
-    onError: (error) =>
+    onError: (error) => {
+      passes.onFailedPass();
       deps.logger.warn(
         { err: error },
         "webhook deliveries could not be claimed; the process tries again",
-      ),
+      );
+    },
   });
   passes.onFree = loop.nudge;
   return {
@@ -102,6 +108,8 @@ class Passes {
   readonly #running = new Set<Promise<void>>();
   #lookedAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
+  /** When the last pass failed, or when the process started. */
+  #failedAt = performance.now();
   #intervalMs = INTERVAL_MS;
 
   constructor(deps: DispatcherDeps) {
@@ -132,6 +140,10 @@ class Passes {
     return isCut ? BUSY_INTERVAL_MS : POLL_MS;
   }
 
+  onFailedPass(): void {
+    this.#failedAt = performance.now();
+  }
+
   /** Takes leases of further webhook subscriptions, and looks for deliveries of all leased ones in this pass. */
   async #look(): Promise<void> {
     this.#lookedAt = performance.now();
@@ -153,23 +165,39 @@ class Passes {
   /** Returns whether there may be more due webhook deliveries that this process can send. */
   async #claim(plan: ClaimPlan): Promise<boolean> {
     if (plan.lanes.length === 0) return false;
-    const { sql, owner, settings } = this.#deps;
-    const lease = { owner, sendingMs: settings.sendingMs };
-    const { deliveries, expiredIds, changedIds } = await claimDeliveries(sql, plan, lease);
+    const { sql, settings } = this.#deps;
+    const { attemptMs, sendingMs } = settings;
+    const claimedAt = performance.now();
+    const { deliveries, expiredIds, changedIds } = await this.#claimDue(plan, claimedAt);
     if (deliveries.length > 0) failpoint("delivery.after-webhook-claim");
+    // After a long stop of this process, another one may take over a delivery before an attempt would end.
+    if (performance.now() - claimedAt > sendingMs - attemptMs) return true;
     this.#intervalMs = deliveries.length >= MANY ? BUSY_INTERVAL_MS : INTERVAL_MS;
     const isCut = deliveries.length >= plan.total;
+    this.#beginAll(plan, deliveries, isCut);
+    if (expiredIds.length > 0) await sql.begin((tx) => cancelDeliveries(tx, expiredIds));
+    await this.#leases.reload(changedIds);
+    return isCut;
+  }
+
+  async #claimDue(plan: ClaimPlan, now: number): Promise<ClaimedDeliveries> {
+    const { sql, owner, settings } = this.#deps;
+    const { sendingMs } = settings;
+    // No process can record attempts while the database is unavailable. So after an outage this process first claims no
+    // delivery of another process, until the processes that have not crashed have had time to record theirs.
+    const mayTakeOver = now - this.#failedAt > sendingMs / 2;
+    return await claimDeliveries(sql, plan, { owner, sendingMs, mayTakeOver });
+  }
+
+  #beginAll({ lanes }: ClaimPlan, deliveries: readonly QueuedDelivery[], isCut: boolean): void {
     const claimed = Map.groupBy(deliveries, ({ subscriptionId }) => subscriptionId);
-    for (const { subscriptionId, free } of plan.lanes) {
+    for (const { subscriptionId, free } of lanes) {
       const own = claimed.get(subscriptionId) ?? [];
       const lane = this.#leases.find(subscriptionId);
       if (lane === undefined) continue;
       lane.isAsking = isCut || own.length >= free;
       for (const delivery of own) this.#begin(lane, delivery);
     }
-    if (expiredIds.length > 0) await sql.begin((tx) => cancelDeliveries(tx, expiredIds));
-    await this.#leases.reload(changedIds);
-    return isCut;
   }
 
   #begin(lane: HeldLane, delivery: QueuedDelivery): void {

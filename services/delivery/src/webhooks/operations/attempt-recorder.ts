@@ -30,7 +30,11 @@ const WINDOW_MS = 8;
 /** Maximum number of webhook attempts per statement. */
 const MAX_ATTEMPTS = 200;
 const FIRST_PAUSE_MS = 50;
-const MAX_PAUSE_MS = 5_000;
+/**
+ * Maximum pause between two tries to record an attempt, in milliseconds. After an outage, other processes wait longer than
+ * this before they send deliveries again whose attempts are not recorded.
+ */
+const MAX_PAUSE_MS = 2_000;
 /**
  * Number of attempts of the recorder to record a webhook attempt that the database refuses: first this number of times
  * with the receiver's texts, then the same number without them.
