@@ -16,6 +16,8 @@ import { askVideo, type VideoStatus } from "./video-status.ts";
 const MINUTE_MS = 60_000;
 /** Time in milliseconds after which a Facebook reel that is still not visible is left to a person to check. */
 const MAX_REEL_MS = 30 * MINUTE_MS;
+/** The post or video itself says that no call has published it. */
+const NOT_PUBLISHED = { kind: "absent", isOwnFlag: true } as const;
 const REEL_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
 
 /**
@@ -51,7 +53,7 @@ async function lookAtPost(
       externalId: id,
       permalink: toPermalink(id, text(json, "permalink_url")),
     };
-  return json?.is_published === false ? { kind: "absent" } : onUnreadable(answer, call);
+  return json?.is_published === false ? NOT_PUBLISHED : onUnreadable(answer, call);
 }
 
 /**
@@ -80,7 +82,7 @@ async function lookAtVideo(
   const { status } = asked;
   if (status.isPublished)
     return { kind: "present", externalId: id, permalink: toPermalink(id, status.permalink) };
-  return isReel ? judgeReel(status, call) : { kind: "absent" };
+  return isReel ? judgeReel(status, call) : NOT_PUBLISHED;
 }
 
 /**
