@@ -318,6 +318,7 @@ create table delivery.live_checks (
   fence integer not null default 0,
   lease_until timestamp with time zone not null default (now() + '00:10:00'::interval),
   media_id uuid,
+  call_until timestamp with time zone,
   constraint live_checks_pkey PRIMARY KEY (id)
 );
 CREATE INDEX live_checks_ended ON delivery.live_checks USING btree (ended_at) WHERE (ended_at IS NOT NULL);

@@ -1,6 +1,6 @@
 import type { PrepareStep } from "@postrider/platforms/publishing/steps";
 import { newId } from "@postrider/shared/ids";
-import { openSql } from "@postrider/shared/postgres";
+import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
@@ -465,4 +465,49 @@ test("a process that replaces a killed one claims the tasks of the killed one at
     from publish_tasks
     where wake_at <= now()`;
   expect(due).toEqual([{ targetId: own }]);
+});
+
+test("a worker takes over the tasks of a dead worker although one of its claims fails every half second", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const stuck = Promise.withResolvers<void>();
+  let runs = 0;
+  world.prepare = [
+    {
+      name: "slow",
+      isDone: () => false,
+      run: async () => {
+        runs += 1;
+        if (runs === 1) await stuck.promise;
+        return {};
+      },
+    },
+  ];
+  const target = world.addTarget();
+  const settings = { leaseMs: 1_500 };
+  const dying = startWorker(database, world, { settings });
+  await request(sql, target);
+  await eventually(() => runs === 1);
+  await dying.crash();
+  let failedAt = Number.NEGATIVE_INFINITY;
+  const failOften = (pool: Sql): Sql =>
+    new Proxy(pool, {
+      get: (of, name) => {
+        const value: unknown = Reflect.get(of, name);
+        if (name !== "begin") return value;
+        return (...given: Parameters<Sql["begin"]>) => {
+          const isFailing = performance.now() - failedAt > 400;
+          if (isFailing) failedAt = performance.now();
+          if (isFailing)
+            return Promise.reject(
+              Object.assign(new Error("connection reset"), { code: "ECONNRESET" }),
+            );
+          return of.begin(...given);
+        };
+      },
+    });
+  await using _flaky = startWorker(database, world, { settings, wrapSql: failOften });
+  await untilStatus(sql, target, "published", { timeoutMs: 8_000 });
+  stuck.resolve();
 });

@@ -1,5 +1,6 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeEach, expect, test } from "vitest";
+import { markRestored } from "#src/publishing/db/deployment.ts";
 import type { LiveChecks } from "#src/publishing/operations/live-checks.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { DEPLOYMENT, logger } from "./fixture.ts";
@@ -208,4 +209,18 @@ test("the stored record of a live check is deleted 30 days after the live check 
   await liveChecks.pass();
   const left = await database.sql<{ text: string }[]>`select text from live_checks order by text`;
   expect(left.map(({ text }) => text)).toEqual(["29", "null"]);
+});
+
+test("a live check whose call a restore from a backup has forgotten is searched for, and its post is deleted", async () => {
+  const { opened, id, pause } = await startHanging("bluesky");
+  expect(await visible("bluesky")).toHaveLength(1);
+  // The backup was made before the call of the live check began.
+  await database.sql`
+    update live_checks
+    set called_at = null, call_until = null, external_id = null, permalink = null, steps = '[]'`;
+  await markRestored(database.sql);
+  await takeOver(opened.startOther());
+  await whenEnded(opened, id);
+  expect(await visible("bluesky")).toEqual([]);
+  pause.end();
 });

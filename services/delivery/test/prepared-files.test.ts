@@ -136,3 +136,24 @@ test("targets wait without using an attempt while the media service does not ans
   expect(await readTask(database.sql, target)).toMatchObject({ errorCode: null });
   expect(world.calls).toEqual([]);
 });
+
+test("a target whose files cannot be determined fails with internal_error, and neither it nor the other targets of its batch stay in work", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  // The posts service returns the settings "null", which no version of it stores.
+  const settings = { toJSON: () => null };
+  const broken = world.addTarget({ platform: "tiktok", media: [pngMedia(1)], settings });
+  const whole = createTarget(world);
+  const media = mediaWith((items) =>
+    Promise.resolve(items.map(() => ({ kind: "file", media: RENDERED }))),
+  );
+  await request(sql, broken, whole);
+  await using _worker = startWorker(database, world, {
+    media,
+    connectors: { tiktok: world.connector() },
+  });
+  await eventually(async () => (await readTask(sql, whole)).status === "published");
+  await eventually(async () => (await readTask(sql, broken)).status === "failed");
+  expect(await readTask(sql, broken)).toMatchObject({ errorCode: "internal_error" });
+});

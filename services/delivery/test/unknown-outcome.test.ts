@@ -100,6 +100,27 @@ test("when the platform refuses a resent post as a duplicate, the platform is se
   expect(world.visible).toHaveLength(1);
 });
 
+test("a target ends as duplicate_on_platform when its platform refuses every further call as a duplicate, although the post's own flag shows that no call published it", async () => {
+  const duplicate: Reaction = () => ({
+    kind: "refused",
+    code: "duplicate_on_platform",
+    message: "duplicate",
+  });
+  const unpublished = () => ({ kind: "absent", isOwnFlag: true }) as const;
+  await using run = await runTarget(
+    "failed",
+    {
+      maxResends: Number.MAX_SAFE_INTEGER,
+      reactions: [lostCall, ...Array.from({ length: 50 }, () => duplicate)],
+      verdicts: Array.from({ length: 50 }, () => unpublished),
+    },
+    QUICK,
+  );
+  const { sql, target, world } = run;
+  expect(await lastUpdate(sql, target)).toMatchObject({ errorCode: "duplicate_on_platform" });
+  expect(world.calls).toHaveLength(2);
+});
+
 test("a target fails when a search proves that it was not published and its connector may not send it again", async () => {
   await using run = await runTarget(
     "failed",

@@ -12,9 +12,10 @@ export type Verdict =
     }
   /**
    * The post is proved to be absent, so another publishing call is safe. `handles`, when set, replace the stored
-   * handles. Preparation steps whose handles are then missing run again.
+   * handles. Preparation steps whose handles are then missing run again. `isOwnFlag` says that the platform's flag of the post
+   * itself shows that no call has published it, so that a later refusal as a duplicate cannot mean an earlier call.
    */
-  | { readonly kind: "absent"; readonly handles?: Handles }
+  | { readonly kind: "absent"; readonly handles?: Handles; readonly isOwnFlag?: true }
   /** The platform ended the publication: no post is visible, and the same content would be refused again. */
   | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
   /**

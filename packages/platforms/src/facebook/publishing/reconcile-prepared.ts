@@ -15,6 +15,8 @@ import { askVideo, type VideoStatus } from "./video-status.ts";
 import { uploadedVideo } from "./video-step.ts";
 
 const MINUTE_MS = 60_000;
+/** The post or video itself says that no call has published it. */
+const NOT_PUBLISHED = { kind: "absent", isOwnFlag: true } as const;
 /** Time in milliseconds after which a Facebook video or reel that is still processed is left to a person to check. */
 const MAX_VIDEO_MS = 30 * MINUTE_MS;
 const VIDEO_CHECKS_MS = [1000, 2000, 5000, 10_000, 30_000];
@@ -52,7 +54,7 @@ async function lookAtPost(
       externalId: id,
       permalink: toPermalink(id, text(json, "permalink_url")),
     };
-  return json?.is_published === false ? { kind: "absent" } : onUnreadable(answer, call);
+  return json?.is_published === false ? NOT_PUBLISHED : onUnreadable(answer, call);
 }
 
 const DRAFT: Verdict = {
@@ -104,7 +106,7 @@ async function lookAtVideo(
   const isShown = !isReel && !mayBeDraft && status.processing === "complete";
   if (status.isPublished || (isShown && call.isPending === true))
     return { kind: "present", externalId: id, permalink: toPermalink(id, status.permalink) };
-  if (isFlag && call.isPending !== true) return { kind: "absent" };
+  if (isFlag && call.isPending !== true) return NOT_PUBLISHED;
   return judgeVideo(status, { mayBeDraft, call });
 }
 

@@ -85,17 +85,21 @@ export async function claimQuestions(
       ) as cause`;
 }
 
-/** Delays the next request to a platform for the post id of a published target by `delayMs`. */
+/**
+ * Delays the next request to a platform for the post id of a published target by `delayMs`, unless another process has claimed
+ * the question in the meantime: each claim raises the count.
+ */
 export async function postponeQuestion(
   sql: ISql,
-  { targetId, generation }: TaskKey,
+  { targetId, generation, askedCount }: DetailQuestion,
   delayMs: number,
 ): Promise<void> {
   await sql`
     update detail_questions
     set wake_at = now() + ${delayMs} * interval '1 millisecond'
     where target_id = ${targetId}
-    and generation = ${generation}`;
+    and generation = ${generation}
+    and asked_count = ${askedCount}`;
 }
 
 /** Deletes the records of published targets for whose post id the platform is not asked any more. */

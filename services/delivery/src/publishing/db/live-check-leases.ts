@@ -65,7 +65,9 @@ export async function claimInterruptedChecks(
       limit ${limit}
       for update skip locked
     )
-    returning id, fence, workspace_id, account_id, platform, text, media_id, steps, called_at, external_id, permalink`;
+    returning id, fence, workspace_id, account_id, platform, text, media_id, steps, external_id, permalink,
+      -- A restore may have lost the record of the call and of its post. The check then counts as called since it started.
+      coalesce(called_at, (select started_at from deployment where restored_at >= started_at)) as called_at`;
 }
 
 /** Deletes the records of up to `limit` live checks that ended more than `days` days ago, and returns their number. */

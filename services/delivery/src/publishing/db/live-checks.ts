@@ -1,6 +1,6 @@
 import type { LiveCheckStep, LivePost } from "@postrider/platforms/diagnosis/live/check-context";
 import type { PlatformId } from "@postrider/platforms/registry";
-import type { ISql } from "@postrider/shared/postgres";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { isUnpaused, openPlatforms } from "./account-queues.ts";
 
 /** A live check of an account that is about to start. */
@@ -50,25 +50,42 @@ export async function insertLiveCheck(
 }
 
 /**
- * Records that the publishing call of a live check begins, and returns the time. Returns undefined if the call began
- * earlier, if another process has taken the check, or if publishing was paused meanwhile.
+ * Records that the publishing call of a live check begins, and returns the time. Until `callMs` later, no task of the account is
+ * claimed. Returns `busy` while a task of the account is in work. Returns undefined if the call began earlier, if another process
+ * has taken the check, or if publishing was paused meanwhile.
  */
 export async function beginLiveCall(
-  sql: ISql,
-  { id, fence }: HeldCheck,
-  platform: PlatformId,
-): Promise<Date | undefined> {
+  tx: TransactionSql,
+  { id, fence, ...check }: HeldCheck & Pick<NewLiveCheck, "platform" | "accountId" | "workspaceId">,
+  callMs: number,
+): Promise<Date | "busy" | undefined> {
+  const { platform, accountId, workspaceId } = check;
+  // Claims lock the queue of the account too. So each claim has either ended before the next statement, which sees its task, or
+  // begins after this transaction and sees the call.
+  await tx`
+    insert into account_queues (account_id, workspace_id, platform)
+    values (${accountId}, ${workspaceId}, ${platform})
+    on conflict do nothing`;
+  await tx`select 1 from account_queues where account_id = ${accountId} for update`;
+  const inWork = await tx`
+    select 1
+    from publish_tasks
+    where account_id = ${accountId}
+    and status in ('working', 'calling')
+    limit 1`;
+  if (inWork.length > 0) return "busy";
   // The condition on `called_at` guarantees that a live check publishes at most one post; the fence guarantees that a process
   // that ends an interrupted check knows whether the check published.
-  const [row] = await sql<{ calledAt: Date }[]>`
+  const [row] = await tx<{ calledAt: Date }[]>`
     update live_checks
-    set called_at = now()
+    set called_at = now(),
+      call_until = now() + ${callMs} * interval '1 millisecond'
     where id = ${id}
     and fence = ${fence}
     and called_at is null
     and ended_at is null
-    and platform in (${openPlatforms(sql, [platform])})
-    and ${isUnpaused(sql)}
+    and platform in (${openPlatforms(tx, [platform])})
+    and ${isUnpaused(tx)}
     returning called_at`;
   return row?.calledAt;
 }
@@ -95,6 +112,7 @@ export async function keepLivePost(sql: ISql, id: string, post: LivePost): Promi
     update live_checks
     set external_id = ${post.externalId},
       permalink = ${post.permalink},
+      call_until = null,
       ended_at = null
     where id = ${id}`;
 }

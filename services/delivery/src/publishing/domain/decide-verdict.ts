@@ -11,20 +11,41 @@ import type { Task } from "./task.ts";
  */
 const GIVE_UP_MS = 60 * 60_000;
 
+const TOO_LATE = "the target was not published, and it is too late to send it";
+const NEVER_PUBLISHED = "the platform did not publish the target, however often it was sent";
 const STILL_UNKNOWN = "it could not be determined whether the platform published the target";
 
-function onAbsent(snapshot: TaskSnapshot, maxResends: number): Decision {
+type Absent = Extract<Verdict, { kind: "absent" }>;
+
+/**
+ * Decides what follows when the post is absent: the call is sent again, the first time at once and then after the waits of a
+ * repeated call, until `maxResends` or the policy ends it. A rate limit has its own wait and does not count.
+ */
+function onAbsent(
+  snapshot: TaskSnapshot,
+  { isOwnFlag }: Absent,
+  maxResends: number,
+  policy: RetryPolicy,
+): Decision {
   const { task, now } = snapshot;
-  if (!task.isLimited && task.resendCount >= maxResends)
-    return fail(snapshot, "outcome_unknown", STILL_UNKNOWN);
+  const { isLimited, resendCount } = task;
+  // The flag of the post answers for all earlier calls: no later refusal can be about one of them.
+  const unknownCount = isOwnFlag === true ? 0 : task.unknownCount;
   const proved: TaskSnapshot = {
     ...snapshot,
-    task: { ...task, openUnknowns: 0, isRestored: false },
+    task: { ...task, openUnknowns: 0, unknownCount, isRestored: false },
   };
-  if (now >= task.publishBefore)
-    return fail(proved, "missed", "the target was not published, and it is too late to send it");
-  const resendCount = task.resendCount + (task.isLimited ? 0 : 1);
-  return { task, changes: [change({ ...requeue(proved.task, now), resendCount }, false)] };
+  if (!isLimited && resendCount >= Math.min(maxResends, policy.retryMs.length + 1))
+    return isOwnFlag === true
+      ? fail(proved, "platform_unavailable", NEVER_PUBLISHED)
+      : fail(snapshot, "outcome_unknown", STILL_UNKNOWN);
+  const wakeAt = isLimited ? now : after(now, nextRepeatMs(policy, resendCount + 1));
+  if (wakeAt >= task.publishBefore) return fail(proved, "missed", TOO_LATE);
+  const resent = {
+    ...requeue(proved.task, wakeAt),
+    resendCount: resendCount + (isLimited ? 0 : 1),
+  };
+  return { task, changes: [change(resent, wakeAt > now)] };
 }
 
 function onRepeat(snapshot: TaskSnapshot, policy: RetryPolicy): Decision {
@@ -61,7 +82,7 @@ export function onVerdict(
     case "present":
       return onPublished(snapshot, verdict);
     case "absent":
-      return onAbsent(snapshot, maxResends);
+      return onAbsent(snapshot, verdict, maxResends, policy);
     case "refused": {
       // The platform refused only the publishing call that was searched for; the outcome of an older call of the task
       // may still be unknown.

@@ -688,3 +688,28 @@ test("a target that fails while a publishing call has no known outcome fails wit
     }),
   );
 });
+
+test("a refusal as a duplicate ends the target as duplicate_on_platform when the post's own flag has shown that no earlier call published it", () => {
+  const task = { ...RECONCILING, unknownCount: 1, openUnknowns: 1 };
+  const absent = after(task, looked({ kind: "absent", isOwnFlag: true }, 9));
+  expect(absent).toMatchObject({ status: "queued", unknownCount: 0, openUnknowns: 0 });
+  const calling = { ...CALLING, unknownCount: 0, resendCount: 1 };
+  const refused = { kind: "refused", code: "duplicate_on_platform", message: "duplicate" } as const;
+  expect(after(calling, called(refused))).toMatchObject({
+    status: "failed",
+    errorCode: "duplicate_on_platform",
+  });
+});
+
+test("a target whose post stays absent is sent again after growing waits, and only as often as the retry policy says", () => {
+  const waits: number[] = [];
+  let task: Task = { ...RECONCILING, resendCount: 0 };
+  while (waits.length < 100) {
+    const { changes } = decide(snapshot(task), looked({ kind: "absent" }, 1_000_000), POLICY);
+    const next = changes[0]?.task;
+    if (next?.status !== "queued") break;
+    waits.push(next.wakeAt.getTime() - NOW.getTime());
+    task = { ...next, status: "reconciling", unknownCount: next.unknownCount + 1 };
+  }
+  expect(waits).toEqual([0, ...POLICY.retryMs]);
+});

@@ -15,8 +15,8 @@ export interface PublishingPolicy extends RetryPolicy, BrakePolicy {}
 const FAILURES_BEFORE_PAUSE = 5;
 
 /**
- * Returns the wait in milliseconds before a publishing call with an unknown outcome is sent again on a platform where
- * repeating it is harmless. It is 0 before the first repetition; then it follows `retryMs`, whose last value repeats.
+ * Returns the wait in milliseconds before a publishing call with an unknown outcome is sent again, because repeating it is
+ * harmless or its post is absent. It is 0 before the first repetition; then it follows `retryMs`, whose last value repeats.
  */
 export function nextRepeatMs(policy: RetryPolicy, unknownCount: number): number {
   if (unknownCount <= 1) return 0;

@@ -11,6 +11,7 @@ import { claimUnsupportedTasks } from "#src/publishing/db/unsupported-tasks.ts";
 import type { TaskEvent } from "#src/publishing/domain/decision.ts";
 import { SUSPECT_CRASHES, type ClaimedTask } from "#src/publishing/domain/task.ts";
 import { CallPace } from "#src/publishing/operations/call-pace.ts";
+import { DatabaseOutages } from "#src/publishing/operations/database-outages.ts";
 import type { PublishingDeps } from "#src/publishing/operations/dependencies.ts";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import { claimLateness, recordClaim } from "#src/publishing/operations/metrics.ts";
@@ -98,12 +99,13 @@ class Claims {
   #lookedAt = Number.NEGATIVE_INFINITY;
   #thoroughAt = Number.NEGATIVE_INFINITY;
   #claimedAt = Number.NEGATIVE_INFINITY;
-  #failedAt = Number.NEGATIVE_INFINITY;
+  readonly #outages: DatabaseOutages;
 
   constructor(options: ClaimTasksOptions) {
     const { sql, logger, settings } = options;
     this.#options = options;
     this.#platforms = Object.keys(options.connectors);
+    this.#outages = new DatabaseOutages(settings.leaseMs);
     this.#context = {
       deps: options,
       marker: new CallMarker(sql),
@@ -140,6 +142,7 @@ class Claims {
   async #findNext(): Promise<NextTask> {
     const floors = this.#floor.next(performance.now());
     const next = await findNextTask(this.#options.sql, this.#platforms, floors);
+    this.#outages.onAnswer();
     this.#floor.moveTo(next.floors);
     return next;
   }
@@ -150,7 +153,7 @@ class Claims {
   }
 
   onFailedPass(): void {
-    this.#failedAt = performance.now();
+    this.#outages.onFailure();
     this.#floor.reset();
   }
 
@@ -169,9 +172,7 @@ class Claims {
       platforms: this.#platforms,
       suspectAfter: SUSPECT_CRASHES,
       maxSuspects: hasSuspect ? 0 : 1,
-      // No process can renew its leases while the database is unavailable. So after an outage this process first takes over no
-      // task whose lease has ended, until the processes that have not crashed have had time to renew their leases.
-      mayTakeOver: this.#claimedAt - this.#failedAt > leaseMs / 2,
+      mayTakeOver: this.#outages.mayTakeOver(),
       maxPerPlatform,
       maxPerWorkspace,
       busyWorkspaces,

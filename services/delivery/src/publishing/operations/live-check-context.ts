@@ -38,6 +38,8 @@ export interface LiveCheckDeps {
 /** A live check that this process holds. */
 export interface RunningCheck extends rows.HeldCheck {
   readonly platform: PlatformId;
+  readonly accountId: string;
+  readonly workspaceId: string;
   readonly text: string;
 }
 
@@ -45,6 +47,10 @@ export interface RunningCheck extends rows.HeldCheck {
  * Maximum number of tries, one per second, to store the id of a live check's post while the database does not answer.
  */
 const KEEP_ATTEMPTS = 30;
+/** Wait in milliseconds before a live check tries again to begin its call while a task of the account is in work. */
+const BUSY_MS = 250;
+/** Maximum number of tries of a live check to begin its call while tasks of the account are in work. */
+const BEGIN_ATTEMPTS = 240;
 
 /**
  * Records the post of a live check even if the database does not answer for a while, because the post's id is stored
@@ -61,25 +67,49 @@ async function keepPost(sql: Sql, id: string, post: Parameters<typeof rows.keepL
     }
 }
 
-function openJournal(
+type BegunCall = Awaited<ReturnType<LiveCheckJournal["beginCall"]>>;
+
+const REFUSED: BegunCall = {
+  kind: "refused",
+  message: "publishing was paused, the process stops, or another process has taken over",
+};
+const BUSY: BegunCall = {
+  kind: "refused",
+  message: "other posts of the account are being published; repeat the check later",
+};
+
+/** Begins the call of a live check when no task of the account is in work. */
+async function beginCall(
   { sql, guard, clocks, visibleCallMs }: LiveCheckDeps,
   check: RunningCheck,
   stopping: AbortSignal,
+): Promise<BegunCall> {
+  for (let attempt = 1; attempt <= BEGIN_ATTEMPTS; attempt += 1) {
+    const mayPublish = !stopping.aborted && (await guard.isOwn());
+    if (!mayPublish) return REFUSED;
+    const sendGuard = createSendGuard(clocks, visibleCallMs);
+    const calledAt = await sql.begin((tx) => rows.beginLiveCall(tx, check, visibleCallMs));
+    if (calledAt === undefined) return REFUSED;
+    if (calledAt !== "busy") {
+      const callUntil = new Date(calledAt.getTime() + visibleCallMs);
+      return { kind: "granted", guard: sendGuard, calledAt, callUntil };
+    }
+    await sleep(BUSY_MS);
+  }
+  return BUSY;
+}
+
+function openJournal(
+  deps: LiveCheckDeps,
+  check: RunningCheck,
+  stopping: AbortSignal,
 ): LiveCheckJournal {
-  const message = "publishing was paused, the process stops, or another process has taken over";
+  const { sql } = deps;
   return {
     addStep: (step) => rows.addLiveCheckStep(sql, check, step),
     keepPost: (post) => keepPost(sql, check.id, post),
     dropPost: () => rows.dropLivePost(sql, check.id),
-    beginCall: async () => {
-      const mayPublish = !stopping.aborted && (await guard.isOwn());
-      if (!mayPublish) return { kind: "refused", message };
-      const sendGuard = createSendGuard(clocks, visibleCallMs);
-      const calledAt = await rows.beginLiveCall(sql, check, check.platform);
-      if (calledAt === undefined) return { kind: "refused", message };
-      const callUntil = new Date(calledAt.getTime() + visibleCallMs);
-      return { kind: "granted", guard: sendGuard, calledAt, callUntil };
-    },
+    beginCall: () => beginCall(deps, check, stopping),
   };
 }
 

@@ -55,7 +55,8 @@ export class LiveChecks implements AsyncDisposable {
     const held = await this.#insert(checked, { id, text, mediaId: file?.mediaId });
     const media = file === undefined ? [] : [file.media];
     this.#run(held, async (stopping) => {
-      const check = { ...held, platform, text };
+      const { id: accountId, workspaceId } = checked.account;
+      const check = { ...held, platform, text, accountId, workspaceId };
       const context = createLiveCheckContext(this.#deps, check, checked, media, stopping);
       return await runLiveCheck(context);
     });

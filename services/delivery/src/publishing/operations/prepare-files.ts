@@ -26,6 +26,14 @@ interface PlannedTask extends TaskContent {
   readonly items: readonly MediaPreparation[];
 }
 
+const NOT_PLANNED: TaskFiles = {
+  kind: "failed",
+  failure: {
+    kind: "retryable",
+    code: "internal_error",
+    message: "the files that the platform receives could not be determined",
+  },
+};
 export const NO_FILES: TaskFiles = { kind: "ready", media: [] };
 
 /**
@@ -37,11 +45,15 @@ export function prepareFiles(
   context: PublishContext,
   contents: readonly TaskContent[],
 ): ReadonlyMap<ClaimedTask, Promise<TaskFiles>> {
-  const planned = contents.map((one) => ({ ...one, items: planItems(one) }));
+  const files = new Map<ClaimedTask, Promise<TaskFiles>>();
+  const planned = contents.flatMap((one) => {
+    const items = tryToPlan(context, one);
+    if (items === undefined) files.set(one.task, Promise.resolve(NOT_PLANNED));
+    return items === undefined ? [] : [{ ...one, items }];
+  });
   const groups = Map.groupBy(planned, ({ task, items }) =>
     items.some(({ rendition }) => rendition !== undefined) ? task.postId : "",
   );
-  const files = new Map<ClaimedTask, Promise<TaskFiles>>();
   for (const group of groups.values()) {
     const asked = prepareGroup(context, group);
     group.forEach(({ task }, index) =>
@@ -91,6 +103,25 @@ function toFailure(file: Exclude<PreparedFile, { kind: "file" }>): StepFailure {
   return file.kind === "refused"
     ? { kind: "refused", code: "media_rejected", message: file.message }
     : { kind: "refused", code: "media_fetch_failed", message: "the media no longer exist" };
+}
+
+/**
+ * Returns the file that the platform of a task receives for each media item; undefined after an error, which concerns this task
+ * alone.
+ */
+function tryToPlan(
+  { deps }: PublishContext,
+  one: TaskContent,
+): readonly MediaPreparation[] | undefined {
+  try {
+    return planItems(one);
+  } catch (error) {
+    deps.logger.error(
+      { err: error, targetId: one.task.targetId },
+      "it could not be determined which files the platform receives for a target; the target is tried again later",
+    );
+    return undefined;
+  }
 }
 
 /** Returns the file that the platform of a task receives for each media item. */

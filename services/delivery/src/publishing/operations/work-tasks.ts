@@ -43,6 +43,9 @@ export async function workTasks(
       endWork(context, task, () => run(interrupted)),
     );
   };
+  // However the work ends, no lease is renewed after it: a held lease of a task without work would last as long as the process.
+  using held = new DisposableStack();
+  for (const lease of leases.values()) held.use(lease);
   const crashLooping = tasks
     .filter(isCrashLooping)
     .map((task) =>
@@ -64,7 +67,12 @@ export async function workTasks(
       ),
     );
   });
-  await Promise.all([...crashLooping, ...worked]);
+  for (const end of await Promise.allSettled([...crashLooping, ...worked]))
+    if (end.status === "rejected")
+      context.deps.logger.error(
+        { err: end.reason as unknown },
+        "the work on claimed targets ended with an unexpected error; other workers continue when the leases end",
+      );
 }
 
 function hasMedia(fetched: FetchedTask): fetched is ReadyTask {
