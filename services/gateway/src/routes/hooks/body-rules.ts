@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { parseJsonBody } from "#src/http/json-body.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
 
-const JSON_TYPE = /^application\/json(?: *; *charset=(?:"utf-8"|utf-8))? *;? *$/i;
+const JSON_TYPE = /^application\/json *(?:; *charset=(?:"utf-8"|utf-8) *)?(?:; *)?$/i;
 /** Maximum size of a JSON request body in bytes; a larger body is refused. */
 export const MAX_BODY_BYTES = 1024 * 1024;
 /** Maximum size in bytes of a post's text and options, see `contentBytes`; a larger post is refused. */
