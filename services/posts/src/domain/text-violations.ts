@@ -1,4 +1,5 @@
 import {
+  countText,
   isFarAbove,
   type TextCounter,
   type TextLimit,
@@ -23,7 +24,10 @@ export function farAbove(counted: CountedText, limits: readonly TextLimit[]): Ta
     .filter((limit) => isFarAbove(counted.text, limit))
     .map(({ unit, max }) => ({
       ...toViolation(counted, unit, max),
-      ...(unit === "utf16" ? { actual: counted.text.length } : {}),
+      // Units and bytes are known at once; other lengths would take long to count.
+      ...(unit === "utf16" || unit === "utf8_bytes"
+        ? { actual: countText(counted.text, unit) }
+        : {}),
     }));
 }
 
