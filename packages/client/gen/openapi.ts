@@ -1838,11 +1838,11 @@ export interface components {
             readonly limit?: number;
             /** @description What was sent, in `unit`. */
             readonly actual?: number;
-            /** @description Unit of `limit` and `actual`. */
+            /** @description Unit of `limit` and `actual`, for example `bytes`, `graphemes`, `weighted_characters` or `utf16_units`. */
             readonly unit?: string;
             /** @description What would be accepted, as a phrase or an example. */
             readonly expected?: string;
-            /** @description What was sent: as JSON, a header or method as it was sent, or the type of a longer value. */
+            /** @description What was sent: as JSON, a header or method as it was sent, the type of a longer value, or refused characters with their positions. */
             readonly found?: string;
             /** @description The smallest number that is accepted. */
             readonly minimum?: number;
@@ -2688,7 +2688,7 @@ export interface components {
             readonly [key: string]: unknown;
         };
         /**
-         * @description How the length of a text is counted. weighted: as X counts, where a URL and a character outside Latin scripts count differently. More values may be added.
+         * @description How the length of a text is counted: in UTF-16 units, in bytes of UTF-8, in graphemes (what readers see as one character), or weighted as X counts, where a URL and a character outside Latin scripts count differently. Errors call these units `utf16_units`, `bytes`, `graphemes` and `weighted_characters`. More values may be added.
          * @enum {string}
          */
         readonly TextUnit: "utf16" | "weighted" | "utf8_bytes" | "graphemes";

@@ -133,7 +133,8 @@ test("the gateway answers an error of another service with every detail of the e
   expect(errorOf(answer).details).toEqual([
     {
       ...violation,
-      message: "The text is too long: it counts 281, at most 280 is allowed. Shorten it.",
+      message:
+        "The text is too long: it counts 281, at most 280 characters are allowed. Shorten it.",
       unit: "characters",
     },
   ]);

@@ -77,6 +77,7 @@ export interface Peers {
   readonly publicUrl?: string;
   readonly patience?: ServerDeps["patience"];
   readonly unsentLimits?: ServerDeps["unsentLimits"];
+  readonly bodyLimits?: ServerDeps["bodyLimits"];
   /** Maximum duration of a request in milliseconds. Default: 5 s. */
   readonly requestTimeoutMs?: number;
   /** By default the server refuses no request because of load: the tests run in its event loop and may delay it. */
@@ -136,6 +137,7 @@ export async function createTestServer(
     trustedProxies: peers.trustedProxies ?? [],
     patience: peers.patience ?? {},
     ...(peers.unsentLimits === undefined ? {} : { unsentLimits: peers.unsentLimits }),
+    ...(peers.bodyLimits === undefined ? {} : { bodyLimits: peers.bodyLimits }),
     uploadOrigins: peers.uploadOrigins ?? [],
     requestTimeoutMs: peers.requestTimeoutMs ?? 5000,
     maxLoopDelayMs: peers.maxLoopDelayMs ?? Infinity,

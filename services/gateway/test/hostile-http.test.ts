@@ -305,12 +305,18 @@ async function useUp(server: FastifyInstance, address: string, url = "/docs"): P
 /** For each call of `useUp`, the number of requests that were answered before the rate limit refused one. */
 const answered: number[] = [];
 
-test("requests to all pages that need no API key share one limit per client address, and the refusal says how long to wait", async () => {
+test("requests to all pages that need no API key, and for paths that do not exist, share one limit per client address, and the refusal says how long to wait", async () => {
   await using server = await open();
   await useUp(server, "192.0.2.1");
   expect(answered.at(-1)).toBeGreaterThanOrEqual(LIMIT);
   const ticket = "a".repeat(43);
-  for (const url of ["/docs", "/docs/", "/api/v1/openapi.json", `/connect/${ticket}`]) {
+  for (const url of [
+    "/docs",
+    "/docs/",
+    "/api/v1/openapi.json",
+    `/connect/${ticket}`,
+    "/wp-login",
+  ]) {
     const answer = await useUp(server, "192.0.2.1", url);
     expect(answered.at(-1)).toBeLessThan(LIMIT / 10);
     expect(codeOf(answer), url).toBe("rate_limited");

@@ -186,7 +186,14 @@ const POSTS: readonly NewcomerCase[] = [
     "posts a text that is too long for X",
     "/posts/validate",
     POST_BODY,
-    refuse({ code: "content_too_long", path: "/content", limit: 280, actual: 312, ...x }),
+    refuse({
+      code: "content_too_long",
+      path: "/content",
+      limit: 280,
+      actual: 312,
+      unit: "weighted_characters",
+      ...x,
+    }),
   ),
   post(
     "posts to Instagram without a picture",

@@ -106,7 +106,7 @@ test("the message about a post that the posts service refuses because of a platf
   };
   const error = await errorOf(create(body), { createPost });
   expect(error.message).toBe(
-    "x, content: The text is too long: it counts 300, at most 280 is allowed. Shorten it.",
+    "x, content: The text is too long: it counts 300, at most 280 characters are allowed. Shorten it.",
   );
 });
 

@@ -66,6 +66,9 @@ async function readDidDocument(
   return answer.kind === "answer" && answer.status === 200 ? answer.json : undefined;
 }
 
+/** The look-behind makes the time of the match linear: any server can write the address with a million slashes. */
+const TRAILING_SLASHES = /(?<!\/)\/+$/;
+
 /**
  * Returns the server in an account's DID document, unless it is the configured server. The configured server is not
  * stored with the account, so that a new configuration also applies to existing accounts.
@@ -73,8 +76,8 @@ async function readDidDocument(
 export function ownPdsUrlOf(document: unknown, baseUrl: string): string | undefined {
   const services = list(document, "service");
   const pds = services.find((service) => text(service, "type") === "AtprotoPersonalDataServer");
-  const endpoint = text(pds, "serviceEndpoint")?.replace(/\/+$/, "");
+  const endpoint = text(pds, "serviceEndpoint")?.replace(TRAILING_SLASHES, "");
   if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;
-  if (endpoint === baseUrl.replace(/\/+$/, "")) return undefined;
+  if (endpoint === baseUrl.replace(TRAILING_SLASHES, "")) return undefined;
   return mayCallForeign(new URL(endpoint)) ? endpoint : undefined;
 }

@@ -19,10 +19,20 @@ const PUNYCODE_TLD = /xn--[-0-9a-z]+/iy;
 
 export const LATIN_ACCENTS =
   "\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u024F\\u0253\\u0254\\u0256\\u0257\\u0259\\u025B\\u0263\\u0268\\u026F\\u0272\\u0289\\u028B\\u02BB\\u0300-\\u036F\\u1E00-\\u1EFF";
-const LATIN_LABELS = new RegExp(`(?:[-a-z0-9${LATIN_ACCENTS}]+\\.)+`, "gi");
+const LATIN_LETTER = `[-a-z0-9${LATIN_ACCENTS}]`;
+/**
+ * Matches labels in Latin letters, also the last one, which no dot follows. Without it, a long label without a dot would be read
+ * again from each of its letters.
+ */
+const LATIN_LABELS = new RegExp(`${LATIN_LETTER}+(?:\\.${LATIN_LETTER}+)*\\.?`, "gi");
 
 const TOP_LEVEL = new Set(tlds);
 const LONGEST_TLD = Math.max(...tlds.map((name) => name.length));
+
+/** Whether a name in lower case is a top-level domain. */
+export function isTopLevelDomain(name: string): boolean {
+  return TOP_LEVEL.has(name);
+}
 
 /** Returns the next run of characters that may occur in domain names, including dots, hyphens and underscores. */
 export function nextRun(text: string, from: number): TextRange | undefined {
@@ -46,9 +56,10 @@ export function* domainsIn(text: string, run: TextRange, consumed: number): Gene
   const labels = splitLabels(text, run);
   const lastDots = findLastDots(text, labels);
   let position = consumed;
-  for (const [index, label] of labels.entries()) {
+  for (let index = 0; index < labels.length; index += 1) {
+    const label = labels[index];
     const lastDot = lastDots[index];
-    if (lastDot === undefined || label.end < position) continue;
+    if (label === undefined || lastDot === undefined || label.end < position) continue;
     // The label directly before the top-level domain must not contain an underscore; other labels may.
     const floor = lastDot.index > index ? label.start : Math.max(label.start, label.underscore + 1);
     const start = findStart(text, { start: floor, end: label.end }, position);
@@ -64,16 +75,22 @@ interface Label extends TextRange {
 }
 
 function splitLabels(text: string, run: TextRange): Label[] {
+  const labels: Label[] = [];
+  let underscore = -1;
   let start = run.start;
-  return text
-    .slice(run.start, run.end)
-    .split(".")
-    .map((part) => {
-      const label = { start, end: start + part.length, underscore: start + part.lastIndexOf("_") };
-      start = label.end + 1;
-      return part.includes("_") ? label : { ...label, underscore: -1 };
-    });
+  for (let at = run.start; at <= run.end; at += 1) {
+    const unit = at === run.end ? DOT : text.charCodeAt(at);
+    if (unit === UNDERSCORE) underscore = at;
+    if (unit !== DOT) continue;
+    labels.push({ start, end: at, underscore });
+    underscore = -1;
+    start = at + 1;
+  }
+  return labels;
 }
+
+const DOT = 46;
+const UNDERSCORE = 95;
 
 interface LastDot {
   /** Index of the domain label before the top-level domain. */
@@ -88,10 +105,13 @@ interface LastDot {
  */
 function findLastDots(text: string, labels: readonly Label[]): (LastDot | undefined)[] {
   const found: (LastDot | undefined)[] = [];
+  found.length = labels.length;
   // The last dot that a domain name can reach when it contains the whole label that follows in the text. The loop has
   // already read that label.
   let onward: LastDot | undefined;
-  for (const [index, label] of [...labels.entries()].toReversed()) {
+  for (let index = labels.length - 1; index >= 0; index -= 1) {
+    const label = labels[index];
+    if (label === undefined) continue;
     const here = isClosed(text, label) ? dotAfter(text, index, labels[index + 1]) : undefined;
     const last = isClosed(text, label) ? (onward ?? here) : undefined;
     found[index] = last;
@@ -160,7 +180,7 @@ export function latinDomains(domain: string): TextRange[] {
   const found: TextRange[] = [];
   LATIN_LABELS.lastIndex = 0;
   for (let match = LATIN_LABELS.exec(domain); match !== null; match = LATIN_LABELS.exec(domain)) {
-    const end = endOfLatinDomain(domain, match.index, LATIN_LABELS.lastIndex);
+    const end = endOfLatinDomain(domain, match.index, match[0].lastIndexOf("."));
     if (end === undefined) continue;
     found.push({ start: match.index, end });
     LATIN_LABELS.lastIndex = end;
@@ -171,9 +191,11 @@ export function latinDomains(domain: string): TextRange[] {
 /**
  * Returns the end of the longest domain name in Latin letters that begins at `start`. The dots are tried from the last
  * to the first, so the first match is the longest.
+ *
+ * @param lastDot Offset from `start` of the last dot of the labels; -1 if they have none.
  */
-function endOfLatinDomain(domain: string, start: number, labelsEnd: number): number | undefined {
-  for (let dot = labelsEnd - 1; dot > start; dot = domain.lastIndexOf(".", dot - 1)) {
+function endOfLatinDomain(domain: string, start: number, lastDot: number): number | undefined {
+  for (let dot = start + lastDot; dot > start; dot = domain.lastIndexOf(".", dot - 1)) {
     const end = endOfTopLevel(domain, { start: dot + 1, end: domain.length });
     if (end !== undefined) return end;
   }

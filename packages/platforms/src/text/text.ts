@@ -1,7 +1,7 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
 import { parseTelegramHtml } from "#src/telegram/html.ts";
-import { composeText, findLongMarkRun } from "./normalize-text.ts";
-import { findUrls } from "./urls.ts";
+import { findLongMarkRun } from "./normalize-text.ts";
+import { LONGEST_WEIGHT, weightedLength } from "./weighted-length.ts";
 
 /** The kind of media that a text is published with; images and a video together count as a video. */
 export type AttachedMedia = "none" | "image" | "video";
@@ -17,19 +17,19 @@ const segmenter = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 /** What `countText` returns for `telegram_html` when Telegram would refuse the markup. */
 export const INVALID_MARKUP = -1;
 
+/** Counts something in a text. It may stop and return any number above `enough` once it has counted more than `enough`. */
+type Count = (text: string, enough: number) => number;
+
 const COUNTERS = {
   utf16: (text) => text.length,
   weighted: weightedLength,
   utf8_bytes: (text) => Buffer.byteLength(text, "utf8"),
-  graphemes: countGraphemes,
-  hashtags: countHashtags,
-  mentions: countMentions,
+  graphemes: (text, enough) => countUpTo(segmenter.segment(text), enough),
+  hashtags: (text, enough) => countUpTo(text.matchAll(HASHTAG), enough),
+  mentions: (text, enough) => countUpTo(text.matchAll(MENTION), enough),
   long_mark_run: findLongMarkRun,
   telegram_html: (text) => parseTelegramHtml(text)?.length ?? INVALID_MARKUP,
-} satisfies Record<
-  TextUnit | "hashtags" | "mentions" | "long_mark_run" | "telegram_html",
-  (text: string) => number
->;
+} satisfies Record<TextUnit | "hashtags" | "mentions" | "long_mark_run" | "telegram_html", Count>;
 
 /**
  * What can be counted in a text: its length in a unit, its hashtags, its mentions, the combining marks of a run that is too
@@ -37,31 +37,82 @@ const COUNTERS = {
  */
 export type TextMeasure = keyof typeof COUNTERS;
 
+/** What `countText` returns for a text in which it has counted more than the number that was enough. */
+export const MORE_THAN_ENOUGH = Infinity;
+
 /**
  * Returns a number about a text. The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of
  * X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters. `hashtags` and `mentions` = how many the text has.
  * `long_mark_run` = length of the first run of combining marks that is too long to be published, else 0. `telegram_html` = UTF-16
  * units that readers see of a text with Telegram's HTML tags, or `INVALID_MARKUP`.
+ *
+ * @param enough Counting may stop above this number, because the exact number is then not needed. The result is
+ *   `MORE_THAN_ENOUGH` then.
  */
-export function countText(text: string, measure: TextMeasure): number {
-  return COUNTERS[measure](text);
+export function countText(text: string, measure: TextMeasure, enough = Infinity): number {
+  const count: Count = COUNTERS[measure];
+  const counted = count(text, enough);
+  return counted > enough && !IS_ALWAYS_EXACT.has(measure) ? MORE_THAN_ENOUGH : counted;
 }
 
-/** A function that returns the same numbers as `countText`, and caches them. */
-export type TextCounter = typeof countText;
+/** Measures that are known at once, or whose texts are short. */
+const IS_ALWAYS_EXACT: ReadonlySet<TextMeasure> = new Set([
+  "utf16",
+  "utf8_bytes",
+  "long_mark_run",
+  "telegram_html",
+]);
 
 /**
- * Creates a text counter for one request, which counts each text once per measure. Counting a text of the maximum size
- * takes tens of milliseconds, and a post to a hundred accounts needs the number a hundred times.
+ * Returns what `countText` returns, and caches it. The number is exact, or `MORE_THAN_ENOUGH` if it is above `limit` and counting
+ * it would have taken long.
+ */
+export type TextCounter = (text: string, measure: TextMeasure, limit?: number) => number;
+
+/**
+ * Number of UTF-16 units of a request's texts that are counted to their ends for each measure, so that an error can name the exact
+ * length. In further texts, counting stops above the limit, because a request may have 256 KiB of texts.
+ */
+const EXACT_LENGTH = 32_768;
+
+/**
+ * Creates a text counter for one request, which counts each text once per measure, because a post to a hundred accounts needs the
+ * number a hundred times.
  */
 export function createTextCounter(): TextCounter {
-  const counted = new Map<TextMeasure, Map<string, number>>();
-  return (text, measure) => {
-    const ofMeasure = counted.get(measure) ?? new Map<string, number>();
-    const known = ofMeasure.get(text) ?? countText(text, measure);
-    counted.set(measure, ofMeasure.set(text, known));
-    return known;
+  const counted = new Map<string, Map<string, number>>();
+  const exactLeft = new Map<TextMeasure, number>();
+  const isExact = (measure: TextMeasure, { length }: string) => {
+    const left = exactLeft.get(measure) ?? EXACT_LENGTH;
+    if (length > left) return false;
+    exactLeft.set(measure, left - length);
+    return true;
   };
+  return (text, measure, limit = Infinity) => {
+    // Two limits of one measure have separate entries: a text may be counted up to the lower one only.
+    const key = `${measure} ${limit}`;
+    const known = counted.get(key)?.get(text);
+    if (known !== undefined) return known;
+    const number = countText(text, measure, isExact(measure, text) ? Infinity : limit);
+    counted.set(key, (counted.get(key) ?? new Map<string, number>()).set(text, number));
+    return number;
+  };
+}
+
+/** Maximum number of UTF-16 units that one unit of a length can contain, for the units in which that number is bounded. */
+const LONGEST_UNIT: Readonly<Partial<Record<TextUnit, number>>> = {
+  utf16: 1,
+  utf8_bytes: 1,
+  weighted: LONGEST_WEIGHT,
+};
+
+/**
+ * Whether a text is so long that it exceeds a limit, however it is counted. This is known without reading the text; false means
+ * that the text has to be counted.
+ */
+export function isFarAbove(text: string, { unit, max }: TextLimit): boolean {
+  const longest = LONGEST_UNIT[unit];
+  return longest !== undefined && text.length > EXACT_LENGTH && text.length > max * longest;
 }
 
 /**
@@ -101,80 +152,16 @@ function mainLimit(rules: TextRules, media: AttachedMedia): number {
   return rules.max;
 }
 
-/**
- * Returns the number of hashtags in a text: `#` and word characters, outside of words and HTML entities. Repeated
- * hashtags count again.
- */
-function countHashtags(text: string): number {
-  return text.match(/(?<![\p{L}\p{M}\p{N}_&])[#＃][\p{L}\p{M}\p{N}_]+/gu)?.length ?? 0;
-}
+/** Matches a hashtag: `#` and word characters, outside of words and HTML entities. Repeated hashtags count again. */
+const HASHTAG = /(?<![\p{L}\p{M}\p{N}_&])[#＃][\p{L}\p{M}\p{N}_]+/gu;
+/** Matches a mention: `@` and a user name, outside of words, so that e-mail addresses do not count. */
+const MENTION = /(?<![\p{L}\p{M}\p{N}_.@＠])[@＠]\w[\w.]*/gu;
 
-/**
- * Returns the number of mentions in a text: `@` and a user name, outside of words, so that e-mail addresses do not
- * count.
- */
-function countMentions(text: string): number {
-  return text.match(/(?<![\p{L}\p{M}\p{N}_.@＠])[@＠]\w[\w.]*/gu)?.length ?? 0;
-}
-
-function countGraphemes(text: string): number {
+function countUpTo(items: Iterable<unknown>, enough: number): number {
   let count = 0;
-  for (const _segment of segmenter.segment(text)) count += 1;
-  return count;
-}
-
-/** Ranges of code points that count 1 in a text's length on X; every other character counts 2. */
-const LIGHT_RANGES = [
-  [0, 4351],
-  [8192, 8205],
-  [8208, 8223],
-  [8242, 8247],
-] as const;
-
-const LIGHT = 1;
-const HEAVY = 2;
-const URL_WEIGHT = 23;
-/**
- * Length in UTF-16 units up to which a text is counted in its NFC form. A longer text is counted as it was written,
- * because normalizing it takes long.
- */
-const MAX_COMPOSED_LENGTH = 65_536;
-
-/**
- * Matches an emoji sequence that Unicode lists, or a keycap without its variation selector. The look-ahead only makes
- * matching faster: it skips the long list for characters that do not begin a sequence.
- */
-const EMOJI = /(?=[\p{Emoji}--[0-9#*]]|[0-9#*]\ufe0f?\u20e3)(?:\p{RGI_Emoji}|[0-9#*]\u20e3)/gv;
-
-/**
- * Returns the length of a text as X counts it: Latin letters 1, most other characters 2, an emoji sequence 2, and a URL
- * 23, whatever its length. The text is counted in its NFC form, unless it is far too long for X.
- *
- * Source: the configuration and the conformance text of twitter-text v3.
- */
-export function weightedLength(text: string): number {
-  const normalized = text.length > MAX_COMPOSED_LENGTH ? text : composeText(text);
-  let length = 0;
-  let position = 0;
-  for (const url of findUrls(normalized)) {
-    length += withoutUrls(normalized.slice(position, url.start)) + URL_WEIGHT;
-    position = url.end;
+  for (const _item of items) {
+    count += 1;
+    if (count > enough) break;
   }
-  return length + withoutUrls(normalized.slice(position));
-}
-
-function withoutUrls(text: string): number {
-  let emoji = 0;
-  const rest = text.replace(EMOJI, () => {
-    emoji += 1;
-    return "";
-  });
-  let length = emoji * HEAVY;
-  for (const character of rest) length += isLight(character) ? LIGHT : HEAVY;
-  return length;
-}
-
-function isLight(character: string): boolean {
-  const codePoint = character.codePointAt(0) ?? 0;
-  return LIGHT_RANGES.some(([first, last]) => codePoint >= first && codePoint <= last);
+  return count;
 }

@@ -1,28 +1,13 @@
 import { domainToASCII } from "node:url";
-import {
-  domainsIn,
-  LATIN_ACCENTS,
-  latinDomains,
-  mayBegin,
-  nextRun,
-  type TextRange,
-} from "./domains.ts";
+import { domainsIn, latinDomains, mayBegin, nextRun, type TextRange } from "./domains.ts";
+import { endOfQuery, endOfTail } from "./url-tail.ts";
 
-// The grammar for the paths and queries of URLs is that of twitter-text 3.1.
-const LETTERS = `a-z\\u0400-\\u04FF0-9${LATIN_ACCENTS}`;
-const PATH_CHAR = `[${LETTERS}!*';:=+,.$/%#\\[\\]\\-\\u2013_~@|&]`;
-const PARENTHESES = `\\((?:${PATH_CHAR}+|${PATH_CHAR}*\\(${PATH_CHAR}+\\)${PATH_CHAR}*)\\)`;
-const PATH_END = `[${LETTERS}+\\-=_#/]`;
-// In twitter-text, parentheses at the end of a path belong to the path only right after a part that could end the path.
-const PATH = `(?:${PATH_CHAR}*(?:${PARENTHESES}${PATH_CHAR}*)*${PATH_END}|${PARENTHESES}|@${PATH_CHAR}+/)`;
-const QUERY = "\\?[a-z0-9!?*'@();:&=+$/%#\\[\\]\\-_.,~|]*[a-z0-9\\-_&=#/]";
-
-const AFTER_DOMAIN = new RegExp(`(?::[0-9]+)?(/${PATH}*)?(?:${QUERY})?`, "iy");
-const SHORT_LINK = new RegExp(`^https?://t\\.co/([a-z0-9]+)(?:${QUERY})?`, "i");
+const SHORT_LINK = /^https?:\/\/t\.co\/([a-z0-9]+)/i;
 const PROTOCOL = /https?:\/\/$/i;
 
 const LONGEST_PROTOCOL = "https://".length;
-const MAX_URL_LENGTH = 4096;
+/** Maximum length of a URL; X does not take a longer one for a URL. */
+export const MAX_URL_LENGTH = 4096;
 const MAX_LABEL_LENGTH = 63;
 const MAX_SHORT_LINK_SLUG = 40;
 
@@ -33,18 +18,25 @@ const MAX_SHORT_LINK_SLUG = 40;
  * Source: the grammar of twitter-text 3.1; the top-level domains are IANA's list as the package `tlds` carries it.
  */
 export function findUrls(text: string): TextRange[] {
-  if (!text.includes(".")) return [];
-  const urls: TextRange[] = [];
+  return [...urlsIn(text)];
+}
+
+/** Yields the URLs that `findUrls` returns. The text after the last URL that the caller takes is not read. */
+export function* urlsIn(text: string): Generator<TextRange> {
+  if (!text.includes(".")) return;
   let consumed = 0;
-  for (let run = nextRun(text, 0); run !== undefined;) {
+  let dot = 0;
+  for (let run = nextRun(text, 0); run !== undefined; run = nextRun(text, run.end)) {
+    if (dot < run.start) dot = text.indexOf(".", run.start);
+    if (dot === -1) return;
+    // A domain name contains a dot, and most words do not.
+    if (dot >= run.end || run.end <= consumed) continue;
     for (const domain of domainsIn(text, run, consumed)) {
       const candidate = readCandidate(text, domain, consumed);
       consumed = candidate.end;
-      if (isPlausible(text, candidate)) urls.push(...toUrls(text, candidate));
+      if (isPlausible(text, candidate)) yield* toUrls(text, candidate);
     }
-    run = nextRun(text, Math.max(run.end, consumed));
   }
-  return urls;
 }
 
 /** A range of a text that has the form of a URL. Whether it counts as a URL depends on the text before it. */
@@ -55,8 +47,7 @@ interface Candidate extends TextRange {
 }
 
 function readCandidate(text: string, domain: TextRange, consumed: number): Candidate {
-  AFTER_DOMAIN.lastIndex = domain.end;
-  const rest = AFTER_DOMAIN.exec(text);
+  const { pathStart, pathEnd, end } = endOfTail(text, domain.end);
   const protocol = PROTOCOL.exec(
     text.slice(Math.max(consumed, domain.start - LONGEST_PROTOCOL), domain.start),
   );
@@ -64,10 +55,10 @@ function readCandidate(text: string, domain: TextRange, consumed: number): Candi
   const hasProtocol = protocol !== null && mayBegin(text, start, consumed);
   return {
     start: hasProtocol ? start : domain.start,
-    end: domain.end + (rest?.[0].length ?? 0),
+    end,
     domain,
     hasProtocol,
-    hasPath: rest?.[1] !== undefined,
+    hasPath: pathEnd > pathStart,
   };
 }
 
@@ -107,7 +98,8 @@ function linkRanges(text: string, { start, end }: Candidate): TextRange[] {
   const short = SHORT_LINK.exec(text.slice(start, end));
   if (short === null) return [{ start, end }];
   const [link, slug = ""] = short;
-  return slug.length > MAX_SHORT_LINK_SLUG ? [] : [{ start, end: start + link.length }];
+  if (slug.length > MAX_SHORT_LINK_SLUG) return [];
+  return [{ start, end: Math.min(end, endOfQuery(text, start + link.length)) }];
 }
 
 /**

@@ -2,7 +2,7 @@
  * Strings whose repetition makes a text expensive for careless code: regular expressions that backtrack, sorting,
  * rescanning.
  */
-const PIECES = [
+export const HOSTILE_PIECES: readonly string[] = [
   ...Array.from("aA1 \n\t#@._-~/()?&,;:!'\"<>[]{}%\\"),
   "#a",
   "@a ",
@@ -57,7 +57,7 @@ function createRandom(seed: number): (below: number) => number {
 
 /**
  * Creates test data: texts of about `maxBytes` bytes in UTF-8 that take long if the work on them grows faster than their
- * length. The first texts each repeat one string of `PIECES`. They are followed by `mixtures` random texts, which repeat a few
+ * length. The first texts each repeat one string of `HOSTILE_PIECES`. They are followed by `mixtures` random texts, which repeat a few
  * of these strings between others, or contain long runs of several strings. The same seed creates the same texts.
  */
 export function* createHostileTexts(
@@ -65,10 +65,10 @@ export function* createHostileTexts(
   { mixtures = 0, seed = 1 }: { readonly mixtures?: number; readonly seed?: number } = {},
 ): Generator<string> {
   const random = createRandom(seed);
-  const pick = () => PIECES[random(PIECES.length)] ?? "";
+  const pick = () => HOSTILE_PIECES[random(HOSTILE_PIECES.length)] ?? "";
   const fill = (unit: string, bytes: number) =>
     unit.repeat(Math.max(1, Math.floor(bytes / Buffer.byteLength(unit))));
-  for (const piece of PIECES) yield fill(piece, maxBytes);
+  for (const piece of HOSTILE_PIECES) yield fill(piece, maxBytes);
   for (let mixture = 0; mixture < mixtures; mixture += 1) {
     const unit = Array.from({ length: 1 + random(5) }, pick).join("");
     yield mixture % 2 === 0

@@ -23,6 +23,30 @@ const NOUNS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
   ko: { query: "매개변수", header: "헤더" },
 };
 
+/** The words that error messages use for the units of a text's length. */
+const UNITS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
+  en: {
+    characters: "characters",
+    utf16_units: "UTF-16 units",
+    weighted_characters: "weighted characters",
+    bytes: "bytes",
+    graphemes: "graphemes",
+  },
+  ko: {
+    characters: "자",
+    utf16_units: "UTF-16 단위",
+    weighted_characters: "가중 글자",
+    bytes: "바이트",
+    graphemes: "자소",
+  },
+};
+/** Unit of a text's length in the answer of a service of the previous release, which names none. */
+const DEFAULT_UNIT = "characters";
+
+function nameUnit(unit: string, locale: Locale): string {
+  return UNITS[locale][unit] ?? unit;
+}
+
 /** Returns the allowed values as a phrase: a single value as it is, several values as "one of" and their list. */
 function toChoice(allowed: readonly string[], locale: Locale): string | undefined {
   const values = allowed.join(", ");
@@ -35,8 +59,9 @@ export function paramsOf(violation: RequestViolation, locale: Locale) {
   const { expected, found = "", status, reason, postId, allowed = [] } = violation;
   return {
     ...numbersOf(violation),
+    unit: nameUnit(violation.unit ?? DEFAULT_UNIT, locale),
     expected,
-    found: FOUND_TYPES[locale].get(found) ?? violation.found,
+    found: FOUND_TYPES[locale].get(found) ?? (found === "" ? undefined : found),
     noun: NOUNS[locale][violation.in ?? ""],
     status,
     reason,

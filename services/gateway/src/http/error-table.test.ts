@@ -55,6 +55,7 @@ test("every violation that an error lists becomes one error detail, which has ex
       platform: "x",
       limit: 280,
       actual: 0,
+      unit: "weighted_characters",
     },
     { code: "unknown_media", path: "/mediaIds/0", platform: undefined },
   ];
@@ -62,17 +63,18 @@ test("every violation that an error lists becomes one error detail, which has ex
     error: {
       code: "validation_failed",
       message:
-        "x, options.x.content: The text is too long: it counts 0, at most 280 is allowed. Shorten it. mediaIds[0]: This workspace has no such media. Take the id from the answer to POST /media/presign or /media/from-url.",
+        "x, options.x.content: The text is too long: it counts 0, at most 280 weighted characters are allowed. Shorten it. mediaIds[0]: This workspace has no such media. Take the id from the answer to POST /media/presign or /media/from-url.",
       details: [
         {
           code: "content_too_long",
-          message: "The text is too long: it counts 0, at most 280 is allowed. Shorten it.",
+          message:
+            "The text is too long: it counts 0, at most 280 weighted characters are allowed. Shorten it.",
           path: "/options/x/content",
           accountId: "0198b2a0-0000-7000-8000-000000000001",
           platform: "x",
           limit: 280,
           actual: 0,
-          unit: "characters",
+          unit: "weighted_characters",
         },
         {
           code: "unknown_media",
@@ -83,6 +85,48 @@ test("every violation that an error lists becomes one error detail, which has ex
       ],
     },
   });
+});
+
+test.each([
+  [
+    "en",
+    "bluesky",
+    { limit: 300, actual: 412, unit: "graphemes" },
+    "The text is too long: it counts 412, at most 300 graphemes are allowed. Shorten it.",
+  ],
+  [
+    "ko",
+    "youtube",
+    { limit: 5000, actual: 5002, unit: "bytes" },
+    "본문이 너무 깁니다. 현재 5002, 최대 5000 바이트. 줄여 주세요.",
+  ],
+  [
+    "en",
+    "x",
+    { limit: 280, unit: "weighted_characters" },
+    "The text is too long, at most 280 weighted characters are allowed. Shorten it.",
+  ],
+  [
+    "en",
+    "telegram",
+    { limit: 4096, actual: 4097 },
+    "The text is too long: it counts 4097, at most 4096 characters are allowed. Shorten it.",
+  ],
+] as const)(
+  "the message in %s about a text that is too long for %s names the unit in which the platform counts",
+  (locale, platform, counts, message) => {
+    const violations = [{ code: "content_too_long", platform, ...counts }];
+    const { details } = toErrorBody({ reason: "validation_failed", violations, locale }).error;
+    expect(details).toEqual([{ unit: "characters", ...violations[0], message }]);
+  },
+);
+
+test("the message about refused characters names the characters and their positions", () => {
+  const violations = [{ code: "forbidden_characters", path: "/options/x/title", found: "< (3)" }];
+  const { message } = toErrorBody({ reason: "validation_failed", violations, locale: "en" }).error;
+  expect(message).toBe(
+    "options.x.title: The text has characters that are refused: < (3); each number is the position of a character in the text. Remove them.",
+  );
 });
 
 test("the details of an exceeded quota contain numbers and RFC 3339 times", () => {

@@ -177,6 +177,11 @@ function specialOf({ code, variant, status }: RequestViolation, error: string): 
   return [`${code}.${variant}`, `${error}.${status}`].find(hasMessage);
 }
 
+/** Returns the unit of the limit of a violation: that of the violation itself, or that of its code. */
+function unitIn({ code, limit, unit }: RequestViolation): string | undefined {
+  return limit === undefined ? undefined : (unit ?? unitOf(code));
+}
+
 function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale): ErrorDetail {
   const numbers = numbersOf(violation);
   // A violation code without a message, such as the name of a scope, gets the message of the error code.
@@ -191,7 +196,7 @@ function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale)
     platform: violation.platform,
     limit: numbers.limit,
     actual: numbers.actual,
-    unit: numbers.limit === undefined ? undefined : unitOf(code),
+    unit: unitIn(violation),
     expected: violation.expected,
     found: violation.found,
     minimum: violation.minimum,

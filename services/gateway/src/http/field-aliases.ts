@@ -90,5 +90,5 @@ export function findIntendedField(name: string, fields: readonly string[]): stri
   if (same !== undefined) return same;
   const meant = fields.find((field) => ALIASES.get(field)?.has(plain));
   if (meant !== undefined || name.length < MIN_TYPED_LENGTH) return meant;
-  return fields.find((field) => distance(name, field) <= MAX_TYPING_ERRORS);
+  return fields.find((field) => distance(name, field, MAX_TYPING_ERRORS) <= MAX_TYPING_ERRORS);
 }

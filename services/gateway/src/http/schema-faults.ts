@@ -11,7 +11,7 @@ export type RequestViolation = Violation & {
   /** Describes a valid value as a phrase in English. */
   readonly expected?: string;
   /** The faulty value that was sent: a short value as JSON, otherwise only its JSON type. */
-  readonly found?: string;
+  readonly found?: string | undefined;
   readonly minimum?: number;
   readonly maximum?: number;
   /**

@@ -1,5 +1,6 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findSimilarPath } from "./similar-path.ts";
+import { distance, findSimilarPath } from "./similar-path.ts";
 
 const KNOWN = ["/api/v1/accounts", "/api/v1/posts", "/api/v1/posts/validate", "/api/v1/quota"];
 
@@ -13,4 +14,39 @@ test.each([
   [`/api/v1/${"p".repeat(100)}`, undefined],
 ])("the path %s is most similar to %s", (path, similar) => {
   expect(findSimilarPath(path, KNOWN)).toBe(similar);
+});
+
+/** The distance without any bound, from its definition. */
+function editDistance(a: string, b: string): number {
+  if (a === "" || b === "") return a.length + b.length;
+  const replaced = editDistance(a.slice(1), b.slice(1)) + (a.charAt(0) === b.charAt(0) ? 0 : 1);
+  return Math.min(replaced, editDistance(a.slice(1), b) + 1, editDistance(a, b.slice(1)) + 1);
+}
+
+test("the distance of two texts is the number of changed characters, or Infinity above the maximum", () => {
+  const texts = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
+  fc.assert(
+    fc.property(texts, texts, fc.nat({ max: 4 }), (a, b, max) => {
+      const expected = editDistance(a, b);
+      expect(distance(a, b, max)).toBe(expected <= max ? expected : Infinity);
+    }),
+  );
+});
+
+/** A text that counts how often one of its characters is read. */
+class CountedText extends String {
+  reads = 0;
+  override charAt(at: number): string {
+    this.reads += 1;
+    return super.charAt(at);
+  }
+}
+
+test("the search for a similar path reads no path whose length differs by more than four characters, and a few characters of others", () => {
+  const far = new CountedText("/api/v1/posts/{id}/publish");
+  findSimilarPath("/wp", [far as unknown as string]);
+  expect(far.reads).toBe(0);
+  const near = new CountedText(`/${"x".repeat(79)}`);
+  findSimilarPath(`/${"y".repeat(79)}`, [near as unknown as string]);
+  expect(near.reads).toBeLessThan(100);
 });

@@ -19,6 +19,7 @@ import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { MediaBytes } from "#src/clients/media-bytes.ts";
 import type { Admission } from "#src/operations/admission.ts";
 import type { ExpectedAnswer, UnsentLimits } from "#src/routes/answer-limits.ts";
+import type { BodyLimits } from "#src/routes/body-limits.ts";
 
 /** The dependencies of the REST server. */
 export interface ServerDeps {
@@ -63,6 +64,8 @@ export interface ServerDeps {
    * production values.
    */
   readonly unsentLimits?: UnsentLimits;
+  /** Limits on the bytes of request bodies that the gateway holds in memory. Default: the production values. */
+  readonly bodyLimits?: BodyLimits;
   /** Mean delay of the event loop, in milliseconds, above which the gateway refuses new requests. Default: 250 ms. */
   readonly maxLoopDelayMs?: number;
 }

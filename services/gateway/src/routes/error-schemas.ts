@@ -36,10 +36,12 @@ const ErrorDetail = named(
       platform: Type.Optional(ref(PlatformIdSchema)),
       limit: number("The limit that was exceeded, in `unit`."),
       actual: number("What was sent, in `unit`."),
-      unit: text("Unit of `limit` and `actual`."),
+      unit: text(
+        "Unit of `limit` and `actual`, for example `bytes`, `graphemes`, `weighted_characters` or `utf16_units`.",
+      ),
       expected: text("What would be accepted, as a phrase or an example."),
       found: text(
-        "What was sent: as JSON, a header or method as it was sent, or the type of a longer value.",
+        "What was sent: as JSON, a header or method as it was sent, the type of a longer value, or refused characters with their positions.",
       ),
       minimum: number("The smallest number that is accepted."),
       maximum: number("The largest number that is accepted."),

@@ -18,7 +18,8 @@ import { registerDescription } from "#src/routes/description/routes.ts";
 import { registerDocs } from "#src/routes/docs/routes.ts";
 import { addOpenRouteLimit } from "#src/routes/hooks/address-limits.ts";
 import { addAdmission } from "#src/routes/hooks/admission.ts";
-import { addBodyRules, MAX_BODY_BYTES } from "#src/routes/hooks/body-rules.ts";
+import { addBodyMemory, MAX_BODY_BYTES } from "#src/routes/hooks/body-memory.ts";
+import { addBodyRules } from "#src/routes/hooks/body-rules.ts";
 import { addCompression } from "#src/routes/hooks/compression.ts";
 import { addConditionalReads } from "#src/routes/hooks/conditional-reads.ts";
 import { addCrossOrigin } from "#src/routes/hooks/cross-origin.ts";
@@ -149,6 +150,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   addKnownPaths(app);
   addQueryRules(app);
   addBodyRules(app);
+  addBodyMemory(app, deps.bodyLimits);
   addConditionalReads(app);
   addUnreadBodies(app);
   addUnsentAnswerLimit(app, deps.unsentLimits);

@@ -91,6 +91,7 @@ test("checkPost reports all violations of a post at once, each with the path of 
       platform: "x",
       limit: 280,
       actual: 281,
+      unit: "weighted_characters",
     },
   ]);
 });

@@ -2,8 +2,15 @@ import { isPlatformId } from "@postrider/platforms/registry";
 import { createTextCounter, type TextCounter } from "@postrider/platforms/text/text";
 import type { Violation } from "@postrider/shared/errors";
 import { effectiveContent, findOptionKey } from "./effective-content.ts";
-import type { PostAccount, PostContent, PostMedia, PostOptions, TargetViolation } from "./post.ts";
-import { validateTarget } from "./validate-target.ts";
+import type {
+  PostAccount,
+  PostContent,
+  PostMedia,
+  PostOptions,
+  TargetInput,
+  TargetViolation,
+} from "./post.ts";
+import { validateTarget, validateTexts } from "./validate-target.ts";
 
 /**
  * The accounts and media that a post refers to. An account or media item that does not exist, or belongs to another
@@ -14,6 +21,8 @@ export interface PostReferences {
   readonly media: ReadonlyMap<string, PostMedia>;
   /** Platforms that this installation can publish to. */
   readonly available: ReadonlySet<string>;
+  /** A counter that has already counted the texts of the post, see `countTexts`; absent = they are counted now. */
+  readonly count?: TextCounter;
 }
 
 /**
@@ -24,7 +33,7 @@ export function checkPost(post: PostContent, known: PostReferences): Violation[]
   const accounts = post.accountIds.flatMap((id) => known.accounts.get(id) ?? []);
   const mediaFaults = checkMedia(post.mediaIds, known.media);
   const media = post.mediaIds.flatMap((id) => known.media.get(id) ?? []);
-  const counter = createTextCounter();
+  const counter = known.count ?? createTextCounter();
   return [
     ...checkAccounts(post.accountIds, known),
     ...mediaFaults,
@@ -37,6 +46,24 @@ export function checkPost(post: PostContent, known: PostReferences): Violation[]
         .map((violation) => toViolation(violation, post.options, account)),
     ),
   ];
+}
+
+/**
+ * Counts the texts of a post for the targets of one account after another, so that `checkPost` takes the numbers from the counter.
+ * The caller may do other work between two steps: texts of 256 KiB can take longer than other requests should wait.
+ */
+export function* countTexts(
+  post: PostContent,
+  { accounts, media }: Pick<PostReferences, "accounts" | "media">,
+  counter: TextCounter,
+): Generator<void> {
+  const attached = post.mediaIds.flatMap((id) => media.get(id) ?? []);
+  for (const id of post.accountIds) {
+    const account = accounts.get(id);
+    if (account === undefined) continue;
+    validateTexts(toTarget(post, account, attached), counter);
+    yield;
+  }
 }
 
 /**
@@ -107,10 +134,16 @@ function checkTarget(
   media: readonly PostMedia[],
   counter: TextCounter,
 ): TargetViolation[] {
-  const keys = { accountId: account.id, platform: account.platform };
-  const content = effectiveContent(post.content, post.options, keys);
-  const { platform, settings, traits } = account;
-  return validateTarget({ ...content, platform, traits, media, settings }, counter);
+  return validateTarget(toTarget(post, account, media), counter);
+}
+
+function toTarget(
+  post: PostContent,
+  { id, platform, settings, traits }: PostAccount,
+  media: readonly PostMedia[],
+): TargetInput {
+  const content = effectiveContent(post.content, post.options, { accountId: id, platform });
+  return { ...content, platform, traits, media, settings };
 }
 
 function dependsOnMedia(field: string, code: string): boolean {
@@ -118,7 +151,7 @@ function dependsOnMedia(field: string, code: string): boolean {
 }
 
 function toViolation(
-  { code, limit, actual, fits, ...where }: TargetViolation,
+  { code, limit, actual, unit, found, fits, ...where }: TargetViolation,
   options: PostOptions,
   account: PostAccount,
 ): Violation {
@@ -129,6 +162,8 @@ function toViolation(
     platform: account.platform,
     ...(limit === undefined ? {} : { limit }),
     ...(actual === undefined ? {} : { actual }),
+    ...(unit === undefined ? {} : { unit }),
+    ...(found === undefined ? {} : { found }),
     ...(fits === undefined ? {} : { allowed: [fits].flat() }),
   };
 }

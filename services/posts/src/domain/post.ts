@@ -1,5 +1,6 @@
 import type { PlatformId } from "@postrider/platforms/registry";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
+import type { UnitName } from "@postrider/platforms/text/unit-names";
 
 /**
  * The fields of a post that an option can override for one platform or one account. An absent field is not overridden.
@@ -74,6 +75,10 @@ export interface TargetViolation {
   readonly limit?: number;
   readonly actual?: number;
   readonly index?: number;
+  /** Unit of `limit` and `actual` if they are lengths of a text. */
+  readonly unit?: UnitName;
+  /** The refused characters that were found, each with its positions. */
+  readonly found?: string;
   /** The values that the platform would accept, or a condition that it sets, in symbols that need no translation. */
   readonly fits?: string | readonly string[];
 }

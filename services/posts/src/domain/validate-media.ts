@@ -1,6 +1,7 @@
 import { isAnimation, planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
 import type { PlatformRules, VideoRules } from "@postrider/platforms/rules";
 import { altTextLimit } from "@postrider/platforms/text/alt-text-limit";
+import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
 
 /**
@@ -98,7 +99,8 @@ function validateAltText(
   index: number,
   rules: PlatformRules,
 ): TargetViolation[] {
-  const violation = { code: "alt_text_too_long", field: "media", index } as const;
+  const unit = UNIT_NAMES.utf16;
+  const violation = { code: "alt_text_too_long", field: "media", index, unit } as const;
   return above(violation, altText?.length ?? 0, altTextLimit(rules, kind));
 }
 
@@ -117,7 +119,7 @@ function validateType(
 
 /** Returns a violation of a platform's rule if `actual` is above `limit`. An undefined limit allows every value. */
 export function above(
-  violation: Pick<TargetViolation, "code" | "field" | "index" | "fits">,
+  violation: Pick<TargetViolation, "code" | "field" | "index" | "fits" | "unit">,
   actual: number,
   limit: number | undefined,
 ): TargetViolation[] {

@@ -1,16 +1,17 @@
 import { PLATFORMS } from "@postrider/platforms/registry";
-import type { PlatformRules, TagRules, TitleRules } from "@postrider/platforms/rules";
+import type { PlatformRules, TagRules, TextUnit, TitleRules } from "@postrider/platforms/rules";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
 import { MAX_MARKS } from "@postrider/platforms/text/normalize-text";
 import {
-  countText,
+  createTextCounter,
   effectiveLimits,
   INVALID_MARKUP,
   type AttachedMedia,
   type TextCounter,
-  type TextMeasure,
 } from "@postrider/platforms/text/text";
+import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import type { TargetField, TargetInput, TargetMedia, TargetViolation } from "./post.ts";
+import { farAbove, forbiddenCharacters, tooLong } from "./text-violations.ts";
 import { above, validateMedia } from "./validate-media.ts";
 
 /**
@@ -20,17 +21,22 @@ import { above, validateMedia } from "./validate-media.ts";
  */
 export function validateTarget(
   target: TargetInput,
-  count: TextCounter = countText,
+  count: TextCounter = createTextCounter(),
 ): TargetViolation[] {
   const rules: PlatformRules = PLATFORMS[target.platform];
   return [
-    ...validateText(target, rules, count),
-    ...validateTitle(target, rules, count),
+    ...validateTexts(target, count),
     ...validatePrivacy(target, rules),
     ...validateDisclosure(target),
     ...validateTags(target, rules.tags),
     ...validateMedia(target, rules),
   ];
+}
+
+/** Returns the reasons that `validateTarget` finds in the text and the title of a post. */
+export function validateTexts(target: TargetInput, count: TextCounter): TargetViolation[] {
+  const rules: PlatformRules = PLATFORMS[target.platform];
+  return [...validateText(target, rules, count), ...validateTitle(target, rules, count)];
 }
 
 /** Checks the text of a post against the rules of one platform. White space alone counts as no text. */
@@ -40,6 +46,13 @@ function validateText(
   count: TextCounter,
 ): TargetViolation[] {
   const { text, media, traits } = target;
+  const counted = { text, field: "content", code: "content_too_long" } as const;
+  const limits = effectiveLimits(rules.text, attachedMedia(media), traits);
+  const isHtml = usesHtml(target);
+  const far = isHtml
+    ? tooLong(counted, { unit: "utf8_bytes", max: MAX_HTML_BYTES }, { count })
+    : farAbove(counted, limits);
+  if (far.length > 0) return far;
   if (text.trim() === "" && media.length === 0) {
     return [{ code: "content_required", field: "content" }];
   }
@@ -47,24 +60,19 @@ function validateText(
   // which takes quadratic time.
   const marks = longMarkRun("content", text, count);
   if (marks.length > 0) return marks;
-  const isHtml = usesHtml(target);
   const markup = isHtml ? validateHtml(target, count) : [];
   if (markup.length > 0) return markup;
-  const measureOf = (unit: TextMeasure) => (isHtml && unit === "utf16" ? "telegram_html" : unit);
+  const measureOf = (unit: TextUnit) => (isHtml && unit === "utf16" ? "telegram_html" : unit);
   const { maxHashtags, maxMentions, forbidden } = rules.text;
   return [
-    ...effectiveLimits(rules.text, attachedMedia(media), traits).flatMap(({ unit, max }) =>
-      above({ code: "content_too_long", field: "content" }, count(text, measureOf(unit)), max),
+    ...limits.flatMap((limit) =>
+      tooLong(counted, limit, { count, measure: measureOf(limit.unit) }),
     ),
-    ...above(
-      { code: "too_many_hashtags", field: "content" },
-      maxHashtags === undefined ? 0 : count(text, "hashtags"),
-      maxHashtags,
+    ...tooMany({ code: "too_many_hashtags", field: "content" }, maxHashtags, (max) =>
+      count(text, "hashtags", max),
     ),
-    ...above(
-      { code: "too_many_mentions", field: "content" },
-      maxMentions === undefined ? 0 : count(text, "mentions"),
-      maxMentions,
+    ...tooMany({ code: "too_many_mentions", field: "content" }, maxMentions, (max) =>
+      count(text, "mentions", max),
     ),
     ...forbiddenCharacters("content", text, forbidden),
   ];
@@ -80,7 +88,6 @@ const MAX_HTML_BYTES = 32_768;
 
 function validateHtml({ text, media }: TargetInput, count: TextCounter): TargetViolation[] {
   const field = "content";
-  if (count(text, "utf8_bytes") > MAX_HTML_BYTES) return [{ code: "content_too_long", field }];
   const length = count(text, "telegram_html");
   if (length === INVALID_MARKUP) return [{ code: "markup_invalid", field }];
   return length === 0 && media.length === 0 ? [{ code: "content_required", field }] : [];
@@ -99,10 +106,14 @@ function validateTitle(
     return rule === "required" ? [{ code: "title_required", field: "title" }] : [];
   }
   if (!takesTitle(rules.title, media)) return [{ code: "title_unsupported", field: "title" }];
+  const counted = { text: title, field: "title", code: "title_too_long" } as const;
+  const limits = max === undefined ? [] : [{ unit, max }];
+  const far = farAbove(counted, limits);
+  if (far.length > 0) return far;
   const marks = longMarkRun("title", title, count);
   if (marks.length > 0) return marks;
   return [
-    ...above({ code: "title_too_long", field: "title" }, count(title, unit), max),
+    ...limits.flatMap((limit) => tooLong(counted, limit, { count })),
     ...forbiddenCharacters("title", title, forbidden),
   ];
 }
@@ -135,13 +146,16 @@ function longMarkRun(field: TargetField, text: string, count: TextCounter): Targ
   return above({ code: "forbidden_characters", field }, count(text, "long_mark_run"), MAX_MARKS);
 }
 
-function forbiddenCharacters(
-  field: TargetField,
-  text: string,
-  forbidden: readonly string[] = [],
+/** Returns a violation if a number is above a limit; without `actual` if it is only known to be above. */
+function tooMany(
+  violation: Pick<TargetViolation, "code" | "field">,
+  max: number | undefined,
+  countUpTo: (max: number) => number,
 ): TargetViolation[] {
-  const found = forbidden.some((character) => text.includes(character));
-  return found ? [{ code: "forbidden_characters", field }] : [];
+  if (max === undefined) return [];
+  const actual = countUpTo(max);
+  if (Number.isFinite(actual)) return above(violation, actual, max);
+  return [{ ...violation, limit: max }];
 }
 
 /**
@@ -173,7 +187,8 @@ function validateDisclosure({ platform, privacy, settings }: TargetInput): Targe
 function validateTags({ tags = [] }: TargetInput, rules: TagRules): TargetViolation[] {
   if (tags.length === 0) return [];
   if (rules.mode !== "field") return [{ code: "tags_unsupported", field: "tags" }];
-  return above({ code: "tags_too_long", field: "tags" }, tagsLength(tags, rules), rules.maxTotal);
+  const violation = { code: "tags_too_long", field: "tags", unit: UNIT_NAMES.utf16 } as const;
+  return above(violation, tagsLength(tags, rules), rules.maxTotal);
 }
 
 /**

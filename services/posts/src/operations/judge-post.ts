@@ -1,9 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { toJson, type JsonValue } from "@bufbuild/protobuf";
 import { MediaSchema, type Media } from "@postrider/contracts/media/v1/media_pb";
+import { createTextCounter, type TextCounter } from "@postrider/platforms/text/text";
 import type { Violation } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { claimMedia, findMedia, toPostMedia, type MediaClaim } from "#src/clients/media.ts";
-import { checkDraft, checkPost } from "#src/domain/check-post.ts";
+import { checkDraft, checkPost, countTexts } from "#src/domain/check-post.ts";
 import { checkSchedule, type PostTiming } from "#src/domain/plan-post.ts";
 import type { PostAccount, PostContent } from "#src/domain/post.ts";
 import type { PostsDeps } from "./dependencies.ts";
@@ -22,6 +24,8 @@ export interface PostDependencies {
    * The age of the claim is counted from this time.
    */
   readonly now: Date;
+  /** Contains the numbers that the checks of the post's texts need. */
+  readonly count: TextCounter;
 }
 
 /**
@@ -42,7 +46,30 @@ export async function loadPostDependencies(
       ? lookUpMedia(deps, workspaceId, post.mediaIds)
       : claimMediaNow(deps, claim, post.mediaIds),
   ]);
-  return { available, accounts, ...known };
+  const count = await countInSlices(post, { accounts, media: toPostMediaMap(known.media) });
+  return { available, accounts, ...known, count };
+}
+
+/** Duration in milliseconds after which the count of a post's texts lets the service do other work. */
+const SLICE_MS = 10;
+
+/** Counts the texts of a post, and answers other requests meanwhile if that takes long. */
+async function countInSlices(
+  post: PostContent,
+  known: Parameters<typeof countTexts>[1],
+): Promise<TextCounter> {
+  const count = createTextCounter();
+  let since = performance.now();
+  for (const _account of countTexts(post, known, count)) {
+    if (performance.now() - since < SLICE_MS) continue;
+    await setImmediate();
+    since = performance.now();
+  }
+  return count;
+}
+
+function toPostMediaMap(media: ReadonlyMap<string, Media>) {
+  return new Map([...media].map(([id, item]) => [id, toPostMedia(item)]));
 }
 
 /**
@@ -90,7 +117,7 @@ export function judgePost(
   known: PostDependencies,
   timing: PostTiming,
 ): Violation[] {
-  const media = new Map([...known.media].map(([id, item]) => [id, toPostMedia(item)]));
+  const media = toPostMediaMap(known.media);
   if (timing.kind === "draft") return checkDraft(post, { ...known, media });
   const violations = checkPost(post, { ...known, media });
   return timing.kind === "scheduled"

@@ -1,3 +1,5 @@
+import { RichText } from "@atproto/api";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createFacets, findMentions } from "./facets.ts";
 
@@ -29,4 +31,71 @@ test("`#` with digits only, a lone `#` and a `#` inside a word are not tags in a
     ["#ok", "ok"],
     ["#日本語", "日本語"],
   ]);
+});
+
+/** The links and tags that Bluesky's own library finds. Mentions differ, because they are resolved later. */
+function findOfficially(text: string) {
+  const richText = new RichText({ text });
+  richText.detectFacetsWithoutResolution();
+  return (richText.facets ?? [])
+    .filter(({ features: [feature] }) => !feature?.$type?.endsWith("#mention"))
+    .map(({ index: { byteStart, byteEnd }, features: [feature] }) => ({
+      index: { byteStart, byteEnd },
+      features: [feature],
+    }));
+}
+
+test.each([
+  ["日本 https://ja.wikipedia.org/wiki/日本 を見る", ["https://ja.wikipedia.org/wiki/日本"]],
+  ["https://example.com#section here", ["https://example.com#section"]],
+  ["https://example.com/path?q=a{b}c", ["https://example.com/path?q=a{b}c"]],
+  [
+    "(https://example.com/a_(b)), https://example.com/c)",
+    ["https://example.com/a_(b))", "https://example.com/c"],
+  ],
+  [
+    "http://127.0.0.1:8080/x http://localhost https://a.unknowntld",
+    ["http://127.0.0.1:8080/x", "http://localhost", "https://a.unknowntld"],
+  ],
+  ["example.com/ü, notes.txt", ["https://example.com/ü"]],
+  ["buy $AAPL, $tsla! not $TOOLONG or a$B", ["$AAPL", "$TSLA"]],
+  ["#1-2 #a-1 #2b.", ["a-1", "2b"]],
+  [`#${"👍🏽".repeat(64)} #${"a".repeat(65)}`, ["👍🏽".repeat(64)]],
+])(
+  "the links and tags of the Bluesky text %j are those of Bluesky's own library",
+  (text, values) => {
+    const facets = createFacets(text, new Map());
+    expect(facets.map(({ features: [feature] }) => feature?.uri ?? feature?.tag)).toEqual(values);
+    expect(facets).toEqual(findOfficially(text));
+  },
+);
+
+const PIECES = [
+  ...Array.from(" \n()#$.,;:!?aZ1-_/é日한😀＃'\"{}^—"),
+  "http://",
+  "https://",
+  "example.com",
+  "a.b.",
+  "co.kr",
+  "localhost",
+  "127.0.0.1",
+  "\ufe0f",
+  "\u200d",
+  "\u20e2",
+  "$AAPL",
+  "#tag",
+];
+
+test("createFacets finds the same links and tags as Bluesky's own library in any mixture of letters, links and punctuation", () => {
+  const texts = fc.array(fc.constantFrom(...PIECES), { maxLength: 20 });
+  fc.assert(
+    fc.property(texts, (pieces) => {
+      const text = pieces.join("");
+      const byPosition = findOfficially(text).toSorted(
+        (a, b) => a.index.byteStart - b.index.byteStart,
+      );
+      expect(createFacets(text, new Map())).toEqual(byPosition);
+    }),
+    { numRuns: 5000 },
+  );
 });

@@ -1,4 +1,5 @@
-import { findUrls } from "#src/text/urls.ts";
+import { countText } from "#src/text/text.ts";
+import { findWebLinks } from "#src/text/web-links.ts";
 
 /**
  * A facet of a Bluesky text: a range that is a link, tag or mention. Offsets count UTF-8 bytes; the end is exclusive.
@@ -11,51 +12,69 @@ export interface Facet {
 /** A mention of a Bluesky handle (`@name`). The handle must be resolved to a DID before the mention becomes a facet. */
 export interface Mention {
   readonly handle: string;
-  readonly index: Facet["index"];
+  /** Offsets in UTF-16 units; the end is exclusive. */
+  readonly start: number;
+  readonly end: number;
 }
 
-const TAG = /(?<=^|\s)[#＃](?!\uFE0F)((?:(?!\u20E2)[^\s\u00AD\u2060\u200A-\u200D])+)/gu;
+/** A facet whose offsets count UTF-16 units. */
+interface Range {
+  readonly start: number;
+  readonly end: number;
+  readonly feature: Readonly<Record<string, string>>;
+}
+
+// Tags and cashtags are those that Bluesky's own clients find. Source: atproto, `packages/api/src/rich-text`, 2026-08-20.
+const TAG = /(?<=^|\s)[#＃](?!\uFE0F)([^\s\u20E2\u00AD\u2060\u200A-\u200D]+)/gu;
+/** A tag contains a character that is neither a digit nor punctuation: `#1-2` is not a tag. */
+const TAG_LETTER = /[^\d\p{P}]/u;
+const CASHTAG = /(?<=^|\s|\()\$([A-Za-z][A-Za-z0-9]{0,4})(?=\s|$|[.,;:!?)"'\u2019])/gu;
 const MENTION = /(?<=^|\s|\()@([a-zA-Z0-9](?:[a-zA-Z0-9-]*\.)+[a-zA-Z][a-zA-Z0-9-]*)\b/gu;
 /** Maximum length of a tag in graphemes, as the lexicon of Bluesky defines it. */
 const MAX_TAG_LENGTH = 64;
 
-function toIndex(text: string, start: number, end: number): Facet["index"] {
-  const byteStart = Buffer.byteLength(text.slice(0, start), "utf8");
-  return { byteStart, byteEnd: byteStart + Buffer.byteLength(text.slice(start, end), "utf8") };
+const LINK = "app.bsky.richtext.facet#link";
+const TAG_FEATURE = "app.bsky.richtext.facet#tag";
+
+function findLinks(text: string): readonly Range[] {
+  return findWebLinks(text).map(({ start, end, uri }) => ({
+    start,
+    end,
+    feature: { $type: LINK, uri },
+  }));
 }
 
-/** Finds the links in a Bluesky text; a bare domain links to its https address. */
-function findLinks(text: string): readonly Facet[] {
-  return findUrls(text).map(({ start, end }) => {
-    const found = text.slice(start, end);
-    const uri = /^https?:\/\//i.test(found) ? found : `https://${found}`;
-    return {
-      index: toIndex(text, start, end),
-      features: [{ $type: "app.bsky.richtext.facet#link", uri }],
-    };
-  });
-}
-
-function findTags(text: string): readonly Facet[] {
+function findTags(text: string): readonly Range[] {
   return [...text.matchAll(TAG)].flatMap((match) => {
     // The look-behind in this pattern for tags makes the time of the match linear: a match begins only at the start of
     // a run of punctuation.
     const tag = (match[1] ?? "").replace(/(?<!\p{P})\p{P}+$/u, "");
-    if (tag === "" || tag.length > MAX_TAG_LENGTH || /^\d+$/.test(tag)) return [];
-    const index = toIndex(text, match.index, match.index + 1 + tag.length);
-    return [{ index, features: [{ $type: "app.bsky.richtext.facet#tag", tag }] }];
+    const isTag =
+      TAG_LETTER.test(tag) && countText(tag, "graphemes", MAX_TAG_LENGTH) <= MAX_TAG_LENGTH;
+    const end = match.index + 1 + tag.length;
+    return isTag ? [{ start: match.index, end, feature: { $type: TAG_FEATURE, tag } }] : [];
   });
 }
 
+/** Finds the symbols of shares in a text, such as `$AAPL`, which Bluesky treats as tags. */
+function findCashtags(text: string): readonly Range[] {
+  return [...text.matchAll(CASHTAG)].map(({ index, 0: { length }, 1: symbol = "" }) => ({
+    start: index,
+    end: index + length,
+    feature: { $type: TAG_FEATURE, tag: `$${symbol.toUpperCase()}` },
+  }));
+}
+
 export function findFirstLink(text: string): string | undefined {
-  return findLinks(text)[0]?.features[0]?.uri;
+  return findWebLinks(text)[0]?.uri;
 }
 
 /** Returns the mentions (`@handle`) in a Bluesky text, in order. */
 export function findMentions(text: string): readonly Mention[] {
   return [...text.matchAll(MENTION)].map((match) => ({
     handle: match[1] ?? "",
-    index: toIndex(text, match.index, match.index + match[0].length),
+    start: match.index,
+    end: match.index + match[0].length,
   }));
 }
 
@@ -67,13 +86,31 @@ export function createFacets(
   text: string,
   didByHandle: ReadonlyMap<string, string>,
 ): readonly Facet[] {
-  const mentions = findMentions(text).flatMap(({ handle, index }): Facet[] => {
+  const mentions = findMentions(text).flatMap(({ handle, start, end }): Range[] => {
     const did = didByHandle.get(handle);
-    return did === undefined
-      ? []
-      : [{ index, features: [{ $type: "app.bsky.richtext.facet#mention", did }] }];
+    const feature = { $type: "app.bsky.richtext.facet#mention", did: did ?? "" };
+    return did === undefined ? [] : [{ start, end, feature }];
   });
-  return [...findLinks(text), ...findTags(text), ...mentions].toSorted(
-    (a, b) => a.index.byteStart - b.index.byteStart,
+  const ranges = [...findLinks(text), ...findTags(text), ...findCashtags(text), ...mentions];
+  return toFacets(
+    text,
+    ranges.toSorted((a, b) => a.start - b.start),
   );
+}
+
+/** Converts offsets to bytes. Each part of the text is measured once, whatever the number of ranges. */
+function toFacets(text: string, ranges: readonly Range[]): Facet[] {
+  let position = 0;
+  let byte = 0;
+  const bytes = new Map<number, number>();
+  const offsets = ranges.flatMap(({ start, end }) => [start, end]);
+  for (const offset of offsets.toSorted((a, b) => a - b)) {
+    byte += Buffer.byteLength(text.slice(position, offset), "utf8");
+    position = offset;
+    bytes.set(offset, byte);
+  }
+  return ranges.map(({ start, end, feature }) => ({
+    index: { byteStart: bytes.get(start) ?? 0, byteEnd: bytes.get(end) ?? 0 },
+    features: [feature],
+  }));
 }

@@ -9,7 +9,7 @@ import { mediaBytes } from "#src/publishing/media-bytes.ts";
 import { platformUnavailable } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { type PrepareStep, runAgain, type StepResult } from "#src/publishing/steps.ts";
-import { findUrls } from "#src/text/urls.ts";
+import { findWebLinks } from "#src/text/web-links.ts";
 import { idIn, pagePath, type FacebookContext } from "./calls.ts";
 import { MEANINGS, PHOTOS_TAKEN } from "./error-meanings.ts";
 import { isLinkRefused, mayBeLink, WITHOUT_LINK } from "./link-refusals.ts";
@@ -57,14 +57,15 @@ export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
 }
 
 /**
- * Returns the first link in the text of a Facebook post without photos. Facebook shows a preview only if the link is
- * also a parameter.
+ * Returns the first link in the text of a Facebook post without photos, percent-encoded. Facebook shows a preview only if the
+ * link is also a parameter.
  */
 function linkIn({ text, media }: Publication): string | undefined {
   if (media.length > 0) return undefined;
-  return findUrls(text)
-    .map(({ start, end }) => text.slice(start, end))
-    .find((url) => /^https?:\/\//i.test(url) && mayBeLink(url));
+  return findWebLinks(text)
+    .filter(({ uri, hasProtocol }) => hasProtocol && URL.canParse(uri))
+    .map(({ uri }) => new URL(uri).href)
+    .find(mayBeLink);
 }
 
 /**

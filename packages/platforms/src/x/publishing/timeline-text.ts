@@ -42,7 +42,7 @@ function unescapeEntities(text: string): string {
  * `example.com/A?b=1`.
  */
 export function normalizeUrl(url: string): string {
-  const rest = url.replace(/^https?:\/\//i, "").replace(/#.*$/, "");
+  const rest = url.replace(/^https?:\/\//i, "").replace(/#.*$/s, "");
   const end = rest.search(/[/?]/);
   const host = (end === -1 ? rest : rest.slice(0, end)).toLowerCase();
   const tail = end === -1 ? "" : rest.slice(end);

@@ -7,18 +7,21 @@ export const POST_DETAILS = {
     ["본문도 미디어도 없습니다.", "둘 중 하나를 추가해 주세요."],
   ),
   content_too_long: detail(
-    ["The text is too long[: it counts {actual}, at most {limit} is allowed].", "Shorten it."],
-    ["본문이 너무 깁니다[({actual}, 최대 {limit})].", "줄여 주세요."],
+    [
+      "The text is too long[: it counts {actual}][, at most {limit} {unit} are allowed].",
+      "Shorten it.",
+    ],
+    ["본문이 너무 깁니다[. 현재 {actual}][, 최대 {limit} {unit}].", "줄여 주세요."],
     "characters",
   ),
   too_many_hashtags: detail(
-    ["The text has too many hashtags[: {actual}, at most {limit} are allowed].", "Remove some."],
-    ["해시태그가 너무 많습니다[({actual}개, 최대 {limit}개)].", "줄여 주세요."],
+    ["The text has too many hashtags[: {actual}][, at most {limit} are allowed].", "Remove some."],
+    ["해시태그가 너무 많습니다[. 현재 {actual}개][, 최대 {limit}개].", "줄여 주세요."],
     "hashtags",
   ),
   too_many_mentions: detail(
-    ["The text has too many mentions[: {actual}, at most {limit} are allowed].", "Remove some."],
-    ["멘션이 너무 많습니다[({actual}개, 최대 {limit}개)].", "줄여 주세요."],
+    ["The text has too many mentions[: {actual}][, at most {limit} are allowed].", "Remove some."],
+    ["멘션이 너무 많습니다[. 현재 {actual}개][, 최대 {limit}개].", "줄여 주세요."],
     "mentions",
   ),
   media_required: detail(
@@ -77,10 +80,14 @@ export const POST_DETAILS = {
   ),
   alt_text_too_long: detail(
     [
-      "The description of this media is too long for the platform[: it has {actual} characters, at most {limit} are allowed].",
+      "The description of this media is too long for the platform[: it counts {actual}, at most {limit} {unit} are allowed].",
       "Shorten it.",
     ],
-    ["이 플랫폼에는 미디어 설명이 너무 깁니다[({actual}자, 최대 {limit}자)].", "줄여 주세요."],
+    [
+      "이 플랫폼에는 미디어 설명이 너무 깁니다[. 현재 {actual}, 최대 {limit} {unit}].",
+      "줄여 주세요.",
+    ],
+    "characters",
   ),
   cover_needs_video: detail(
     ["Only a video has a cover.", "Leave coverMs out."],
@@ -101,8 +108,11 @@ export const POST_DETAILS = {
     ["이 플랫폼에는 제목이 필요합니다.", "플랫폼이나 계정 옵션의 title을 설정해 주세요."],
   ),
   title_too_long: detail(
-    ["The title is too long[: it counts {actual}, at most {limit} is allowed].", "Shorten it."],
-    ["제목이 너무 깁니다[({actual}, 최대 {limit})].", "줄여 주세요."],
+    [
+      "The title is too long[: it counts {actual}][, at most {limit} {unit} are allowed].",
+      "Shorten it.",
+    ],
+    ["제목이 너무 깁니다[. 현재 {actual}][, 최대 {limit} {unit}].", "줄여 주세요."],
     "characters",
   ),
   title_unsupported: detail(
@@ -154,17 +164,20 @@ export const POST_DETAILS = {
     ["이 플랫폼에는 태그 항목이 없습니다.", "태그를 빼거나 본문에 해시태그로 적어 주세요."],
   ),
   tags_too_long: detail(
-    ["The tags are too long[: they count {actual}, at most {limit} is allowed].", "Remove some."],
-    ["태그가 너무 깁니다[({actual}, 최대 {limit})].", "줄여 주세요."],
+    [
+      "The tags are too long[: they count {actual}, at most {limit} {unit} are allowed].",
+      "Remove some.",
+    ],
+    ["태그가 너무 깁니다[. 현재 {actual}, 최대 {limit} {unit}].", "줄여 주세요."],
     "characters",
   ),
   forbidden_characters: detail(
     [
-      "The text has characters that are refused[: {actual} combining marks in a row, at most {limit} are allowed].",
+      "The text has characters that are refused[: {actual} combining marks in a row, at most {limit} are allowed][: {found}; each number is the position of a character in the text].",
       "Remove them.",
     ],
     [
-      "받을 수 없는 문자가 있습니다[: 결합 문자가 {actual}개 이어져 있고 최대 {limit}개까지 허용됩니다].",
+      "받을 수 없는 문자가 있습니다[: 결합 문자가 {actual}개 이어져 있고 최대 {limit}개까지 허용됩니다][: {found}. 숫자는 텍스트에서 문자의 위치입니다].",
       "해당 문자를 빼 주세요.",
     ],
     "characters",

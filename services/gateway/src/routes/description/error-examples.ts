@@ -14,7 +14,14 @@ const DETAILS: Readonly<Partial<Record<ErrorCode, readonly RequestViolation[]>>>
   invalid_transition: [{ code: "wrong_status", status: "published", allowed: ["draft"] }],
   payload_too_large: [{ code: "payload_too_large", limit: 1_048_576, actual: 1_200_000 }],
   validation_failed: [
-    { code: "content_too_long", path: "/content", ...TARGET, limit: 300, actual: 412 },
+    {
+      code: "content_too_long",
+      path: "/content",
+      ...TARGET,
+      limit: 300,
+      actual: 412,
+      unit: "graphemes",
+    },
   ],
   quota_exceeded: [
     {

@@ -5,6 +5,7 @@ import {
   type AddressLimits,
   createAddressLimits,
 } from "#src/operations/admission/address-limits.ts";
+import { API_PATH } from "#src/routes/api-paths.ts";
 
 const SWEEP_MS = 1_000;
 /**
@@ -53,13 +54,15 @@ export function openFailureLimit(app: FastifyInstance): FailureLimit {
 }
 
 /**
- * Limits how often one remote address may call the routes that need no API key: pages and the API description. Health
+ * Limits how often one remote address may call what needs no API key: pages, the API description and unknown paths. Health
  * probes are not limited. Uploads and downloads have failure limits instead, because they need a token.
  */
 export function addOpenRouteLimit(app: FastifyInstance): void {
   const limits = openAddressLimits(app, OPEN_REQUESTS_PER_MINUTE);
   app.addHook("onRequest", (request, reply, done) => {
-    if (request.routeOptions.config?.isOpen !== true) {
+    // A path outside the API that does not exist needs no API key either.
+    const isUnknown = request.is404 && !request.url.startsWith(API_PATH);
+    if (!isUnknown && request.routeOptions.config?.isOpen !== true) {
       done();
       return;
     }

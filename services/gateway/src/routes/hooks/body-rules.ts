@@ -3,14 +3,17 @@ import type { FastifyInstance, FastifyRequest } from "fastify";
 import { parseJsonBody } from "#src/http/json-body.ts";
 import { headerFault } from "#src/http/schema-faults.ts";
 
-const JSON_TYPE = /^application\/json(?: *; *charset=(?:"utf-8"|utf-8))? *;? *$/i;
-/** Maximum size of a JSON request body in bytes; a larger body is refused. */
-export const MAX_BODY_BYTES = 1024 * 1024;
+const JSON_TYPE = /^application\/json *(?:; *charset=(?:"utf-8"|utf-8) *)?(?:; *)?$/i;
 /** Maximum size in bytes of a post's text and options, see `contentBytes`; a larger post is refused. */
 const MAX_CONTENT_BYTES = 256 * 1024;
 
+/** Whether a content type is that of JSON in UTF-8. */
+export function isJsonType(contentType: string): boolean {
+  return JSON_TYPE.test(contentType);
+}
+
 function isJson(request: FastifyRequest): boolean {
-  return JSON_TYPE.test(request.headers["content-type"] ?? "");
+  return isJsonType(request.headers["content-type"] ?? "");
 }
 
 function unsupported(): ServiceError {

@@ -14,7 +14,6 @@ import {
   toSchemaViolations,
 } from "#src/http/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
-import { MAX_BODY_BYTES } from "#src/routes/hooks/body-rules.ts";
 
 /** Returns the seconds after which the client may send the request again; undefined if waiting does not help. */
 function waitOf({ retryAfterMs }: ServiceError, status: number): number | undefined {
@@ -68,10 +67,13 @@ function findSchemaViolations(request: FastifyRequest): RequestViolation[] {
 }
 
 /** Returns the error for a request that fastify itself refused; undefined when the error of fastify is unexpected. */
-function fromFastify(error: FastifyError): ServiceError | undefined {
+function fromFastify(
+  error: FastifyError,
+  { routeOptions }: FastifyRequest,
+): ServiceError | undefined {
   if (error.code === "FST_ERR_CTP_BODY_TOO_LARGE")
     return new ServiceError("invalid", "payload_too_large", [
-      { code: "payload_too_large", limit: MAX_BODY_BYTES },
+      { code: "payload_too_large", ...defined({ limit: routeOptions.bodyLimit }) },
     ]);
   if (error.code === "FST_ERR_CTP_INVALID_MEDIA_TYPE")
     return new ServiceError("invalid", "unsupported_media_type");
@@ -148,7 +150,7 @@ export function addErrorAnswers(
   { logger }: Pick<ServerDeps, "logger">,
 ): void {
   app.setErrorHandler<FastifyError | ServiceError>((error, request, reply) => {
-    const known = error instanceof ServiceError ? error : fromFastify(error);
+    const known = error instanceof ServiceError ? error : fromFastify(error, request);
     if (known === undefined)
       logger.error(
         { err: error, requestId: request.id, route: request.routeOptions.url },

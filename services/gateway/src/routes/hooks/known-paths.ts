@@ -14,11 +14,7 @@ function toPattern(url: string): RegExp {
 }
 
 /** Returns the error for a path that does not exist, with the path of the API that is most similar. */
-function unknownPath(path: string, known: ReadonlyMap<string, KnownPath>): ServiceError {
-  const paths = known
-    .keys()
-    .filter((url) => url.startsWith(API_PATH))
-    .map((url) => url.replaceAll(/:(\w+)/g, "{$1}"));
+function unknownPath(path: string, paths: readonly string[]): ServiceError {
   const violation = {
     code: "unknown_path",
     ...defined({ expected: findSimilarPath(path, paths) }),
@@ -37,6 +33,12 @@ export function addKnownPaths(app: FastifyInstance): void {
     for (const name of Array.isArray(method) ? method : [method]) path.methods.add(name);
     known.set(url, path);
   });
+  const apiPaths: string[] = [];
+  app.addHook("onReady", (done) => {
+    for (const url of known.keys())
+      if (url.startsWith(API_PATH)) apiPaths.push(url.replaceAll(/:(\w+)/g, "{$1}"));
+    done();
+  });
   const refuse = (request: FastifyRequest, reply: FastifyReply): ServiceError | undefined => {
     const path = request.url.split("?", 1)[0] ?? "";
     // Paths without parameters are compared first. Otherwise GET /posts/validate would count as the path of a post with
@@ -45,7 +47,7 @@ export function addKnownPaths(app: FastifyInstance): void {
     if (!request.is404 && (fixed === undefined || fixed.methods.has(request.method)))
       return undefined;
     const methods = (fixed ?? known.values().find(({ pattern }) => pattern.test(path)))?.methods;
-    if (methods === undefined) return unknownPath(path, known);
+    if (methods === undefined) return unknownPath(path, apiPaths);
     const allowed = [...methods].toSorted();
     reply.header("allow", allowed.join(", "));
     const expected = findSimilarOperation(request.method, path, [...known.values()]);
@@ -60,6 +62,6 @@ export function addKnownPaths(app: FastifyInstance): void {
     done(refuse(request, reply) ?? checkPermission(request)),
   );
   app.setNotFoundHandler(({ url }) => {
-    throw unknownPath(url.split("?", 1)[0] ?? "", known);
+    throw unknownPath(url.split("?", 1)[0] ?? "", apiPaths);
   });
 }

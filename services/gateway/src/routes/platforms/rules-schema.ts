@@ -9,7 +9,7 @@ type Rules = Omit<PlatformRules, "id" | "displayName" | "idempotency" | "verifyL
 const TextUnit = enumeration(
   "TextUnit",
   ["utf16", "weighted", "utf8_bytes", "graphemes"],
-  "How the length of a text is counted. weighted: as X counts, where a URL and a character outside Latin scripts count differently.",
+  "How the length of a text is counted: in UTF-16 units, in bytes of UTF-8, in graphemes (what readers see as one character), or weighted as X counts, where a URL and a character outside Latin scripts count differently. Errors call these units `utf16_units`, `bytes`, `graphemes` and `weighted_characters`.",
 );
 const PostKind = enumeration("PostKind", [
   "text",

@@ -1,0 +1,113 @@
+import { finished } from "node:stream";
+import { ServiceError } from "@postrider/shared/errors";
+import { networkOf } from "@postrider/shared/http/remote-network";
+import { type MinimumRate, watchRate } from "@postrider/shared/limits/minimum-rate";
+import { Semaphore } from "@postrider/shared/limits/semaphore";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { answerClientError } from "#src/http/client-error.ts";
+import { API_PATH } from "#src/routes/api-paths.ts";
+import type { BodyLimits } from "#src/routes/body-limits.ts";
+import { findToolCaller } from "#src/routes/mcp/internal-call.ts";
+
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
+/** Maximum size in bytes of the largest request bodies: those of posts. */
+export const MAX_BODY_BYTES = MEBIBYTE;
+/** Maximum size in bytes of a request body of an operation whose fields are short, also if each character is escaped. */
+const SMALL_BODY_BYTES = 64 * KIBIBYTE;
+/** Operations with larger bodies, by the begin of their paths below the path of the API. */
+const LARGER_BODIES: readonly (readonly [path: string, bytes: number])[] = [
+  ["/posts", MAX_BODY_BYTES],
+  ["/automations", MAX_BODY_BYTES / 2],
+];
+/** Size in bytes up to which a body is not reserved, because the rate limit of requests bounds the sum of such bodies. */
+const UNRESERVED_BYTES = 16 * KIBIBYTE;
+const RETRY_AFTER_MS = 1_000;
+
+const LIMITS: BodyLimits = {
+  totalBytes: 64 * MEBIBYTE,
+  bytesWithoutWorkspace: 4 * MEBIBYTE,
+  bytesPerCaller: 8 * MEBIBYTE,
+  maxWaitMs: 5_000,
+  rate: { bytesPerSecond: 16_000, stallMs: 10_000 },
+};
+const MAX_WAITING = 2_000;
+/** Maximum number of requests of one caller that wait, so that others find room in the queue. */
+const MAX_WAITING_PER_CALLER = 200;
+/** Maximum part of the free bytes that the bodies of one caller may use, so that several callers leave room for others. */
+const CALLER_PER_FREE = 1 / 4;
+
+function tooManyBodies(): ServiceError {
+  return new ServiceError("conflict", "rate_limited", [], { retryAfterMs: RETRY_AFTER_MS });
+}
+
+/** Returns the maximum size in bytes of the request bodies of a route. */
+function bodyLimitOf(url: string): number {
+  if (!url.startsWith(API_PATH)) return MAX_BODY_BYTES;
+  const path = url.slice(API_PATH.length);
+  return LARGER_BODIES.find(([begin]) => path.startsWith(begin))?.[1] ?? SMALL_BODY_BYTES;
+}
+
+/** Returns the number of bytes that the body of a request may have; the limit of its route if the client does not announce it. */
+function expectBytes({ headers, routeOptions }: FastifyRequest): number {
+  const limit = routeOptions.bodyLimit ?? MAX_BODY_BYTES;
+  if (headers["transfer-encoding"] !== undefined) return limit;
+  return Math.min(limit, Number(headers["content-length"] ?? 0));
+}
+
+/** Answers a client that sends a body too slowly like one that Node's own limits stop. */
+function watchBody({ raw, locale }: FastifyRequest, reply: FastifyReply, rate: MinimumRate): void {
+  const watch = watchRate({
+    rate,
+    countBytes: () => raw.socket.bytesRead,
+    isExcused: () => raw.readableLength > 0,
+    onTooSlow: () => {
+      const error = Object.assign(new Error(), { code: "ERR_HTTP_REQUEST_TIMEOUT" });
+      if (!reply.raw.headersSent) answerClientError(error, raw.socket, locale);
+      else raw.socket.destroy();
+    },
+  });
+  for (const end of ["end", "close"]) raw.once(end, () => watch[Symbol.dispose]());
+}
+
+/**
+ * Limits the bytes of request bodies that one workspace, and all together, can make the gateway hold. The bytes of a body are
+ * reserved before any of them is read, and until the request is answered; meanwhile the body stays in the buffers of the operating
+ * system and of the client. A request that waits for too long is refused with 429. Routes that need little accept small bodies
+ * only.
+ */
+export function addBodyMemory(app: FastifyInstance, limits: BodyLimits = LIMITS): void {
+  const { totalBytes, bytesWithoutWorkspace, bytesPerCaller: max, maxWaitMs, rate } = limits;
+  const queue = {
+    maxWaiting: MAX_WAITING,
+    maxWaitingPerShare: MAX_WAITING_PER_CALLER,
+    maxWaitMs,
+  };
+  const ofWorkspaces = new Semaphore({ total: totalBytes, ...queue });
+  const ofOthers = new Semaphore({ total: bytesWithoutWorkspace, ...queue });
+  app.addHook("onRoute", (route) => {
+    route.bodyLimit ??= bodyLimitOf(route.url);
+  });
+  app.addHook("preParsing", (request, reply, payload, done) => {
+    const amount = expectBytes(request);
+    const isRaw = request.routeOptions.config.isRawBody === true;
+    if (isRaw || amount <= UNRESERVED_BYTES || findToolCaller() !== undefined) {
+      done(null, payload);
+      return;
+    }
+    const { caller, ip } = request;
+    const key = caller?.workspaceId ?? networkOf(ip);
+    const closed = new AbortController();
+    reply.raw.once("close", () => closed.abort());
+    const permits = caller === undefined ? ofOthers : ofWorkspaces;
+    const shares = [{ key, max, perFree: CALLER_PER_FREE }];
+    permits.acquire({ shares, amount, signal: closed.signal }).then(
+      (permit) => {
+        finished(reply.raw, () => permit[Symbol.dispose]());
+        watchBody(request, reply, rate);
+        done(null, payload);
+      },
+      () => done(tooManyBodies()),
+    );
+  });
+}

@@ -1,0 +1,131 @@
+import { once } from "node:events";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
+import { eventually } from "@postrider/shared/testing/poll";
+import type { FastifyInstance } from "fastify";
+import { afterEach, expect, test } from "vitest";
+import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
+import type { BodyLimits } from "#src/routes/body-limits.ts";
+import { ACCOUNT_ID, admitted, createTestServer, WORKSPACE_ID } from "./fixture.ts";
+
+const KIBIBYTE = 1024;
+const MEBIBYTE = 1024 * KIBIBYTE;
+const OTHER_WORKSPACE_ID = "01936a5e-7d2b-7000-8000-0000000000ff";
+const LIMITS: BodyLimits = {
+  totalBytes: 16 * MEBIBYTE,
+  bytesWithoutWorkspace: MEBIBYTE,
+  bytesPerCaller: 2 * MEBIBYTE,
+  maxWaitMs: 300,
+  rate: { bytesPerSecond: 16_000, stallMs: 60_000 },
+};
+
+const apps: FastifyInstance[] = [];
+afterEach(async () => {
+  for (const app of apps.splice(0)) await app.close();
+});
+
+/** Starts a gateway in which the API key of a request is the id of its workspace. */
+async function startGateway(limits: Partial<BodyLimits> = {}): Promise<FastifyInstance> {
+  const scopes = new Set(["posts:read", "posts:write"]);
+  const admit = ({ key = WORKSPACE_ID }: { key?: string | undefined }): AdmissionResult =>
+    admitted({ scopes, workspaceId: key });
+  const posts = { validatePost: () => ({ targets: [] }) };
+  const app = await createTestServer({ posts, bodyLimits: { ...LIMITS, ...limits } }, admit);
+  apps.push(app);
+  await app.listen({ host: "127.0.0.1", port: 0 });
+  return app;
+}
+
+async function send(app: FastifyInstance, bytes: string): Promise<Socket> {
+  const socket = connect((app.server.address() as AddressInfo).port, "127.0.0.1");
+  socket.on("error", () => undefined);
+  await once(socket, "connect");
+  socket.write(bytes);
+  return socket;
+}
+
+function headOf(workspaceId: string, length: string, path = "/api/v1/posts/validate"): string {
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    "host: a",
+    `authorization: Bearer ${workspaceId}`,
+    "content-type: application/json",
+    length,
+  ];
+  return `${lines.join("\r\n")}\r\n\r\n`;
+}
+
+/** Sends the head of a request and all of its body but the last byte. */
+const sendUnfinished = (app: FastifyInstance, workspaceId: string) =>
+  send(app, headOf(workspaceId, `content-length: ${MEBIBYTE}`) + " ".repeat(MEBIBYTE - 1));
+
+const BODY = JSON.stringify({ content: "a".repeat(20 * KIBIBYTE), accountIds: [ACCOUNT_ID] });
+const validate = (app: FastifyInstance, workspaceId: string) =>
+  app.inject({
+    method: "POST",
+    url: "/api/v1/posts/validate",
+    headers: { authorization: `Bearer ${workspaceId}`, "content-type": "application/json" },
+    payload: BODY,
+  });
+
+test("a workspace whose unfinished request bodies use up its bytes is answered with 429, another workspace is served, and both are served when the bodies are gone", async () => {
+  const app = await startGateway();
+  const sockets = await Promise.all([1, 2].map(() => sendUnfinished(app, WORKSPACE_ID)));
+  await eventually(async () => {
+    const refused = await validate(app, WORKSPACE_ID);
+    expect([refused.statusCode, refused.json<{ error: { code: string } }>().error.code]).toEqual([
+      429,
+      "rate_limited",
+    ]);
+    expect(Number(refused.headers["retry-after"])).toBeGreaterThanOrEqual(1);
+  });
+  expect((await validate(app, OTHER_WORKSPACE_ID)).statusCode).toBe(200);
+  for (const socket of sockets) socket.destroy();
+  await eventually(async () => {
+    expect((await validate(app, WORKSPACE_ID)).statusCode).toBe(200);
+  });
+});
+
+test("the gateway does not read the bodies of a workspace beyond its bytes", async () => {
+  const app = await startGateway({ maxWaitMs: 60_000 });
+  const read = new Set<Socket>();
+  app.server.on("connection", (socket: Socket) => read.add(socket));
+  const sockets = await Promise.all(
+    Array.from({ length: 12 }, () => sendUnfinished(app, WORKSPACE_ID)),
+  );
+  await eventually(() => {
+    const whole = [...read].filter(({ bytesRead }) => bytesRead >= MEBIBYTE);
+    expect(whole).toHaveLength(2);
+  });
+  const bytes = [...read].reduce((sum, { bytesRead }) => sum + bytesRead, 0);
+  expect(bytes).toBeLessThan(4 * MEBIBYTE);
+  for (const socket of sockets) socket.destroy();
+});
+
+test("a request without an announced length reserves the bytes that its route allows", async () => {
+  const app = await startGateway({ bytesPerCaller: MEBIBYTE });
+  const socket = await send(app, `${headOf(WORKSPACE_ID, "transfer-encoding: chunked")}1\r\n{\r\n`);
+  await eventually(async () => {
+    expect((await validate(app, WORKSPACE_ID)).statusCode).toBe(429);
+  });
+  socket.destroy();
+});
+
+test("a request body that arrives below the minimum rate is answered with 408", async () => {
+  const app = await startGateway({ rate: { bytesPerSecond: 16_000, stallMs: 240 } });
+  const socket = await send(app, `${headOf(WORKSPACE_ID, `content-length: ${MEBIBYTE}`)}{`);
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /);
+});
+
+test.each([
+  ["/queue-slots", 64 * KIBIBYTE],
+  ["/media/presign", 64 * KIBIBYTE],
+  ["/posts/validate", MEBIBYTE],
+])("POST %s refuses a body of more than %i bytes before it reads it", async (path, limit) => {
+  const app = await startGateway();
+  const length = `content-length: ${limit + 1}`;
+  const socket = await send(app, headOf(WORKSPACE_ID, length, `/api/v1${path}`));
+  const [answer] = (await once(socket, "data")) as [Buffer];
+  expect(answer.toString()).toMatch(/^HTTP\/1\.1 413 /);
+  socket.destroy();
+});

@@ -1,0 +1,84 @@
+import {
+  countText,
+  isFarAbove,
+  type TextCounter,
+  type TextLimit,
+  type TextMeasure,
+} from "@postrider/platforms/text/text";
+import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
+import type { TargetField, TargetViolation, TargetViolationCode } from "./post.ts";
+
+/** A text of a post, and the codes of violations about it. */
+interface CountedText {
+  readonly text: string;
+  readonly field: TargetField;
+  readonly code: TargetViolationCode;
+}
+
+/**
+ * Returns a violation for each limit that a text exceeds so far that this is known without counting. Such a text is refused
+ * without any further check, because a check would take long.
+ */
+export function farAbove(counted: CountedText, limits: readonly TextLimit[]): TargetViolation[] {
+  return limits
+    .filter((limit) => isFarAbove(counted.text, limit))
+    .map(({ unit, max }) => ({
+      ...toViolation(counted, unit, max),
+      // Units and bytes are known at once; other lengths would take long to count.
+      ...(unit === "utf16" || unit === "utf8_bytes"
+        ? { actual: countText(counted.text, unit) }
+        : {}),
+    }));
+}
+
+/**
+ * Returns a violation if a text is longer than a limit. It has no `actual` if the exact length would take long to count.
+ *
+ * @param measure How the length is counted, if not as the limit's unit says.
+ */
+export function tooLong(
+  counted: CountedText,
+  { unit, max }: TextLimit,
+  { count, measure = unit }: { readonly count: TextCounter; readonly measure?: TextMeasure },
+): TargetViolation[] {
+  const actual = count(counted.text, measure, max);
+  if (actual <= max) return [];
+  const violation = toViolation(counted, unit, max);
+  return [Number.isFinite(actual) ? { ...violation, actual } : violation];
+}
+
+function toViolation(
+  { code, field }: CountedText,
+  unit: TextLimit["unit"],
+  limit: number,
+): TargetViolation {
+  return { code, field, limit, unit: UNIT_NAMES[unit] };
+}
+
+/** Maximum number of positions that are listed for each refused character. */
+const MAX_POSITIONS = 5;
+
+/** Returns a violation that lists the refused characters of a text with their positions, for example `< (3), > (7)`. */
+export function forbiddenCharacters(
+  field: TargetField,
+  text: string,
+  forbidden: readonly string[] = [],
+): TargetViolation[] {
+  const found = forbidden
+    .filter((character) => text.includes(character))
+    .map((character) => `${character} (${positionsOf(character, text).join(", ")})`);
+  return found.length === 0
+    ? []
+    : [{ code: "forbidden_characters", field, found: found.join(", ") }];
+}
+
+/** Returns the first positions of a character in a text, counted in characters from 1. */
+function positionsOf(character: string, text: string): number[] {
+  const positions: number[] = [];
+  let at = text.indexOf(character);
+  while (at !== -1 && positions.length < MAX_POSITIONS) {
+    positions.push(Array.from(text.slice(0, at)).length + 1);
+    at = text.indexOf(character, at + 1);
+  }
+  return positions;
+}
