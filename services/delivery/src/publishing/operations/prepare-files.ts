@@ -95,10 +95,11 @@ function toFailure(file: Exclude<PreparedFile, { kind: "file" }>): StepFailure {
 
 /** Returns the file that the platform of a task receives for each media item. */
 function planItems({ task, content }: TaskContent): readonly MediaPreparation[] {
-  const { platform } = task;
+  const { platform, postId } = task;
   const settings = parseSettings(content.settings);
   return content.media.map((media) => ({
     media,
+    postId,
     rendition: isPlatformId(platform) ? planRendition(media, platform, settings) : undefined,
   }));
 }

@@ -152,11 +152,11 @@ export const STATE_DETAILS = {
   ),
   already_sent: detail(
     [
-      "A post with it has begun to be published, so its description and cover can no longer change.",
+      "It was sent with the post {postId|of this workspace}, which has begun to be published, so its description and cover can no longer change.",
       "Upload the file again for another post.",
     ],
     [
-      "이 미디어를 쓰는 게시물의 게시가 시작되어 설명과 커버를 바꿀 수 없습니다.",
+      "이 미디어를 쓰는 게시물 {postId|}의 게시가 시작되어 설명과 커버를 바꿀 수 없습니다.",
       "다른 게시물에는 파일을 다시 업로드해 주세요.",
     ],
   ),
