@@ -88,6 +88,7 @@ create table media.media (
   prepared_at timestamp(3) with time zone,
   alt_text text,
   cover_ms bigint,
+  prepared_for uuid,
   constraint media_pkey PRIMARY KEY (id),
   constraint media_bytes_check CHECK ((bytes > 0)),
   constraint media_cover_ms_check CHECK ((cover_ms >= 0)),

@@ -50,9 +50,19 @@ create table posts.idempotency_keys (
   fingerprint text not null,
   response bytea not null,
   created_at timestamp with time zone not null default now(),
+  post_id uuid,
+  content text,
+  options jsonb,
+  constraint keys_count_delete TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint keys_count_insert TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint keys_count_update TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint idempotency_keys_pkey PRIMARY KEY (workspace_id, operation, key)
 );
 CREATE INDEX idempotency_keys_age ON posts.idempotency_keys USING btree (created_at);
+CREATE INDEX idempotency_keys_post ON posts.idempotency_keys USING btree (post_id) WHERE (post_id IS NOT NULL);
+CREATE CONSTRAINT TRIGGER keys_count_delete AFTER DELETE ON posts.idempotency_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((key_bytes(old.response, old.content, old.options) > 0)) EXECUTE FUNCTION count_key();
+CREATE CONSTRAINT TRIGGER keys_count_insert AFTER INSERT ON posts.idempotency_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((key_bytes(new.response, new.content, new.options) > 0)) EXECUTE FUNCTION count_key();
+CREATE CONSTRAINT TRIGGER keys_count_update AFTER UPDATE ON posts.idempotency_keys DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((key_bytes(old.response, old.content, old.options) <> key_bytes(new.response, new.content, new.options))) EXECUTE FUNCTION count_key();
 
 create table posts.outbox (
   id bigint not null generated always as identity,
@@ -83,6 +93,22 @@ create table posts.parked_events (
   constraint parked_events_direction_check CHECK ((direction = ANY (ARRAY['in'::text, 'out'::text])))
 );
 
+create table posts.post_limits (
+  workspace_id uuid not null,
+  drafts integer,
+  bytes bigint,
+  constraint post_limits_pkey PRIMARY KEY (workspace_id),
+  constraint post_limits_bytes_check CHECK ((bytes >= 0)),
+  constraint post_limits_drafts_check CHECK ((drafts >= 0))
+);
+
+create table posts.post_usage (
+  workspace_id uuid not null,
+  drafts integer not null,
+  bytes bigint not null,
+  constraint post_usage_pkey PRIMARY KEY (workspace_id)
+);
+
 create table posts.posts (
   id uuid not null,
   workspace_id uuid not null,
@@ -102,6 +128,9 @@ create table posts.posts (
   effective_at timestamp(3) with time zone not null generated always as (COALESCE(scheduled_at, created_at)) stored,
   platforms text[] not null default '{}'::text[],
   cause jsonb,
+  constraint posts_count_delete TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint posts_count_insert TRIGGER DEFERRABLE INITIALLY DEFERRED,
+  constraint posts_count_update TRIGGER DEFERRABLE INITIALLY DEFERRED,
   constraint posts_pkey PRIMARY KEY (id),
   constraint posts_created_via_check CHECK ((created_via = ANY (ARRAY['rest'::text, 'mcp'::text, 'dashboard'::text]))),
   constraint posts_status_check CHECK ((status = ANY (ARRAY['draft'::text, 'scheduled'::text, 'publishing'::text, 'published'::text, 'partial'::text, 'failed'::text, 'cancelled'::text])))
@@ -117,6 +146,11 @@ CREATE INDEX posts_on_telegram ON posts.posts USING btree (workspace_id, effecti
 CREATE INDEX posts_on_tiktok ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('tiktok'::text = ANY (platforms));
 CREATE INDEX posts_on_x ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('x'::text = ANY (platforms));
 CREATE INDEX posts_on_youtube ON posts.posts USING btree (workspace_id, effective_at DESC, id DESC) WHERE ('youtube'::text = ANY (platforms));
+CREATE CONSTRAINT TRIGGER posts_count_delete AFTER DELETE ON posts.posts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.status = 'draft'::text) OR (post_bytes(old.content, old.options, old.media) > 0))) EXECUTE FUNCTION count_post();
+CREATE CONSTRAINT TRIGGER posts_count_insert AFTER INSERT ON posts.posts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((new.status = 'draft'::text) OR (post_bytes(new.content, new.options, new.media) > 0))) EXECUTE FUNCTION count_post();
+CREATE CONSTRAINT TRIGGER posts_count_update AFTER UPDATE OF content, options, media ON posts.posts DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((old.status = 'draft'::text) <> (new.status = 'draft'::text)) OR (post_bytes(old.content, old.options, old.media) <> post_bytes(new.content, new.options, new.media)))) EXECUTE FUNCTION count_post();
+CREATE TRIGGER posts_keep_delete BEFORE DELETE ON posts.posts FOR EACH ROW EXECUTE FUNCTION keep_answered_content();
+CREATE TRIGGER posts_keep_update BEFORE UPDATE OF content, options ON posts.posts FOR EACH ROW WHEN (((old.content <> new.content) OR (old.options <> new.options))) EXECUTE FUNCTION keep_answered_content();
 
 create table posts.queue_slot_rules (
   id uuid not null,

@@ -91,6 +91,7 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.posts.v1.PostService/GetPost": ["gateway"],
   "postrider.posts.v1.PostService/ListPosts": ["gateway"],
   "postrider.posts.v1.PostService/PublishPost": ["gateway"],
+  "postrider.posts.v1.PostService/RecordTargetMetrics": ["gateway"],
   "postrider.posts.v1.PostService/RetryPost": ["gateway"],
   "postrider.posts.v1.PostService/UpdatePost": ["gateway"],
   "postrider.posts.v1.PostService/ValidatePost": ["gateway"],

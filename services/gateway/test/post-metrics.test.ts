@@ -16,14 +16,24 @@ const FAILED = { ...TARGET, id: "01936a5e-7d2b-7000-8000-000000000004", status: 
 const NONE = { eligible: 0, ready: 0, notFound: 0, error: 0, deferred: 0, stale: 0, failed: 0 };
 
 let server: RecordingServer;
-let targets: readonly object[];
+let targets: readonly { readonly id: string }[];
+/** What the posts service was last asked to store. */
+let recorded: object | undefined;
 /** The time limit of the last call to the delivery service, in milliseconds. */
 let deadlineMs: number | undefined;
 
 beforeAll(async () => {
   server = await createRecordingServer((answer) => ({
     requestTimeoutMs: 15_000,
-    posts: { batchGetPosts: () => ({ posts: [{ ...POST, targets }] }) as never },
+    posts: {
+      batchGetPosts: () => ({ posts: [{ ...POST, targets }] }) as never,
+      recordTargetMetrics: (request) => {
+        recorded = request;
+        const metrics = new Map(request.targets.map((each) => [each.targetId, each.metrics]));
+        const shown = targets.map((target) => ({ ...target, metrics: metrics.get(target.id) }));
+        return { post: { ...POST, targets: shown } };
+      },
+    },
     metrics: {
       refreshMetrics: (request, context) => {
         deadlineMs = context.timeoutMs();
@@ -72,6 +82,11 @@ test("a refresh of metrics asks only for published targets, and returns the post
   expect(server.seen()).toMatchObject([
     { workspaceId: WORKSPACE_ID, postId: POST_ID, targetIds: [TARGET.id] },
   ]);
+  expect(recorded).toMatchObject({
+    workspaceId: WORKSPACE_ID,
+    postId: POST_ID,
+    targets: [{ targetId: TARGET.id, metrics: { views: 12n } }],
+  });
 });
 
 test("a refresh of metrics waits longer for the delivery service than that service waits for the platforms", async () => {

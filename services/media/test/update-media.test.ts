@@ -84,6 +84,19 @@ test("UpdateMedia refuses media whose file was prepared for a platform, and chan
   expect(await read()).toMatchObject({ altText: "A boat" });
 });
 
+test("UpdateMedia names the post with which a platform received the media first", async () => {
+  const { id: mediaId, workspaceId, update } = await someMedia();
+  const [postId, later] = [newId(), newId()];
+  const prepare = (item: { readonly postId: string }) =>
+    service.media.prepareMedia({ items: [{ workspaceId, mediaId, ...item }] });
+  await prepare({ postId });
+  await prepare({ postId: later });
+  await expect(update({ altText: "A ship" })).rejects.toMatchObject({
+    reason: "media_in_use",
+    violations: [{ code: "already_sent", postId }],
+  });
+});
+
 test("UpdateMedia waits for a transaction that prepares the same media for a platform, and then refuses the change", async () => {
   const { id, update } = await someMedia();
   const { sql } = service;

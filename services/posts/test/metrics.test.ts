@@ -56,6 +56,25 @@ test("a post shows the metrics that were reported for its targets, and only thos
   expect(second?.metrics).toEqual(update.metrics);
 });
 
+test("metrics that a refresh by hand returned are in the post at once, and the event about them changes nothing more", async () => {
+  const [post, other] = [await publish(2), await publish(1)];
+  const { workspaceId, id: postId } = post;
+  const update = report(post, 1, 1, { views: 12n });
+  const { targetId, metrics } = update;
+  const foreign = { targetId: other.targets[0]?.id ?? "", metrics };
+  const targets = [{ targetId, ...(metrics === undefined ? {} : { metrics }) }, foreign];
+  const recorded = await posts.posts.recordTargetMetrics({ workspaceId, postId, targets });
+  expect(await viewsOf(post)).toEqual([undefined, 12n]);
+  expect(recorded.post).toEqual(await reread(post));
+  await apply(update);
+  expect(recorded.post).toEqual(await reread(post));
+  expect(await viewsOf(other)).toEqual([undefined]);
+  await expect(
+    posts.posts.recordTargetMetrics({ workspaceId: other.workspaceId, postId, targets }),
+  ).rejects.toMatchObject({ reason: "not_found" });
+  expect(await viewsOf(other)).toEqual([undefined]);
+});
+
 test("a post shows metrics that arrive on the topic `delivery.events.v1`, to which a relay of the previous release sends them during an update", async () => {
   const post = await publish(1);
   const update = report(post, 0, 1, { views: 7n });

@@ -337,3 +337,25 @@ function only(targets: readonly TestTarget[]): TestTarget {
   if (target === undefined) throw new Error("there is no target");
   return target;
 }
+
+test.each(["app", "account"] as const)(
+  "all calls of a refresh of metrics by hand are charged to the call budget of the %s, also those that repeat a call with a renewed access token",
+  async (scope) => {
+    const budget = { scope, calls: 100, windowMs: 100 * 60_000 };
+    const platform = new ScriptedPlatform("x", { budget });
+    await using own = await MetricsStage.open(platform);
+    await own.sql`
+      insert into metrics_apps (platform)
+      values ('x')
+      on conflict do nothing`;
+    const targets = await own.publish("x");
+    platform.fail(tokenRefused);
+    await own.serve().refresh(targets);
+    expect(platform.calls).toHaveLength(2);
+    const [row] = await own.sql<{ usedMinutes: number }[]>`
+      select round(extract(epoch from max(budget_until) - now()) / 60)::int as used_minutes
+      from ${own.sql(scope === "app" ? "metrics_apps" : "metrics_accounts")}`;
+    // Each call uses a unit, which becomes usable again after a little more than a minute.
+    expect(row?.usedMinutes).toBe(2);
+  },
+);

@@ -7,6 +7,8 @@ import type { StoredMedia } from "#src/domain/stored-media.ts";
 /** Media, and whether a platform may already have received their description. */
 export interface DescribableMedia extends StoredMedia {
   readonly isPrepared: boolean;
+  /** The post with which a platform may have received the media first; null if a release before this column recorded it. */
+  readonly preparedFor: string | null;
 }
 
 /**
@@ -18,7 +20,7 @@ export async function lockDescribable(
   { workspaceId, mediaId }: MediaRef,
 ): Promise<DescribableMedia | undefined> {
   const [row] = await tx<DescribableMedia[]>`
-    select ${tx(COLUMNS)}, prepared_at is not null as is_prepared
+    select ${tx(COLUMNS)}, prepared_at is not null as is_prepared, prepared_for
     from media
     where workspace_id = ${workspaceId}
     and id = ${mediaId}

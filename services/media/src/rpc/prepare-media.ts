@@ -33,6 +33,8 @@ interface Item {
   readonly key: string;
   readonly workspaceId: string;
   readonly mediaId: string;
+  /** The post with which the platform receives the file; null for a live check. */
+  readonly postId: string | null;
   readonly plan: RenditionPlan | undefined;
 }
 
@@ -52,11 +54,13 @@ export async function prepareMedia(
   return { files: items.map((item) => toFile(item, rows.get(item.key), made.get(item.key))) };
 }
 
-function toItem({ workspaceId, mediaId, rendition }: MediaPreparation, index: number): Item {
+function toItem(preparation: MediaPreparation, index: number): Item {
+  const { workspaceId, mediaId, postId, rendition } = preparation;
   const plan = rendition && parseRenditionPlan(rendition);
   if (rendition !== undefined && plan === undefined)
     throw invalidRequest([{ code: "invalid", path: `/items/${index}/rendition` }]);
-  return { key: `${workspaceId}/${mediaId}`, workspaceId, mediaId, plan };
+  const post = isId(postId) ? postId : null;
+  return { key: `${workspaceId}/${mediaId}`, workspaceId, mediaId, postId: post, plan };
 }
 
 /** Records that platforms are about to receive the media, and then reads their rows. */
@@ -66,9 +70,10 @@ async function fetchPrepared(
 ): Promise<ReadonlyMap<string, StoredMedia>> {
   const rows = new Map<string, StoredMedia>();
   for (const [workspaceId, own] of Map.groupBy(items, (item) => item.workspaceId)) {
-    const ids = own.map(({ mediaId }) => mediaId).filter(isId);
+    const known = own.filter(({ mediaId }) => isId(mediaId));
+    const ids = known.map(({ mediaId }) => mediaId);
     if (ids.length === 0 || !isId(workspaceId)) continue;
-    await markPrepared(sql, workspaceId, ids);
+    await markPrepared(sql, workspaceId, known);
     for (const row of await listMediaByIds(sql, workspaceId, ids))
       if (row.status === "ready") rows.set(`${workspaceId}/${row.id}`, row);
   }

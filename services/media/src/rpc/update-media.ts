@@ -3,7 +3,13 @@ import type {
   UpdateMediaRequest,
   UpdateMediaResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
-import { conflict, invalidRequest, notFound, unprocessable } from "@postrider/shared/errors";
+import {
+  conflict,
+  invalidRequest,
+  notFound,
+  unprocessable,
+  type Violation,
+} from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import {
   lockDescribable,
@@ -57,6 +63,10 @@ function parseCover(coverMs: bigint | undefined): DescriptionChange["coverMs"] {
   return coverMs === -1n ? null : Number(coverMs);
 }
 
+function toAlreadySent({ preparedFor: postId }: DescribableMedia): Violation {
+  return { code: "already_sent", ...(postId === null ? {} : { postId }) };
+}
+
 function throwIfNotDescribable(
   media: DescribableMedia | undefined,
 ): asserts media is DescribableMedia {
@@ -69,6 +79,6 @@ function throwIfNotDescribable(
     case "rejected":
       throw unprocessable("media_rejected", media.rejection === null ? [] : [media.rejection]);
     case "ready":
-      if (media.isPrepared) throw conflict("media_in_use", [{ code: "already_sent" }]);
+      if (media.isPrepared) throw conflict("media_in_use", [toAlreadySent(media)]);
   }
 }

@@ -17,6 +17,19 @@ export function findRefusalReason(error: unknown): RefusalReason | undefined {
   return REASONS.find((reason) => reason === error.message);
 }
 
+const EXCEEDED = ["too_many_drafts", "post_storage"] as const;
+
+/** The limits of what a workspace stores. */
+export type ExceededLimit = (typeof EXCEEDED)[number];
+
+/**
+ * Returns the limit of the workspace that a statement or a commit would have exceeded; undefined for any other error.
+ */
+export function findExceededLimit(error: unknown): ExceededLimit | undefined {
+  if (!(error instanceof postgres.PostgresError) || error.code !== REFUSED) return undefined;
+  return EXCEEDED.find((limit) => limit === error.message);
+}
+
 /** Whether Postgres aborted a transaction because of a deadlock. */
 export function isDeadlock(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "40P01";

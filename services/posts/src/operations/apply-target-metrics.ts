@@ -1,10 +1,18 @@
 import { toJson } from "@bufbuild/protobuf";
 import { timestampDate } from "@bufbuild/protobuf/wkt";
-import type { TargetMetricsRefreshed } from "@postrider/contracts/engagement/v1/engagement_events_pb";
-import { TargetMetricsSchema } from "@postrider/contracts/engagement/v1/metrics_service_pb";
+import {
+  type TargetMetrics,
+  TargetMetricsSchema,
+} from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { lockPosts, raiseVersions } from "#src/db/posts.ts";
+import { lockPosts, raiseVersions, type PostRef } from "#src/db/posts.ts";
 import { updateTargetMetrics, type MetricsReport } from "#src/db/target-metrics.ts";
+
+/** The metrics of a target, as an event or an RPC brings them. */
+interface ReportedMetrics extends PostRef {
+  readonly targetId: string;
+  readonly metrics?: TargetMetrics | undefined;
+}
 
 /**
  * Stores the metrics of published targets, in the caller's transaction. Reports may arrive late, twice or in any order: the
@@ -12,7 +20,7 @@ import { updateTargetMetrics, type MetricsReport } from "#src/db/target-metrics.
  */
 export async function applyTargetMetrics(
   tx: TransactionSql,
-  updates: readonly TargetMetricsRefreshed[],
+  updates: readonly ReportedMetrics[],
 ): Promise<void> {
   const posts = await lockPosts(tx, updates);
   if (posts.length === 0) return;
@@ -20,7 +28,7 @@ export async function applyTargetMetrics(
 }
 
 /** Returns the newest report of each target, because one update must not change the same row twice. */
-function newestReports(updates: readonly TargetMetricsRefreshed[]): readonly MetricsReport[] {
+function newestReports(updates: readonly ReportedMetrics[]): readonly MetricsReport[] {
   const newest = new Map<string, MetricsReport>();
   for (const report of updates.map(parseReport)) {
     const known = newest.get(report.targetId);
@@ -30,7 +38,7 @@ function newestReports(updates: readonly TargetMetricsRefreshed[]): readonly Met
   return [...newest.values()];
 }
 
-function parseReport(update: TargetMetricsRefreshed): MetricsReport {
+function parseReport(update: ReportedMetrics): MetricsReport {
   const { workspaceId, postId, targetId, metrics } = update;
   if (metrics?.refreshedAt === undefined)
     throw new Error("the delivery service reported metrics without the time of the question");

@@ -8,7 +8,9 @@ import {
 } from "@postrider/shared/errors";
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { listClashes, type Guard } from "#src/db/duplicate-guards.ts";
+import { readPostUsage } from "#src/db/post-usage.ts";
 import { listQuotaUsage, reserveQuota, type Reservation } from "#src/db/quota-usage.ts";
+import { findExceededLimit } from "#src/db/refusal.ts";
 import {
   findShortage,
   type QuotaDemand,
@@ -84,6 +86,25 @@ export async function reserveQuotaOrThrow(
   if (short.length > 0)
     throw (await findShortageError(tx, reservation.workspaceId, short)) ?? unavailable();
   return exhausted;
+}
+
+/**
+ * Returns the error that says which limit of the workspace a statement or a commit would have exceeded; any other error is
+ * returned as it is.
+ */
+export async function explainLimit(
+  sql: ISql,
+  workspaceId: string,
+  error: unknown,
+): Promise<unknown> {
+  const code = findExceededLimit(error);
+  if (code === undefined) return error;
+  const { drafts, maxDrafts, bytes, maxBytes } = await readPostUsage(sql, workspaceId);
+  const numbers =
+    code === "too_many_drafts"
+      ? { limit: maxDrafts, actual: drafts }
+      : { limit: maxBytes, actual: bytes };
+  return unprocessable("validation_failed", [{ code, ...numbers }]);
 }
 
 function toViolation({ code, limit, platform, accountId, ...shortage }: QuotaShortage): Violation {

@@ -16,7 +16,7 @@ import { findRefusal, listStatusesFor } from "#src/domain/post-status.ts";
 import type { PostContent } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
 import type { PostsDeps } from "./dependencies.ts";
-import { toRefused, type Refused } from "./explain-refusal.ts";
+import { explainLimit, toRefused, type Refused } from "./explain-refusal.ts";
 import {
   accountIdsOf,
   judgePost,
@@ -134,7 +134,7 @@ async function tryRewrite(sql: Sql, prepared: Prepared): Promise<Rewritten | Out
   } catch (error) {
     if (isDeadlock(error) || findRefusalReason(error) === "media_use_expired")
       return { kind: "outdated" };
-    throw error;
+    throw await explainLimit(sql, prepared.seen.workspaceId, error);
   }
 }
 

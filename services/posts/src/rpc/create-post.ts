@@ -1,4 +1,4 @@
-import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
 import type {
   CreatePostRequest,
@@ -8,7 +8,6 @@ import { conflict, unavailable, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import { readClock } from "@postrider/shared/postgres/clock";
-import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
 import { toGuards } from "#src/db/duplicate-guards.ts";
@@ -21,6 +20,7 @@ import { quotaDemands, type QuotaLimits } from "#src/domain/quota.ts";
 import { possibleExhaustions, postPlaced } from "#src/events.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import {
+  explainLimit,
   findDuplicateError,
   findShortageError,
   toRefused,
@@ -34,6 +34,7 @@ import {
 } from "#src/operations/judge-post.ts";
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
 import { toAcceptedPost } from "#src/rpc/to-post.ts";
+import { findAcceptedPost, takeKeyForPost } from "#src/rpc/to-replayable-response.ts";
 
 /**
  * Maximum number of times that CreatePost checks a post before it fails as unavailable. A check is repeated when the
@@ -62,10 +63,10 @@ interface Accepted {
   readonly answer: Post;
 }
 
-/** The stored response of an earlier CreatePost request with the same idempotency key. */
+/** The response of an earlier CreatePost request with the same idempotency key. */
 interface Replayed {
   readonly kind: "replayed";
-  readonly response: Uint8Array;
+  readonly post: Post;
 }
 
 /** Returned when the claim on the post's media is too old. Nothing was written; the media must be claimed again. */
@@ -90,8 +91,7 @@ export async function createPost(
   const outcome = await checkAndAccept(deps, request, claim).catch(toRefused);
   if (outcome.kind !== "accepted") await releaseClaim(deps.media, claim, request.mediaIds);
   if (outcome.kind === "refused") throw outcome.error;
-  if (outcome.kind === "replayed")
-    return { post: fromBinary(PostSchema, outcome.response), replayed: true };
+  if (outcome.kind === "replayed") return { post: outcome.post, replayed: true };
   failpoint("posts.after-accept-commit");
   const { post, answer } = outcome;
   deps.nudgeRelay();
@@ -129,8 +129,8 @@ async function replayOr(
   { keyed }: NewPostRequest,
   error: Refused["error"],
 ): Promise<Replayed | Refused> {
-  const response = keyed === null ? undefined : await findReplay(sql, keyed);
-  return response === undefined ? { kind: "refused", error } : { kind: "replayed", response };
+  const post = keyed === null ? undefined : await findAcceptedPost(sql, keyed);
+  return post === undefined ? { kind: "refused", error } : { kind: "replayed", post };
 }
 
 async function acceptPost(sql: Sql, checked: CheckedRequest): Promise<Outcome | ClaimExpired> {
@@ -152,7 +152,7 @@ async function tryToAccept(sql: Sql, checked: CheckedRequest): Promise<Outcome |
       : await sql.begin((tx) => acceptUnderLocks(tx, checked));
   } catch (error) {
     if (error instanceof InsertRefused) return error;
-    throw error;
+    return toRefused(await explainLimit(sql, checked.request.workspaceId, error));
   }
 }
 
@@ -177,8 +177,8 @@ async function acceptUnderLocks(tx: TransactionSql, checked: CheckedRequest): Pr
   if (chosen.kind === "refused" || chosen.kind === "replayed") return chosen;
   const accepted = build(checked, chosen);
   if (keyed !== null) {
-    const response = await takeKeyOrReplay(tx, keyed, toBinary(PostSchema, accepted.answer));
-    if (response !== undefined) return { kind: "replayed", response };
+    const post = await takeKeyForPost(tx, keyed, accepted.answer);
+    if (post !== undefined) return { kind: "replayed", post };
   }
   await insert(tx, accepted.post, checked);
   return accepted;

@@ -24,6 +24,7 @@ import { listPosts } from "#src/rpc/list-posts.ts";
 import { listQueueSlotRules } from "#src/rpc/list-queue-slot-rules.ts";
 import { publishPost } from "#src/rpc/publish-post.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
+import { recordTargetMetrics } from "#src/rpc/record-target-metrics.ts";
 import { retryPost } from "#src/rpc/retry-post.ts";
 import { updatePost } from "#src/rpc/update-post.ts";
 import { updateQueueSlotRule } from "#src/rpc/update-queue-slot-rule.ts";
@@ -47,6 +48,7 @@ export function createRoutes(deps: RouteDeps): (router: ConnectRouter) => void {
       publishPost,
       retryPost,
       deletePost,
+      recordTargetMetrics,
     });
     serveMethods(router, deps, QuotaService, { getQuota });
     serveMethods(router, deps, QueueSlotService, {

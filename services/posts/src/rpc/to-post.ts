@@ -78,7 +78,8 @@ function toAttempts({
   }));
 }
 
-function toOptions(
+/** Converts the options of a post from the database to those of the message. */
+export function toOptions(
   options: PostRow["options"],
 ): Record<string, MessageInitShape<typeof PostOptionSchema>> {
   return Object.fromEntries(

@@ -148,7 +148,7 @@ export interface AccountEnd {
   readonly pauseMs: number;
   /** Milliseconds for which the platform wants no call of the account, or of the whole app. */
   readonly limitedForMs: number;
-  /** Units of the call budget that were used beyond those that the claim charged. */
+  /** Units of the call budget that were used beyond those that a claim has charged: all of a call by hand. */
   readonly furtherUnits: number;
 }
 
@@ -175,13 +175,19 @@ export async function endCalls(tx: TransactionSql, ends: readonly AccountEnd[]):
         and t.due_at < 'infinity'
       ), 'infinity'),
       not_before = case
-        when not r.is_scheduled then a.not_before
+        when not r.is_scheduled then greatest(
+          a.not_before,
+          greatest(a.budget_until, now()) + (nullif(r.further_ms, 0) - r.ahead_ms) * interval '1 millisecond'
+        )
         else greatest(
           now() + case when a.connected_at >= r.asked_at then 0 else r.pause_ms end * interval '1 millisecond',
           a.budget_until + (r.further_ms - r.ahead_ms) * interval '1 millisecond'
         )
       end,
-      budget_until = a.budget_until + r.further_ms * interval '1 millisecond',
+      budget_until = case
+        when r.is_scheduled or r.further_ms = 0 then a.budget_until
+        else greatest(a.budget_until, now())
+      end + r.further_ms * interval '1 millisecond',
       limited_until = greatest(a.limited_until, now() + nullif(r.limited_for_ms, 0) * interval '1 millisecond')
     from jsonb_to_recordset(${tx.json(rows)}) as r (
       account_id uuid, is_scheduled boolean, asked_at timestamptz, pause_ms float8, limited_for_ms float8, further_ms float8,

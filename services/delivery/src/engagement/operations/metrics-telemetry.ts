@@ -9,7 +9,7 @@ const refreshesTotal = createCounter(
 
 const callsTotal = createCounter(
   "target_metrics_calls_total",
-  "Calls of platforms that read metrics, by platform and trigger. Only calls of the schedule use the budget of the platform.",
+  "Calls of platforms that read metrics, by platform and trigger. All of them use the budget of the platform; only calls of the schedule wait for it.",
   ["platform", "trigger"],
 );
 

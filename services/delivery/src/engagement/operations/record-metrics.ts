@@ -108,7 +108,8 @@ function listTargetEnds(question: EndedQuestion): readonly TargetEnd[] {
 
 function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountEnd {
   const isScheduled = trigger === "schedule";
-  const claimedUnits = question.bucket.isPerPost ? question.targets.length : 1;
+  // Only the claim of a scheduled call charges units in advance; a call by hand is charged afterwards, whole.
+  const claimedUnits = isScheduled ? unitsPerCall(question) : 0;
   return {
     accountId: question.accountId,
     platform: question.platform,
@@ -117,8 +118,12 @@ function toAccountEnd({ answer, trigger, ...question }: EndedQuestion): AccountE
     askedAt: [...question.targets, ...question.expired][0]?.askedAt ?? new Date(),
     pauseMs: answer.pauseMs,
     limitedForMs: answer.limitedForMs,
-    furtherUnits: isScheduled ? Math.max(0, answer.units - claimedUnits) : 0,
+    furtherUnits: Math.max(0, answer.units - claimedUnits),
   };
+}
+
+function unitsPerCall({ bucket, targets }: Pick<EndedQuestion, "bucket" | "targets">): number {
+  return bucket.isPerPost ? targets.length : 1;
 }
 
 function toEvent({ workspaceId, postId, targetId, metrics, refreshedAt }: StoredReading) {

@@ -13,6 +13,8 @@ export type MediaServiceClient = Pick<Client<typeof MediaService>, "prepareMedia
 export interface MediaPreparation {
   readonly media: Media;
   readonly rendition: Rendition | undefined;
+  /** The post with which the platform receives the file; undefined for a live check. */
+  readonly postId?: string;
 }
 
 /** Maximum number of files in one call of PrepareMedia. */
@@ -44,9 +46,10 @@ async function callOnce(
   items: readonly MediaPreparation[],
 ): Promise<readonly PreparedMedia[] | "unsupported"> {
   const request = {
-    items: items.map(({ media: { workspaceId, id: mediaId }, rendition }) => ({
+    items: items.map(({ media: { workspaceId, id: mediaId }, rendition, postId = "" }) => ({
       workspaceId,
       mediaId,
+      postId,
       ...(rendition === undefined
         ? {}
         : { rendition: { ...rendition, maxBytes: BigInt(rendition.maxBytes) } }),

@@ -126,10 +126,11 @@ function tryToPlan(
 
 /** Returns the file that the platform of a task receives for each media item. */
 function planItems({ task, content }: TaskContent): readonly MediaPreparation[] {
-  const { platform } = task;
+  const { platform, postId } = task;
   const settings = parseSettings(content.settings);
   return content.media.map((media) => ({
     media,
+    postId,
     rendition: isPlatformId(platform) ? planRendition(media, platform, settings) : undefined,
   }));
 }

@@ -58,6 +58,28 @@ export const STATE_DETAILS = {
     ],
     "uploads",
   ),
+  too_many_drafts: detail(
+    [
+      "The workspace has as many drafts as it may have[: {actual} of {limit}].",
+      "Delete or publish drafts that are not needed, or ask the operator for a higher limit.",
+    ],
+    [
+      "초안 개수가 한도에 이르렀습니다[(한도 {limit}개, 현재 {actual}개)].",
+      "쓰지 않는 초안을 삭제하거나 게시하고, 또는 운영자에게 상향을 요청해 주세요.",
+    ],
+    "drafts",
+  ),
+  post_storage: detail(
+    [
+      "The texts and options of the workspace's posts take as much space as they may[: {actual} of {limit} bytes].",
+      "Delete drafts and scheduled posts with long texts, or ask the operator for a higher limit.",
+    ],
+    [
+      "게시물의 본문과 옵션이 저장 용량 한도에 이르렀습니다[(한도 {limit}바이트, 현재 {actual}바이트)].",
+      "본문이 긴 초안과 예약 게시물을 삭제하거나 운영자에게 상향을 요청해 주세요.",
+    ],
+    "bytes",
+  ),
   too_many_rules: detail(
     [
       "The workspace has too many rules of this kind[: at most {limit}].",
@@ -140,11 +162,11 @@ export const STATE_DETAILS = {
   ),
   already_sent: detail(
     [
-      "A post with it has begun to be published, so its description and cover can no longer change.",
+      "It was sent with the post {postId|of this workspace}, which has begun to be published, so its description and cover can no longer change.",
       "Upload the file again for another post.",
     ],
     [
-      "이 미디어를 쓰는 게시물의 게시가 시작되어 설명과 커버를 바꿀 수 없습니다.",
+      "이 미디어를 쓰는 게시물 {postId|}의 게시가 시작되어 설명과 커버를 바꿀 수 없습니다.",
       "다른 게시물에는 파일을 다시 업로드해 주세요.",
     ],
   ),

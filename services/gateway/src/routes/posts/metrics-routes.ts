@@ -1,6 +1,5 @@
 import type { RefreshMetricsResponse } from "@postrider/contracts/engagement/v1/metrics_service_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
-import { withMetrics } from "@postrider/rest/posts/metrics";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
 import { createPostReader } from "#src/clients/post-reader.ts";
@@ -43,6 +42,18 @@ async function refresh(metrics: Deps["metrics"], workspaceId: string, post: Post
   return await metrics.refreshMetrics({ workspaceId, postId: post.id, targetIds }, limits);
 }
 
+/**
+ * Lets the posts service store the metrics before they are returned: the event about them arrives later, and a client that reads
+ * the post right after this answer must find them.
+ */
+async function record(posts: Deps["posts"], post: Post, targets: Answer["targets"]): Promise<Post> {
+  if (targets.length === 0) return post;
+  const { workspaceId, id: postId } = post;
+  const recorded = await posts.recordTargetMetrics({ workspaceId, postId, targets });
+  if (recorded.post === undefined) throw new Error("the posts service returned no post");
+  return recorded.post;
+}
+
 /** Registers the route that reads the metrics of a post from its platforms. */
 export function registerMetricsRoutes(api: FastifyInstance, deps: Deps): void {
   const { posts, metrics, links } = deps;
@@ -66,7 +77,10 @@ export function registerMetricsRoutes(api: FastifyInstance, deps: Deps): void {
     const { workspaceId } = callerOf(request);
     const post = await reader.get(workspaceId, pathId(request));
     const answer = await refresh(metrics, workspaceId, post);
-    const detail = toPostDetail(post, links, request.locale);
-    return { post: withMetrics(detail, answer.targets), refresh: toCounters(answer) };
+    const refreshed = await record(posts, post, answer.targets);
+    return {
+      post: toPostDetail(refreshed, links, request.locale),
+      refresh: toCounters(answer),
+    };
   });
 }

@@ -6,6 +6,8 @@ import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegen
 import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Timestamp } from "@bufbuild/protobuf/wkt";
 import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { RefreshedTarget } from "../../engagement/v1/metrics_service_pb.ts";
+import { file_postrider_engagement_v1_metrics_service } from "../../engagement/v1/metrics_service_pb.ts";
 import type { Idempotency } from "../../operations/v1/idempotency_pb.ts";
 import { file_postrider_operations_v1_idempotency } from "../../operations/v1/idempotency_pb.ts";
 import type { Post, PostOption, TargetError } from "./post_pb.ts";
@@ -16,7 +18,63 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/posts/v1/post_service.proto.
  */
 export const file_postrider_posts_v1_post_service: GenFile = /*@__PURE__*/
-  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEirgMKEUNyZWF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJDCgdvcHRpb25zGAUgAygLMjIucG9zdHJpZGVyLnBvc3RzLnYxLkNyZWF0ZVBvc3RSZXF1ZXN0Lk9wdGlvbnNFbnRyeRIwCgxzY2hlZHVsZWRfYXQYBiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhMKC2NyZWF0ZWRfdmlhGAcgASgJEjkKC2lkZW1wb3RlbmN5GAggASgLMiQucG9zdHJpZGVyLm9wZXJhdGlvbnMudjEuSWRlbXBvdGVuY3kSEAoIaXNfZHJhZnQYCSABKAgSEgoKcXVldWVfc2xvdBgKIAEoCBINCgVmb3JjZRgLIAEoCBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIk4KEkNyZWF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSEAoIcmVwbGF5ZWQYAiABKAgirQIKE1ZhbGlkYXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB2NvbnRlbnQYAiABKAkSEwoLYWNjb3VudF9pZHMYAyADKAkSEQoJbWVkaWFfaWRzGAQgAygJEkUKB29wdGlvbnMYBSADKAsyNC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVxdWVzdC5PcHRpb25zRW50cnkSMAoMc2NoZWR1bGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBpOCgxPcHRpb25zRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBInoKFFZhbGlkYXRlUG9zdFJlc3BvbnNlEjAKDHNjaGVkdWxlZF9hdBgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASMAoHdGFyZ2V0cxgCIAMoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZFRhcmdldCIzCgtWYWxpZFRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJIjIKDkdldFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSI5Cg9HZXRQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IlQKFEJhdGNoR2V0UG9zdHNSZXF1ZXN0EikKBHJlZnMYASADKAsyGy5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFJlZhIRCgltYXhfYnl0ZXMYAiABKAUiKwoHUG9zdFJlZhIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkibgoVQmF0Y2hHZXRQb3N0c1Jlc3BvbnNlEicKBXBvc3RzGAEgAygLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSGgoNZGVmZXJyZWRfZnJvbRgCIAEoBUgAiAEBQhAKDl9kZWZlcnJlZF9mcm9tIkgKG0JhdGNoR2V0UG9zdFN0YXR1c2VzUmVxdWVzdBIpCgRyZWZzGAEgAygLMhsucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RSZWYiRgoKUG9zdFN0YXR1cxIoCgNyZWYYASABKAsyGy5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFJlZhIOCgZzdGF0dXMYAiABKAkiUAocQmF0Y2hHZXRQb3N0U3RhdHVzZXNSZXNwb25zZRIwCghzdGF0dXNlcxgBIAMoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0U3RhdHVzIvkBChBMaXN0UG9zdHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRINCgVsaW1pdBgCIAEoBRITCgZjdXJzb3IYAyABKAlIAIgBARITCgZzdGF0dXMYBCABKAlIAYgBARIVCghwbGF0Zm9ybRgFIAEoCUgCiAEBEhEKBGZyb20YBiABKAlIA4gBARIPCgJ0bxgHIAEoCUgEiAEBEhgKC2NyZWF0ZWRfdmlhGAggASgJSAWIAQFCCQoHX2N1cnNvckIJCgdfc3RhdHVzQgsKCV9wbGF0Zm9ybUIHCgVfZnJvbUIFCgNfdG9CDgoMX2NyZWF0ZWRfdmlhImYKEUxpc3RQb3N0c1Jlc3BvbnNlEicKBXBvc3RzGAEgAygLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QSGAoLbmV4dF9jdXJzb3IYAiABKAlIAIgBAUIOCgxfbmV4dF9jdXJzb3IiwQIKEVVwZGF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIXCgppZl92ZXJzaW9uGAMgASgDSACIAQESFAoHY29udGVudBgEIAEoCUgBiAEBEi8KC2FjY291bnRfaWRzGAUgASgLMhoucG9zdHJpZGVyLnBvc3RzLnYxLklkTGlzdBItCgltZWRpYV9pZHMYBiABKAsyGi5wb3N0cmlkZXIucG9zdHMudjEuSWRMaXN0Ei4KB29wdGlvbnMYByABKAsyHS5wb3N0cmlkZXIucG9zdHMudjEuT3B0aW9uTWFwEjAKDHNjaGVkdWxlZF9hdBgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXBCDQoLX2lmX3ZlcnNpb25CCgoIX2NvbnRlbnQiGAoGSWRMaXN0Eg4KBnZhbHVlcxgBIAMoCSKVAQoJT3B0aW9uTWFwEjkKBnZhbHVlcxgBIAMoCzIpLnBvc3RyaWRlci5wb3N0cy52MS5PcHRpb25NYXAuVmFsdWVzRW50cnkaTQoLVmFsdWVzRW50cnkSCwoDa2V5GAEgASgJEi0KBXZhbHVlGAIgASgLMh4ucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RPcHRpb246AjgBIjwKElVwZGF0ZVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiRQoSUHVibGlzaFBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRINCgVmb3JjZRgDIAEoCCI9ChNQdWJsaXNoUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCI0ChBSZXRyeVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCSI7ChFSZXRyeVBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiXQoRRGVsZXRlUG9zdFJlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJEhcKCmlmX3ZlcnNpb24YAyABKANIAIgBAUINCgtfaWZfdmVyc2lvbiJvChJEZWxldGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EjEKB3RhcmdldHMYAiADKAsyIC5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlVGFyZ2V0InQKDERlbGV0ZVRhcmdldBISCgphY2NvdW50X2lkGAEgASgJEhAKCHBsYXRmb3JtGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIuCgVlcnJvchgEIAEoCzIfLnBvc3RyaWRlci5wb3N0cy52MS5UYXJnZXRFcnJvcjLpBwoLUG9zdFNlcnZpY2USWwoKQ3JlYXRlUG9zdBIlLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdBomLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVzcG9uc2USZgoMVmFsaWRhdGVQb3N0EicucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlcXVlc3QaKC5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRhdGVQb3N0UmVzcG9uc2UiA5ACARJXCgdHZXRQb3N0EiIucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXF1ZXN0GiMucG9zdHJpZGVyLnBvc3RzLnYxLkdldFBvc3RSZXNwb25zZSIDkAIBEmkKDUJhdGNoR2V0UG9zdHMSKC5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1JlcXVlc3QaKS5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0c1Jlc3BvbnNlIgOQAgESfgoUQmF0Y2hHZXRQb3N0U3RhdHVzZXMSLy5wb3N0cmlkZXIucG9zdHMudjEuQmF0Y2hHZXRQb3N0U3RhdHVzZXNSZXF1ZXN0GjAucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdFN0YXR1c2VzUmVzcG9uc2UiA5ACARJdCglMaXN0UG9zdHMSJC5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVxdWVzdBolLnBvc3RyaWRlci5wb3N0cy52MS5MaXN0UG9zdHNSZXNwb25zZSIDkAIBElsKClVwZGF0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuVXBkYXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuVXBkYXRlUG9zdFJlc3BvbnNlEl4KC1B1Ymxpc2hQb3N0EiYucG9zdHJpZGVyLnBvc3RzLnYxLlB1Ymxpc2hQb3N0UmVxdWVzdBonLnBvc3RyaWRlci5wb3N0cy52MS5QdWJsaXNoUG9zdFJlc3BvbnNlElgKCVJldHJ5UG9zdBIkLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeVBvc3RSZXF1ZXN0GiUucG9zdHJpZGVyLnBvc3RzLnYxLlJldHJ5UG9zdFJlc3BvbnNlElsKCkRlbGV0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuRGVsZXRlUG9zdFJlc3BvbnNlYgZwcm90bzM", [file_google_protobuf_timestamp, file_postrider_operations_v1_idempotency, file_postrider_posts_v1_post]);
+  fileDesc("CiVwb3N0cmlkZXIvcG9zdHMvdjEvcG9zdF9zZXJ2aWNlLnByb3RvEhJwb3N0cmlkZXIucG9zdHMudjEifgoaUmVjb3JkVGFyZ2V0TWV0cmljc1JlcXVlc3QSFAoMd29ya3NwYWNlX2lkGAEgASgJEg8KB3Bvc3RfaWQYAiABKAkSOQoHdGFyZ2V0cxgDIAMoCzIoLnBvc3RyaWRlci5lbmdhZ2VtZW50LnYxLlJlZnJlc2hlZFRhcmdldCJFChtSZWNvcmRUYXJnZXRNZXRyaWNzUmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0Iq4DChFDcmVhdGVQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDwoHY29udGVudBgCIAEoCRITCgthY2NvdW50X2lkcxgDIAMoCRIRCgltZWRpYV9pZHMYBCADKAkSQwoHb3B0aW9ucxgFIAMoCzIyLnBvc3RyaWRlci5wb3N0cy52MS5DcmVhdGVQb3N0UmVxdWVzdC5PcHRpb25zRW50cnkSMAoMc2NoZWR1bGVkX2F0GAYgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgtjcmVhdGVkX3ZpYRgHIAEoCRI5CgtpZGVtcG90ZW5jeRgIIAEoCzIkLnBvc3RyaWRlci5vcGVyYXRpb25zLnYxLklkZW1wb3RlbmN5EhAKCGlzX2RyYWZ0GAkgASgIEhIKCnF1ZXVlX3Nsb3QYCiABKAgSDQoFZm9yY2UYCyABKAgaTgoMT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASJOChJDcmVhdGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhAKCHJlcGxheWVkGAIgASgIIq0CChNWYWxpZGF0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIPCgdjb250ZW50GAIgASgJEhMKC2FjY291bnRfaWRzGAMgAygJEhEKCW1lZGlhX2lkcxgEIAMoCRJFCgdvcHRpb25zGAUgAygLMjQucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlcXVlc3QuT3B0aW9uc0VudHJ5EjAKDHNjaGVkdWxlZF9hdBgGIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAaTgoMT3B0aW9uc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASJ6ChRWYWxpZGF0ZVBvc3RSZXNwb25zZRIwCgxzY2hlZHVsZWRfYXQYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjAKB3RhcmdldHMYAiADKAsyHy5wb3N0cmlkZXIucG9zdHMudjEuVmFsaWRUYXJnZXQiMwoLVmFsaWRUYXJnZXQSEgoKYWNjb3VudF9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCSIyCg5HZXRQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiOQoPR2V0UG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdCJUChRCYXRjaEdldFBvc3RzUmVxdWVzdBIpCgRyZWZzGAEgAygLMhsucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RSZWYSEQoJbWF4X2J5dGVzGAIgASgFIisKB1Bvc3RSZWYSFAoMd29ya3NwYWNlX2lkGAEgASgJEgoKAmlkGAIgASgJIm4KFUJhdGNoR2V0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhoKDWRlZmVycmVkX2Zyb20YAiABKAVIAIgBAUIQCg5fZGVmZXJyZWRfZnJvbSJIChtCYXRjaEdldFBvc3RTdGF0dXNlc1JlcXVlc3QSKQoEcmVmcxgBIAMoCzIbLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0UmVmIkYKClBvc3RTdGF0dXMSKAoDcmVmGAEgASgLMhsucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3RSZWYSDgoGc3RhdHVzGAIgASgJIlAKHEJhdGNoR2V0UG9zdFN0YXR1c2VzUmVzcG9uc2USMAoIc3RhdHVzZXMYASADKAsyHi5wb3N0cmlkZXIucG9zdHMudjEuUG9zdFN0YXR1cyL5AQoQTGlzdFBvc3RzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSDQoFbGltaXQYAiABKAUSEwoGY3Vyc29yGAMgASgJSACIAQESEwoGc3RhdHVzGAQgASgJSAGIAQESFQoIcGxhdGZvcm0YBSABKAlIAogBARIRCgRmcm9tGAYgASgJSAOIAQESDwoCdG8YByABKAlIBIgBARIYCgtjcmVhdGVkX3ZpYRgIIAEoCUgFiAEBQgkKB19jdXJzb3JCCQoHX3N0YXR1c0ILCglfcGxhdGZvcm1CBwoFX2Zyb21CBQoDX3RvQg4KDF9jcmVhdGVkX3ZpYSJmChFMaXN0UG9zdHNSZXNwb25zZRInCgVwb3N0cxgBIAMoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0EhgKC25leHRfY3Vyc29yGAIgASgJSACIAQFCDgoMX25leHRfY3Vyc29yIsECChFVcGRhdGVQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSFwoKaWZfdmVyc2lvbhgDIAEoA0gAiAEBEhQKB2NvbnRlbnQYBCABKAlIAYgBARIvCgthY2NvdW50X2lkcxgFIAEoCzIaLnBvc3RyaWRlci5wb3N0cy52MS5JZExpc3QSLQoJbWVkaWFfaWRzGAYgASgLMhoucG9zdHJpZGVyLnBvc3RzLnYxLklkTGlzdBIuCgdvcHRpb25zGAcgASgLMh0ucG9zdHJpZGVyLnBvc3RzLnYxLk9wdGlvbk1hcBIwCgxzY2hlZHVsZWRfYXQYCCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQg0KC19pZl92ZXJzaW9uQgoKCF9jb250ZW50IhgKBklkTGlzdBIOCgZ2YWx1ZXMYASADKAkilQEKCU9wdGlvbk1hcBI5CgZ2YWx1ZXMYASADKAsyKS5wb3N0cmlkZXIucG9zdHMudjEuT3B0aW9uTWFwLlZhbHVlc0VudHJ5Gk0KC1ZhbHVlc0VudHJ5EgsKA2tleRgBIAEoCRItCgV2YWx1ZRgCIAEoCzIeLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0T3B0aW9uOgI4ASI8ChJVcGRhdGVQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0IkUKElB1Ymxpc2hQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkSDQoFZm9yY2UYAyABKAgiPQoTUHVibGlzaFBvc3RSZXNwb25zZRImCgRwb3N0GAEgASgLMhgucG9zdHJpZGVyLnBvc3RzLnYxLlBvc3QiNAoQUmV0cnlQb3N0UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSCgoCaWQYAiABKAkiOwoRUmV0cnlQb3N0UmVzcG9uc2USJgoEcG9zdBgBIAEoCzIYLnBvc3RyaWRlci5wb3N0cy52MS5Qb3N0Il0KEURlbGV0ZVBvc3RSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIKCgJpZBgCIAEoCRIXCgppZl92ZXJzaW9uGAMgASgDSACIAQFCDQoLX2lmX3ZlcnNpb24ibwoSRGVsZXRlUG9zdFJlc3BvbnNlEiYKBHBvc3QYASABKAsyGC5wb3N0cmlkZXIucG9zdHMudjEuUG9zdBIxCgd0YXJnZXRzGAIgAygLMiAucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVRhcmdldCJ0CgxEZWxldGVUYXJnZXQSEgoKYWNjb3VudF9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSLgoFZXJyb3IYBCABKAsyHy5wb3N0cmlkZXIucG9zdHMudjEuVGFyZ2V0RXJyb3Iy4QgKC1Bvc3RTZXJ2aWNlElsKCkNyZWF0ZVBvc3QSJS5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlcXVlc3QaJi5wb3N0cmlkZXIucG9zdHMudjEuQ3JlYXRlUG9zdFJlc3BvbnNlEmYKDFZhbGlkYXRlUG9zdBInLnBvc3RyaWRlci5wb3N0cy52MS5WYWxpZGF0ZVBvc3RSZXF1ZXN0GigucG9zdHJpZGVyLnBvc3RzLnYxLlZhbGlkYXRlUG9zdFJlc3BvbnNlIgOQAgESVwoHR2V0UG9zdBIiLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVxdWVzdBojLnBvc3RyaWRlci5wb3N0cy52MS5HZXRQb3N0UmVzcG9uc2UiA5ACARJpCg1CYXRjaEdldFBvc3RzEigucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXF1ZXN0GikucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdHNSZXNwb25zZSIDkAIBEn4KFEJhdGNoR2V0UG9zdFN0YXR1c2VzEi8ucG9zdHJpZGVyLnBvc3RzLnYxLkJhdGNoR2V0UG9zdFN0YXR1c2VzUmVxdWVzdBowLnBvc3RyaWRlci5wb3N0cy52MS5CYXRjaEdldFBvc3RTdGF0dXNlc1Jlc3BvbnNlIgOQAgESXQoJTGlzdFBvc3RzEiQucG9zdHJpZGVyLnBvc3RzLnYxLkxpc3RQb3N0c1JlcXVlc3QaJS5wb3N0cmlkZXIucG9zdHMudjEuTGlzdFBvc3RzUmVzcG9uc2UiA5ACARJbCgpVcGRhdGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLlVwZGF0ZVBvc3RSZXNwb25zZRJeCgtQdWJsaXNoUG9zdBImLnBvc3RyaWRlci5wb3N0cy52MS5QdWJsaXNoUG9zdFJlcXVlc3QaJy5wb3N0cmlkZXIucG9zdHMudjEuUHVibGlzaFBvc3RSZXNwb25zZRJYCglSZXRyeVBvc3QSJC5wb3N0cmlkZXIucG9zdHMudjEuUmV0cnlQb3N0UmVxdWVzdBolLnBvc3RyaWRlci5wb3N0cy52MS5SZXRyeVBvc3RSZXNwb25zZRJbCgpEZWxldGVQb3N0EiUucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXF1ZXN0GiYucG9zdHJpZGVyLnBvc3RzLnYxLkRlbGV0ZVBvc3RSZXNwb25zZRJ2ChNSZWNvcmRUYXJnZXRNZXRyaWNzEi4ucG9zdHJpZGVyLnBvc3RzLnYxLlJlY29yZFRhcmdldE1ldHJpY3NSZXF1ZXN0Gi8ucG9zdHJpZGVyLnBvc3RzLnYxLlJlY29yZFRhcmdldE1ldHJpY3NSZXNwb25zZWIGcHJvdG8z", [file_google_protobuf_timestamp, file_postrider_engagement_v1_metrics_service, file_postrider_operations_v1_idempotency, file_postrider_posts_v1_post]);
+
+/**
+ * RecordTargetMetricsRequest is what RefreshMetrics of the delivery service has returned for one post.
+ *
+ * @generated from message postrider.posts.v1.RecordTargetMetricsRequest
+ */
+export type RecordTargetMetricsRequest = Message<"postrider.posts.v1.RecordTargetMetricsRequest"> & {
+  /**
+   * UUID of the workspace.
+   *
+   * @generated from field: string workspace_id = 1;
+   */
+  workspaceId: string;
+
+  /**
+   * UUID of the post.
+   *
+   * @generated from field: string post_id = 2;
+   */
+  postId: string;
+
+  /**
+   * The targets that have metrics.
+   *
+   * @generated from field: repeated postrider.engagement.v1.RefreshedTarget targets = 3;
+   */
+  targets: RefreshedTarget[];
+};
+
+/**
+ * Describes the message postrider.posts.v1.RecordTargetMetricsRequest.
+ * Use `create(RecordTargetMetricsRequestSchema)` to create a new message.
+ */
+export const RecordTargetMetricsRequestSchema: GenMessage<RecordTargetMetricsRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 0);
+
+/**
+ * RecordTargetMetricsResponse is the post as it is now.
+ *
+ * @generated from message postrider.posts.v1.RecordTargetMetricsResponse
+ */
+export type RecordTargetMetricsResponse = Message<"postrider.posts.v1.RecordTargetMetricsResponse"> & {
+  /**
+   * The post.
+   *
+   * @generated from field: postrider.posts.v1.Post post = 1;
+   */
+  post?: Post | undefined;
+};
+
+/**
+ * Describes the message postrider.posts.v1.RecordTargetMetricsResponse.
+ * Use `create(RecordTargetMetricsResponseSchema)` to create a new message.
+ */
+export const RecordTargetMetricsResponseSchema: GenMessage<RecordTargetMetricsResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_posts_v1_post_service, 1);
 
 /**
  * CreatePostRequest is the post to accept.
@@ -107,7 +165,7 @@ export type CreatePostRequest = Message<"postrider.posts.v1.CreatePostRequest"> 
  * Use `create(CreatePostRequestSchema)` to create a new message.
  */
 export const CreatePostRequestSchema: GenMessage<CreatePostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 0);
+  messageDesc(file_postrider_posts_v1_post_service, 2);
 
 /**
  * CreatePostResponse carries the accepted post.
@@ -135,7 +193,7 @@ export type CreatePostResponse = Message<"postrider.posts.v1.CreatePostResponse"
  * Use `create(CreatePostResponseSchema)` to create a new message.
  */
 export const CreatePostResponseSchema: GenMessage<CreatePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 1);
+  messageDesc(file_postrider_posts_v1_post_service, 3);
 
 /**
  * ValidatePostRequest is the post to check.
@@ -191,7 +249,7 @@ export type ValidatePostRequest = Message<"postrider.posts.v1.ValidatePostReques
  * Use `create(ValidatePostRequestSchema)` to create a new message.
  */
 export const ValidatePostRequestSchema: GenMessage<ValidatePostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 2);
+  messageDesc(file_postrider_posts_v1_post_service, 4);
 
 /**
  * ValidatePostResponse names the accounts that a valid post would be published on.
@@ -219,7 +277,7 @@ export type ValidatePostResponse = Message<"postrider.posts.v1.ValidatePostRespo
  * Use `create(ValidatePostResponseSchema)` to create a new message.
  */
 export const ValidatePostResponseSchema: GenMessage<ValidatePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 3);
+  messageDesc(file_postrider_posts_v1_post_service, 5);
 
 /**
  * ValidTarget is an account that the post could be published on.
@@ -247,7 +305,7 @@ export type ValidTarget = Message<"postrider.posts.v1.ValidTarget"> & {
  * Use `create(ValidTargetSchema)` to create a new message.
  */
 export const ValidTargetSchema: GenMessage<ValidTarget> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 4);
+  messageDesc(file_postrider_posts_v1_post_service, 6);
 
 /**
  * GetPostRequest names a post.
@@ -275,7 +333,7 @@ export type GetPostRequest = Message<"postrider.posts.v1.GetPostRequest"> & {
  * Use `create(GetPostRequestSchema)` to create a new message.
  */
 export const GetPostRequestSchema: GenMessage<GetPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 5);
+  messageDesc(file_postrider_posts_v1_post_service, 7);
 
 /**
  * GetPostResponse carries the post.
@@ -296,7 +354,7 @@ export type GetPostResponse = Message<"postrider.posts.v1.GetPostResponse"> & {
  * Use `create(GetPostResponseSchema)` to create a new message.
  */
 export const GetPostResponseSchema: GenMessage<GetPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 6);
+  messageDesc(file_postrider_posts_v1_post_service, 8);
 
 /**
  * BatchGetPostsRequest names posts, of any workspaces.
@@ -324,7 +382,7 @@ export type BatchGetPostsRequest = Message<"postrider.posts.v1.BatchGetPostsRequ
  * Use `create(BatchGetPostsRequestSchema)` to create a new message.
  */
 export const BatchGetPostsRequestSchema: GenMessage<BatchGetPostsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 7);
+  messageDesc(file_postrider_posts_v1_post_service, 9);
 
 /**
  * PostRef is a post of a workspace.
@@ -352,7 +410,7 @@ export type PostRef = Message<"postrider.posts.v1.PostRef"> & {
  * Use `create(PostRefSchema)` to create a new message.
  */
 export const PostRefSchema: GenMessage<PostRef> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 8);
+  messageDesc(file_postrider_posts_v1_post_service, 10);
 
 /**
  * BatchGetPostsResponse carries the posts found, in no particular order.
@@ -381,7 +439,7 @@ export type BatchGetPostsResponse = Message<"postrider.posts.v1.BatchGetPostsRes
  * Use `create(BatchGetPostsResponseSchema)` to create a new message.
  */
 export const BatchGetPostsResponseSchema: GenMessage<BatchGetPostsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 9);
+  messageDesc(file_postrider_posts_v1_post_service, 11);
 
 /**
  * BatchGetPostStatusesRequest names posts, of any workspaces.
@@ -402,7 +460,7 @@ export type BatchGetPostStatusesRequest = Message<"postrider.posts.v1.BatchGetPo
  * Use `create(BatchGetPostStatusesRequestSchema)` to create a new message.
  */
 export const BatchGetPostStatusesRequestSchema: GenMessage<BatchGetPostStatusesRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 10);
+  messageDesc(file_postrider_posts_v1_post_service, 12);
 
 /**
  * PostStatus is the status of one post.
@@ -430,7 +488,7 @@ export type PostStatus = Message<"postrider.posts.v1.PostStatus"> & {
  * Use `create(PostStatusSchema)` to create a new message.
  */
 export const PostStatusSchema: GenMessage<PostStatus> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 11);
+  messageDesc(file_postrider_posts_v1_post_service, 13);
 
 /**
  * BatchGetPostStatusesResponse carries the statuses found, in no particular order.
@@ -451,7 +509,7 @@ export type BatchGetPostStatusesResponse = Message<"postrider.posts.v1.BatchGetP
  * Use `create(BatchGetPostStatusesResponseSchema)` to create a new message.
  */
 export const BatchGetPostStatusesResponseSchema: GenMessage<BatchGetPostStatusesResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 12);
+  messageDesc(file_postrider_posts_v1_post_service, 14);
 
 /**
  * ListPostsRequest asks for a page. Filters combine.
@@ -521,7 +579,7 @@ export type ListPostsRequest = Message<"postrider.posts.v1.ListPostsRequest"> & 
  * Use `create(ListPostsRequestSchema)` to create a new message.
  */
 export const ListPostsRequestSchema: GenMessage<ListPostsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 13);
+  messageDesc(file_postrider_posts_v1_post_service, 15);
 
 /**
  * ListPostsResponse carries a page.
@@ -549,7 +607,7 @@ export type ListPostsResponse = Message<"postrider.posts.v1.ListPostsResponse"> 
  * Use `create(ListPostsResponseSchema)` to create a new message.
  */
 export const ListPostsResponseSchema: GenMessage<ListPostsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 14);
+  messageDesc(file_postrider_posts_v1_post_service, 16);
 
 /**
  * UpdatePostRequest carries the fields to replace; at least one.
@@ -619,7 +677,7 @@ export type UpdatePostRequest = Message<"postrider.posts.v1.UpdatePostRequest"> 
  * Use `create(UpdatePostRequestSchema)` to create a new message.
  */
 export const UpdatePostRequestSchema: GenMessage<UpdatePostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 15);
+  messageDesc(file_postrider_posts_v1_post_service, 17);
 
 /**
  * IdList is a list of ids. It is a message so that the field can be absent.
@@ -640,7 +698,7 @@ export type IdList = Message<"postrider.posts.v1.IdList"> & {
  * Use `create(IdListSchema)` to create a new message.
  */
 export const IdListSchema: GenMessage<IdList> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 16);
+  messageDesc(file_postrider_posts_v1_post_service, 18);
 
 /**
  * OptionMap is a map of options. It is a message so that the field can be absent.
@@ -661,7 +719,7 @@ export type OptionMap = Message<"postrider.posts.v1.OptionMap"> & {
  * Use `create(OptionMapSchema)` to create a new message.
  */
 export const OptionMapSchema: GenMessage<OptionMap> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 17);
+  messageDesc(file_postrider_posts_v1_post_service, 19);
 
 /**
  * UpdatePostResponse carries the changed post.
@@ -682,7 +740,7 @@ export type UpdatePostResponse = Message<"postrider.posts.v1.UpdatePostResponse"
  * Use `create(UpdatePostResponseSchema)` to create a new message.
  */
 export const UpdatePostResponseSchema: GenMessage<UpdatePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 18);
+  messageDesc(file_postrider_posts_v1_post_service, 20);
 
 /**
  * PublishPostRequest names a post.
@@ -717,7 +775,7 @@ export type PublishPostRequest = Message<"postrider.posts.v1.PublishPostRequest"
  * Use `create(PublishPostRequestSchema)` to create a new message.
  */
 export const PublishPostRequestSchema: GenMessage<PublishPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 19);
+  messageDesc(file_postrider_posts_v1_post_service, 21);
 
 /**
  * PublishPostResponse carries the post, now publishing.
@@ -738,7 +796,7 @@ export type PublishPostResponse = Message<"postrider.posts.v1.PublishPostRespons
  * Use `create(PublishPostResponseSchema)` to create a new message.
  */
 export const PublishPostResponseSchema: GenMessage<PublishPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 20);
+  messageDesc(file_postrider_posts_v1_post_service, 22);
 
 /**
  * RetryPostRequest names a post.
@@ -766,7 +824,7 @@ export type RetryPostRequest = Message<"postrider.posts.v1.RetryPostRequest"> & 
  * Use `create(RetryPostRequestSchema)` to create a new message.
  */
 export const RetryPostRequestSchema: GenMessage<RetryPostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 21);
+  messageDesc(file_postrider_posts_v1_post_service, 23);
 
 /**
  * RetryPostResponse carries the post, now publishing.
@@ -787,7 +845,7 @@ export type RetryPostResponse = Message<"postrider.posts.v1.RetryPostResponse"> 
  * Use `create(RetryPostResponseSchema)` to create a new message.
  */
 export const RetryPostResponseSchema: GenMessage<RetryPostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 22);
+  messageDesc(file_postrider_posts_v1_post_service, 24);
 
 /**
  * DeletePostRequest names a post.
@@ -822,7 +880,7 @@ export type DeletePostRequest = Message<"postrider.posts.v1.DeletePostRequest"> 
  * Use `create(DeletePostRequestSchema)` to create a new message.
  */
 export const DeletePostRequestSchema: GenMessage<DeletePostRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 23);
+  messageDesc(file_postrider_posts_v1_post_service, 25);
 
 /**
  * DeletePostResponse carries the cancelled post, if the post still exists.
@@ -850,7 +908,7 @@ export type DeletePostResponse = Message<"postrider.posts.v1.DeletePostResponse"
  * Use `create(DeletePostResponseSchema)` to create a new message.
  */
 export const DeletePostResponseSchema: GenMessage<DeletePostResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 24);
+  messageDesc(file_postrider_posts_v1_post_service, 26);
 
 /**
  * DeleteTarget says what happens to one target of a deleted post.
@@ -892,7 +950,7 @@ export type DeleteTarget = Message<"postrider.posts.v1.DeleteTarget"> & {
  * Use `create(DeleteTargetSchema)` to create a new message.
  */
 export const DeleteTargetSchema: GenMessage<DeleteTarget> = /*@__PURE__*/
-  messageDesc(file_postrider_posts_v1_post_service, 25);
+  messageDesc(file_postrider_posts_v1_post_service, 27);
 
 /**
  * PostService accepts, changes and reads posts.
@@ -1017,6 +1075,19 @@ export const PostService: GenService<{
     methodKind: "unary";
     input: typeof DeletePostRequestSchema;
     output: typeof DeletePostResponseSchema;
+  },
+  /**
+   * RecordTargetMetrics stores metrics that the delivery service has just returned, and returns the post with them. Older metrics
+   * than the stored ones, and metrics of targets of other posts, change nothing. The event TargetMetricsRefreshed brings the same
+   * metrics again, later.
+   * Errors: not_found, also for a post of another workspace.
+   *
+   * @generated from rpc postrider.posts.v1.PostService.RecordTargetMetrics
+   */
+  recordTargetMetrics: {
+    methodKind: "unary";
+    input: typeof RecordTargetMetricsRequestSchema;
+    output: typeof RecordTargetMetricsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_posts_v1_post_service, 0);

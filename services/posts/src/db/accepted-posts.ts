@@ -1,0 +1,50 @@
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { KeyedRequest } from "@postrider/shared/postgres/idempotency";
+import type { PostOptions } from "#src/domain/post.ts";
+
+/** The part of a post that a stored response does not repeat. */
+export interface AnsweredContent {
+  readonly content: string;
+  readonly options: PostOptions;
+}
+
+/**
+ * Notes that the response of an idempotency key refers to a post. From then on, database triggers copy the content of the post to
+ * the key before the post changes or is deleted.
+ */
+export async function setAnsweredPost(
+  tx: TransactionSql,
+  { workspaceId, operation, key }: KeyedRequest,
+  postId: string,
+): Promise<void> {
+  await tx`
+    update idempotency_keys
+    set post_id = ${postId},
+      content = null,
+      options = null
+    where workspace_id = ${workspaceId}
+    and operation = ${operation}
+    and key = ${key}`;
+}
+
+/**
+ * Returns the content with which the request of an idempotency key was answered; undefined if the key has expired. Key and post are
+ * read in one statement: the content is in the post until the transaction commits that moves it to the key.
+ */
+export async function findAnsweredContent(
+  sql: ISql,
+  { workspaceId, operation, key }: KeyedRequest,
+): Promise<AnsweredContent | undefined> {
+  const [row] = await sql<AnsweredContent[]>`
+    select
+      case when answered.content is null then post.content else answered.content end as content,
+      case when answered.content is null then post.options else answered.options end as options
+    from idempotency_keys as answered
+    left join posts as post on post.id = answered.post_id
+      and post.workspace_id = answered.workspace_id
+    where answered.workspace_id = ${workspaceId}
+    and answered.operation = ${operation}
+    and answered.key = ${key}
+    and (answered.content is not null or post.id is not null)`;
+  return row;
+}

@@ -1,0 +1,32 @@
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type {
+  RecordTargetMetricsRequest,
+  RecordTargetMetricsResponseSchema,
+} from "@postrider/contracts/posts/v1/post_service_pb";
+import { notFound } from "@postrider/shared/errors";
+import { isId } from "@postrider/shared/ids";
+import { findPost } from "#src/db/posts.ts";
+import { applyTargetMetrics } from "#src/operations/apply-target-metrics.ts";
+import type { PostsDeps } from "#src/operations/dependencies.ts";
+import { toPost } from "#src/rpc/to-post.ts";
+
+/** Stores metrics before the client that requested them gets them, so that it finds them in the post at once. */
+export async function recordTargetMetrics(
+  { sql }: Pick<PostsDeps, "sql">,
+  { workspaceId, postId, targets }: RecordTargetMetricsRequest,
+): Promise<MessageInitShape<typeof RecordTargetMetricsResponseSchema>> {
+  if (![workspaceId, postId, ...targets.map(({ targetId }) => targetId)].every(isId))
+    throw notFound();
+  const reports = targets.map(({ targetId, metrics }) => ({
+    workspaceId,
+    postId,
+    targetId,
+    metrics,
+  }));
+  const row = await sql.begin(async (tx) => {
+    await applyTargetMetrics(tx, reports);
+    return await findPost(tx, workspaceId, postId);
+  });
+  if (row === undefined) throw notFound();
+  return { post: toPost(row) };
+}

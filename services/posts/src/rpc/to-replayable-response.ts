@@ -1,0 +1,64 @@
+import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
+import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
+import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import {
+  findReplay,
+  keyInProgress,
+  takeKeyOrReplay,
+  type KeyedRequest,
+} from "@postrider/shared/postgres/idempotency";
+import { findAnsweredContent, setAnsweredPost } from "#src/db/accepted-posts.ts";
+import { toOptions } from "#src/rpc/to-post.ts";
+
+/**
+ * Number of bytes from which on the stored response to CreatePost refers to the content and the options of the post instead of
+ * repeating them. Database triggers keep what the post loses.
+ */
+const MIN_REFERRING_BYTES = 4_096;
+
+/**
+ * The first byte of a response that refers to its post. No message begins with it, so a process of an earlier version fails to
+ * read such a response, and does not repeat it without its content.
+ */
+const REFERRING = 0;
+
+/**
+ * Takes an idempotency key for the response to CreatePost, or returns the response to the request that already has the key.
+ * Later repetitions get the same response, also after the post was changed or deleted.
+ */
+export async function takeKeyForPost(
+  tx: TransactionSql,
+  keyed: KeyedRequest,
+  answer: Post,
+): Promise<Post | undefined> {
+  const whole = toBinary(PostSchema, answer);
+  const referring = toReferring(answer);
+  const refers = whole.length - referring.length >= MIN_REFERRING_BYTES;
+  const response = refers ? referring : whole;
+  const earlier = await takeKeyOrReplay(tx, keyed, response);
+  if (earlier !== undefined) return await readResponse(tx, keyed, earlier);
+  if (refers) await setAnsweredPost(tx, keyed, answer.id);
+  return undefined;
+}
+
+/** Returns the response to an earlier CreatePost request with this idempotency key; undefined if there was none. */
+export async function findAcceptedPost(sql: ISql, keyed: KeyedRequest): Promise<Post | undefined> {
+  const response = await findReplay(sql, keyed);
+  return response === undefined ? undefined : await readResponse(sql, keyed, response);
+}
+
+function toReferring(answer: Post): Uint8Array {
+  const rest = create(PostSchema, { ...answer, content: "", options: {} });
+  return Buffer.concat([Uint8Array.of(REFERRING), toBinary(PostSchema, rest)]);
+}
+
+async function readResponse(sql: ISql, keyed: KeyedRequest, response: Uint8Array): Promise<Post> {
+  if (response[0] !== REFERRING) return fromBinary(PostSchema, response);
+  const found = await findAnsweredContent(sql, keyed);
+  if (found === undefined) throw keyInProgress();
+  const post = fromBinary(PostSchema, response.subarray(1));
+  post.content = found.content;
+  const init: MessageInitShape<typeof PostSchema> = { options: toOptions(found.options) };
+  post.options = create(PostSchema, init).options;
+  return post;
+}
