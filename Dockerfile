@@ -35,7 +35,7 @@ COPY --from=pruned /workspace/out/json/ ./
 RUN --mount=type=secret,id=npmrc,target=/root/.npmrc \
     --mount=type=cache,id=npm,target=/root/.npm \
     --mount=type=cache,id=pnpm,target=/root/.local/share/pnpm/store \
-    npx --yes "$(node -p 'require("./package.json").packageManager')" \
+    npx --yes "$(node -p 'require("./package.json").packageManager.split("+")[0]')" \
       install --prod --frozen-lockfile --filter-prod "@postrider/${SERVICE}..." \
  && rm -rf node_modules/.bin node_modules/node-linux-* node_modules/.pnpm/node-linux-*
 COPY --from=pruned /workspace/out/full/ ./

@@ -14,6 +14,14 @@ const PROCESSES: readonly CallingProcess[] = [
     name,
     folders: [join(ROOT, "services", name, "src")],
   })),
+  // Processes of the delivery service that work for one part only. What two parts share lies beside the folders of the parts.
+  { name: "delivery-webhooks", folders: [join(ROOT, "services/delivery/src/webhooks")] },
+  {
+    name: "delivery-engagement",
+    folders: ["engagement", "clients", "operations"].map((folder) =>
+      join(ROOT, "services/delivery/src", folder),
+    ),
+  },
   {
     name: "operator",
     folders: [join(ROOT, "packages/cli/src"), join(ROOT, "packages/local/src")],

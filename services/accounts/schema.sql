@@ -68,14 +68,36 @@ create table accounts.audit_log (
   details jsonb not null,
   request_id text,
   source_address text,
+  via text,
   constraint audit_log_pkey PRIMARY KEY (id),
   constraint audit_log_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text]))),
   constraint audit_log_details_check CHECK ((jsonb_typeof(details) = 'object'::text))
 );
 CREATE INDEX audit_log_action ON accounts.audit_log USING btree (action, at, id);
+CREATE INDEX audit_log_actor ON accounts.audit_log USING btree (actor_id, at, id);
 CREATE INDEX audit_log_at ON accounts.audit_log USING btree (at, id);
 CREATE INDEX audit_log_workspace ON accounts.audit_log USING btree (workspace_id, at, id) WHERE (workspace_id IS NOT NULL);
 CREATE TRIGGER audit_log_append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON accounts.audit_log FOR EACH STATEMENT EXECUTE FUNCTION refuse_audit_log_change();
+
+create table accounts.audit_log_deeds (
+  id uuid not null,
+  at timestamp with time zone not null default date_trunc('milliseconds'::text, clock_timestamp()),
+  workspace_id uuid,
+  actor_kind text not null,
+  actor_id text not null,
+  actor_name text,
+  via text,
+  action text not null,
+  subject_type text not null,
+  subject_id text not null,
+  details jsonb not null,
+  request_id text,
+  source_address text,
+  constraint audit_log_deeds_pkey PRIMARY KEY (at, id),
+  constraint audit_log_deeds_actor_kind_check CHECK ((actor_kind = ANY (ARRAY['key'::text, 'operator'::text, 'service'::text, 'connect_link'::text])))
+);
+CREATE INDEX audit_log_deeds_actor ON accounts.audit_log_deeds USING btree (actor_id, at, id);
+CREATE INDEX audit_log_deeds_workspace ON accounts.audit_log_deeds USING btree (workspace_id, at, id);
 
 create table accounts.credentials (
   account_id uuid not null,

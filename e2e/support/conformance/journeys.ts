@@ -56,6 +56,9 @@ const changeSettings: Journey = async (session, { accountIds }) => {
         await call("updateAccountSettings", 200, { path, body });
       }
     }
+    // The requests before may change nothing, and only a change is in the audit log.
+    if ("languages" in settings)
+      await call("updateAccountSettings", 200, { path, body: { languages: ["en", "ko"] } });
   }
 };
 

@@ -3,6 +3,7 @@ import type { System } from "../system.ts";
 import { createKey } from "../tenant.ts";
 import { createChecker } from "./check-answer.ts";
 import { createChooser } from "./choices.ts";
+import { findUnrecorded } from "./deeds.ts";
 import { listOperations, type ApiDocument } from "./document.ts";
 import type { JourneyWorld } from "./journey.ts";
 import { JOURNEYS } from "./journeys.ts";
@@ -86,6 +87,9 @@ export async function runConformance(
     if (report.requests < requests) await runJourneys(travelled);
   }
   addUnreached(own.session, document);
+  const operations = listOperations(document);
+  for (const { id, problem } of await findUnrecorded(system, operations, own.world.tenant.id))
+    own.session.addProblem(id, problem, "");
   return report;
 }
 

@@ -1,4 +1,5 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
+import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import {
   AuditService,
   type AuditActor,
@@ -13,8 +14,14 @@ import type { Services } from "#src/services.ts";
 /** The filters and the order in which the audit log is read. */
 export type AuditFilter = Pick<
   MessageInitShape<typeof ListAuditEntriesRequestSchema>,
-  "workspaceId" | "action" | "since" | "before" | "newestFirst"
+  "workspaceId" | "actorId" | "action" | "since" | "before" | "newestFirst"
 >;
+
+/** The place of an entry in the merged log; reading continues after it. */
+export interface AuditPlace {
+  readonly at: Date;
+  readonly id: string;
+}
 
 /** Maximum number of audit entries that one RPC returns. An export holds at most one page of each service in memory. */
 const PAGE_SIZE = 500;
@@ -37,6 +44,7 @@ function toPrinted(service: ServiceName, entry: AuditEntry) {
     action,
     subject: { type: subjectType, id: subjectId },
     details: JSON.parse(details) as object,
+    via: entry.via ?? null,
     requestId: entry.requestId ?? null,
     sourceAddress: entry.sourceAddress ?? null,
   };
@@ -47,16 +55,25 @@ async function* readService(
   services: Services,
   service: ServiceName,
   filter: AuditFilter,
-  pageSize: number,
+  { pageSize, from }: Required<PageOptions>,
 ): AsyncGenerator<PrintedEntry, void> {
   const client = services.client(service, AuditService);
-  for (let after: AuditEntry | undefined; ;) {
-    const position = after?.at && { after: { at: after.at, id: after.id } };
+  let after = from === undefined ? undefined : { at: timestampFromDate(from.at), id: from.id };
+  for (;;) {
+    const position = after === undefined ? {} : { after };
     const { entries } = await client.listAuditEntries({ ...filter, ...position, limit: pageSize });
     for (const entry of entries) yield toPrinted(service, entry);
-    after = entries.at(-1);
-    if (after === undefined || entries.length < pageSize) return;
+    const last = entries.at(-1);
+    if (last?.at === undefined || entries.length < pageSize) return;
+    after = { at: last.at, id: last.id };
   }
+}
+
+interface PageOptions {
+  /** Maximum number of entries that one RPC returns. */
+  readonly pageSize?: number;
+  /** The entry after which reading begins; undefined for the first entry. */
+  readonly from?: AuditPlace | undefined;
 }
 
 /**
@@ -72,9 +89,9 @@ export async function* readAudit(
   services: Services,
   names: readonly ServiceName[],
   filter: AuditFilter,
-  pageSize: number = PAGE_SIZE,
+  { pageSize = PAGE_SIZE, from }: PageOptions = {},
 ): AsyncGenerator<PrintedEntry, void> {
-  const logs = names.map((name) => readService(services, name, filter, pageSize));
+  const logs = names.map((name) => readService(services, name, filter, { pageSize, from }));
   const heads = await Promise.all(logs.map(async (log) => ({ log, next: await log.next() })));
   for (;;) {
     let first: { log: (typeof logs)[number]; entry: PrintedEntry; index: number } | undefined;

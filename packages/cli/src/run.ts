@@ -3,6 +3,7 @@ import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { COMMANDS, findCommand, parseArguments } from "#src/command-table.ts";
 import type { Command, Result, Terminal } from "#src/command.ts";
 import type { Settings } from "#src/config.ts";
+import { escapeText } from "#src/escape-controls.ts";
 import { toFailure, UsageError } from "#src/failures.ts";
 import { findPerson } from "#src/person.ts";
 import { Services } from "#src/services.ts";
@@ -37,7 +38,7 @@ function toTerminal(
 ): Terminal {
   return {
     writeLine: writeLine ?? ((line) => Promise.resolve(print(line))),
-    note: ({ json, text }) => printError(wantsJson ? JSON.stringify(json) : text),
+    note: ({ json, text }) => printError(wantsJson ? JSON.stringify(json) : escapeText(text)),
     readLine: async (what) => {
       if (!wantsJson) printError(`${what}:`);
       return (await readLine?.()) ?? "";
@@ -80,11 +81,14 @@ export async function runCommand(
     // The services record the person and the request id in their audit logs.
     const context = { requestId: newId(), origin: { person: findPerson() } };
     const result = await runInContext(context, () => execute(given, services, terminal));
-    if (result !== undefined) print(wantsJson ? JSON.stringify(result.json) : result.text);
+    if (result !== undefined)
+      print(wantsJson ? JSON.stringify(result.json) : escapeText(result.text));
     return result?.exitCode ?? 0;
   } catch (error) {
     const { code, message, exitCode } = toFailure(error, services.describeCalled());
-    printError(wantsJson ? JSON.stringify({ error: { code, message } }) : `error: ${message}`);
+    printError(
+      wantsJson ? JSON.stringify({ error: { code, message } }) : escapeText(`error: ${message}`),
+    );
     return exitCode;
   }
 }

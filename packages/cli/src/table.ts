@@ -1,3 +1,5 @@
+import { escapeCell } from "./escape-controls.ts";
+
 const GAP = "  ";
 
 /**
@@ -11,7 +13,8 @@ export function formatTable(
   empty: string,
 ): string {
   if (rows.length === 0) return empty;
-  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows];
+  const cells = rows.map((row) => row.map(escapeCell));
+  const lines = [headings.map((heading) => heading.toUpperCase()), ...cells];
   const widths = headings.map((_, column) =>
     Math.max(...lines.map((line) => line[column]?.length ?? 0)),
   );
@@ -29,6 +32,6 @@ export function formatTable(
 export function formatRecord(record: Readonly<Record<string, string>>): string {
   const width = Math.max(...Object.keys(record).map((name) => name.length));
   return Object.entries(record)
-    .map(([name, value]) => `${name.padEnd(width)}${GAP}${value}`.trimEnd())
+    .map(([name, value]) => `${name.padEnd(width)}${GAP}${escapeCell(value)}`.trimEnd())
     .join("\n");
 }

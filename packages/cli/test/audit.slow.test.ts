@@ -147,9 +147,49 @@ test("a change by the operator's tool leaves audit entries with the operator's u
     action: "workspace.create",
     subject: { type: "workspace", id },
     details: { name: "Acme", verified: false },
+    via: null,
     requestId: expect.stringMatching(/^[0-9a-f-]{36}$/) as string,
     sourceAddress: "127.0.0.1",
   });
+});
+
+test("`audit list --key` lists what was done with an API key in all services, page by page, with the address and the interface", async () => {
+  const [key, workspaceId] = [newId(), newId()];
+  const order = ["posts", "media", "delivery", "posts", "accounts"];
+  for (const [index, service] of order.entries())
+    for (const actor of [key, newId()])
+      await sqlOf(service)`
+        insert into ${sqlOf(service)(service === "accounts" ? "audit_log" : "audit_log_deeds")} (
+          id, at, workspace_id, actor_kind, actor_id, via, action, subject_type, subject_id, details, source_address
+        )
+        values (
+          ${newId()}, ${`2026-11-21T09:00:00.00${index >> 1}Z`}, ${workspaceId}, 'key', ${actor}, 'mcp', 'post.create',
+          'post', ${`p${index}`}, '{}', '198.51.100.9'
+        )`;
+  const whole = await list("--key", key);
+  expect(idsOf(whole).toSorted()).toEqual(["p0", "p1", "p2", "p3", "p4"]);
+  expect(whole[0]).toMatchObject({
+    actor: { kind: "key", id: key },
+    via: "mcp",
+    sourceAddress: "198.51.100.9",
+    workspaceId,
+  });
+  const paged: string[] = [];
+  for (let next: string | null | undefined; next !== null;) {
+    const place = next === undefined ? [] : ["--after", next];
+    const words = ["audit", "list", "--key", key, "--limit", "2", ...place, "--json"];
+    const { printed } = await runTool(words, settings);
+    const page = JSON.parse(printed) as { entries: readonly Printed[]; next: string | null };
+    paged.push(...idsOf(page.entries));
+    next = page.next;
+  }
+  expect(paged).toEqual(idsOf(whole));
+  expect(idsOf(await list("--key", key, "--workspace", newId()))).toEqual([]);
+  const { printed } = await runTool(["audit", "list", "--key", key], settings);
+  expect(printed).toContain(`key ${key} (mcp)`);
+  expect((await runTool(["audit", "list", "--after", "yesterday"], settings)).errors).toContain(
+    "--after",
+  );
 });
 
 /** Starts the operator's tool as a process whose heap is too small to hold all entries of a large audit log. */

@@ -50,6 +50,13 @@ function clientOf(replies: readonly Reply[], options = {}) {
   });
 }
 
+test.each([".", ".."])("the id %j is refused before a request is sent", async (id) => {
+  const client = clientOf([]);
+  await expect(client.deletePost(id)).rejects.toThrow("the argument {id} is not an id");
+  await expect(client.listComments("a", id)).rejects.toThrow("the argument {mediaId}");
+  expect(sent).toEqual([]);
+});
+
 /** Advances the timers until the call ends; returns its result or error, and how long the client waited. */
 async function settle(call: Promise<unknown>) {
   const startedAt = Date.now();

@@ -59,6 +59,8 @@ function toUrl(baseUrl: string, template: string, ids: readonly string[], query:
     // With an empty id the path would be that of another operation: the list, for example.
     if (typeof value !== "string" || value === "")
       throw new TypeError(`the argument ${name} is missing`);
+    // A URL with these segments is another one: `/posts/../webhooks` is `/webhooks`.
+    if (value === "." || value === "..") throw new TypeError(`the argument ${name} is not an id`);
     return encodeURIComponent(value);
   });
   const url = new URL(`${baseUrl.replace(/\/+$/, "")}/api/v1${path}`);

@@ -1,3 +1,4 @@
+import { IDENTITY_NAMES } from "@postrider/shared/identity/names";
 import { expect, test } from "vitest";
 import { makeSecrets } from "#src/secrets.ts";
 import { type Environment, serviceEnvironment, type StackPlan } from "#src/service-environment.ts";
@@ -77,7 +78,7 @@ test("each service is given its own private key, the private key of no other pro
   expect(environment.IDENTITY_KEYS).toBe(posts);
   for (const key of Object.values(others)) expect(Object.values(environment)).not.toContain(key);
   const names = environment.TRUSTED_IDENTITIES?.split(",").map((entry) => entry.split(":")[0]);
-  expect(names).toEqual(["gateway", "accounts", "posts", "media", "delivery", "operator"]);
+  expect(names).toEqual(IDENTITY_NAMES);
 });
 
 test("the event bus is in Postgres unless Kafka brokers are configured", () => {

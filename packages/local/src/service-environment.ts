@@ -1,4 +1,5 @@
 import { toTrustedIdentities } from "@postrider/shared/identity/made-identities";
+import type { IdentityName } from "@postrider/shared/identity/names";
 import { serviceDatabaseUrl } from "@postrider/shared/postgres/service-role";
 import type { Secrets } from "#src/secrets.ts";
 import { databaseServices, type ServiceName } from "#src/services.ts";
@@ -58,7 +59,7 @@ export function serviceEnvironment(
     HOST: "127.0.0.1",
     PORT: String(ports.port),
     METRICS_PORT: String(ports.metricsPort),
-    IDENTITY_KEYS: plan.secrets.identityKeys[service],
+    IDENTITY_KEYS: plan.secrets.identityKeys[identityOf(service, plan.settings.ROLE)],
     TRUSTED_IDENTITIES: toTrustedIdentities(plan.secrets.identityKeys),
     ACCOUNTS_URL: plan.urls.accounts,
     POSTS_URL: plan.urls.posts,
@@ -75,6 +76,13 @@ export function serviceEnvironment(
     ...passedOn(plan.settings),
     ...wiring,
   });
+}
+
+/** The name of the identity of a process. The parts of the delivery service that only read have identities of their own. */
+function identityOf(service: ServiceName, role: string | undefined): IdentityName {
+  if (service === "delivery" && (role === "webhooks" || role === "engagement"))
+    return `delivery-${role}`;
+  return service;
 }
 
 function busEnvironment({ kafkaBrokers }: StackPlan): Record<string, string> {

@@ -86,7 +86,8 @@ export function servicePlan(
 ): PartPlan {
   const { index, ports, checkout = root } = options;
   const name = index === 0 ? service : `${service}-${index + 1}`;
-  const env = { ...serviceEnvironment(service, ports, plan), ...options.env };
+  const settings = { ...plan.settings, ...options.env };
+  const env = { ...serviceEnvironment(service, ports, { ...plan, settings }), ...options.env };
   return nodePlan(layout, name, service, join(checkout, "services", service), env);
 }
 

@@ -88,13 +88,14 @@ export async function startApp(config: Config): Promise<App> {
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
   await requireKeys(config, sql);
-  doctor.start();
   const { bus, relay } = await startEvents(config, { sql, guard, logger });
   parts.bus = bus;
   lateRelay.attach(relay);
   const common = { config, logger, bus, peers };
   const worksFor = (part: Exclude<keyof Parts, "bus">) =>
     config.role === "all" || config.role === part;
+  // The doctor reads tokens and files of accounts, which only the identity of processes that publish may do.
+  if (worksFor("publishing")) doctor.start();
   if (worksFor("publishing"))
     parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });
   if (worksFor("webhooks"))

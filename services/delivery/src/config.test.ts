@@ -1,3 +1,4 @@
+import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
 import { loadConfig } from "@postrider/shared/config";
 import { createTestIdentities } from "@postrider/shared/testing/identities";
 import { expect, test } from "vitest";
@@ -14,4 +15,36 @@ const ENV = {
 
 test("by default, another process takes over the work of a crashed delivery process after 20 s", () => {
   expect(loadConfig(ENV, readSettings).publishing.leaseMs).toBe(20_000);
+});
+
+test.each([
+  ["all", "delivery"],
+  ["publishing", "delivery"],
+  ["webhooks", "delivery-webhooks"],
+  ["engagement", "delivery-engagement"],
+])("a process with ROLE=%s proves that it is %s", (role, name) => {
+  expect(loadConfig({ ...ENV, ROLE: role }, readSettings).identity.name).toBe(name);
+});
+
+/** The RPCs that services allow this process. */
+function rpcsOf(name: string): readonly string[] {
+  const allowed = Object.entries(RPC_CALLERS).filter(([, callers]) => callers.includes(name));
+  return allowed.map(([rpc]) => rpc.replace(/^postrider\.\w+\.v1\./, ""));
+}
+
+test("a process that only sends webhooks can ask for the objects of events, and for no token", () => {
+  expect(rpcsOf("delivery-webhooks")).toEqual([
+    "AccountService/BatchGetAccounts",
+    "MediaService/BatchGetMedia",
+    "PostService/BatchGetPosts",
+  ]);
+});
+
+test("a process that only works on comments and metrics can ask for accounts and their tokens, and for nothing of posts and media", () => {
+  expect(rpcsOf("delivery-engagement")).toEqual([
+    "AccountService/BatchGetAccounts",
+    "AccountService/RequireReconnect",
+    "CredentialService/BatchGetCredentials",
+    "CredentialService/RefreshCredential",
+  ]);
 });

@@ -6,6 +6,7 @@ import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPeerUrl, readPublicUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/setting";
 import { readOutboundRules } from "@postrider/shared/http/outbound-rules";
+import type { IdentityName } from "@postrider/shared/identity/names";
 import { readTrustConfig } from "@postrider/shared/identity/settings";
 import {
   readBusConfig,
@@ -179,22 +180,33 @@ function readEngagement(read: EnvReader) {
   };
 }
 
+/** The name with which a process proves its identity to other services; each allows it only the RPCs that its role needs. */
+const IDENTITY_OF_ROLE = {
+  all: "delivery",
+  publishing: "delivery",
+  webhooks: "delivery-webhooks",
+  engagement: "delivery-engagement",
+} as const satisfies Readonly<Record<(typeof ROLES)[number], IdentityName>>;
+
 export function readSettings(read: EnvReader) {
   const outbound = readOutboundRules(read);
   const publishing = readPublishing(read);
+  const process = readProcessConfig(read, "delivery", 8084);
+  const role = read
+    .about(
+      "Which part of the delivery service a process runs; `all` = all three parts. `engagement` is comments, automations and metrics. Separate processes keep slow webhook endpoints, and slow reads of comments and metrics, from delaying publishing. Processes with `webhooks` and `engagement` have identities of their own, `delivery-webhooks` and `delivery-engagement`.",
+      { level: "advanced" },
+    )
+    .oneOf("ROLE", ROLES, "all");
   return {
-    ...readProcessConfig(read, "delivery", 8084),
+    ...process,
+    identity: { ...process.identity, name: IDENTITY_OF_ROLE[role] },
     ...readTrustConfig(read),
     ...readDatabaseConfig(read),
     ...readBusConfig(read),
     postsUrl: readPeerUrl(read, "posts"),
     accountsUrl: readPeerUrl(read, "accounts"),
-    role: read
-      .about(
-        "Which part of the delivery service a process runs; `all` = all three parts. `engagement` is comments, automations and metrics. Separate processes keep slow webhook endpoints, and slow reads of comments and metrics, from delaying publishing.",
-        { level: "advanced" },
-      )
-      .oneOf("ROLE", ROLES, "all"),
+    role,
     deploymentId: readDeploymentId(read),
     handleKeys: readSealingKeys(
       read.secret(

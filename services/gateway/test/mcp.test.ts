@@ -36,6 +36,7 @@ beforeAll(async () => {
         batchGetPosts: (...call) => posts.batchGetPosts?.(...call) ?? {},
         publishPost: (...call) => posts.publishPost?.(...call) ?? {},
         updatePost: (...call) => posts.updatePost?.(...call) ?? {},
+        deletePost: (...call) => posts.deletePost?.(...call) ?? {},
       },
       accounts: { listAccounts: () => ({ accounts: [] }) },
       publicUrl: "http://127.0.0.1:1",
@@ -106,14 +107,101 @@ test("no schema of an MCP tool contains a list of types, because some agents ref
   const client = await connect("modern");
   const { tools } = await client.listTools();
   for (const tool of tools) expect(JSON.stringify(tool)).not.toContain('"type":[');
-  const post = tools.find(({ name }) => name === "get_post")?.outputSchema?.["$defs"];
-  expect(post).toMatchObject({
-    PostDetail: {
-      properties: {
-        publishedAt: { anyOf: [{ type: "string", format: "date-time" }, { type: "null" }] },
+  await client.close();
+});
+
+test("the list of MCP tools is shorter than 20 kB, and the schema of each result names the fields that the result has", async () => {
+  const client = await connect("modern");
+  const { tools } = await client.listTools();
+  expect(JSON.stringify(tools).length).toBeLessThan(20_000);
+  const fieldsOf = (name: string) => tools.find((tool) => tool.name === name)?.outputSchema;
+  for (const { name, outputSchema } of tools)
+    expect([name, Object.keys(outputSchema?.properties ?? {}).length]).not.toEqual([name, 0]);
+  expect(fieldsOf("list_accounts")).toMatchObject({
+    properties: {
+      accounts: {
+        type: "array",
+        items: { properties: { id: { type: "string" }, platform: { type: "string" } } },
       },
     },
   });
+  expect(fieldsOf("get_post")).toMatchObject({
+    type: "object",
+    properties: {
+      status: { type: "string", enum: expect.arrayContaining(["draft", "partial"]) as string[] },
+      targets: { items: { properties: { accountId: { type: "string" }, status: {} } } },
+    },
+  });
+  await client.close();
+});
+
+test("only the MCP tools that overwrite or delete something are marked as destructive", async () => {
+  const client = await connect("modern");
+  const { tools } = await client.listTools();
+  const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint !== false);
+  expect(destructive.map(({ name }) => name)).toEqual(["update_post", "cancel_post"]);
+  await client.close();
+});
+
+test.each([
+  ["accountId", "use accountIds"],
+  ["acountIds", "use accountIds"],
+  ["colour", "the arguments are content, accountIds"],
+])("an MCP tool that is called with the unknown argument %s says: %s", async (name, advice) => {
+  const client = await connect("modern");
+  const result = await call(client, "create_post", { content: "Hello", [name]: [ACCOUNT_ID] });
+  expect(result.isError).toBe(true);
+  const text = JSON.stringify(result.content);
+  expect(text).toContain(`there is no argument \\"${name}\\"`);
+  expect(text).toContain(advice);
+  await client.close();
+});
+
+test.each([".", ".."])(
+  "an MCP tool refuses the id %j, which would lead to another operation",
+  async (id) => {
+    admission = admitted({ scopes: new Set(["comments:read", "comments:write", "posts:write"]) });
+    const client = await connect("modern");
+    const comment = { accountId: ACCOUNT_ID, mediaId: id };
+    const reply = { ...comment, commentId: id, text: "a", idempotencyKey: "k" };
+    for (const [name, input] of [
+      ["list_comments", comment],
+      ["reply_to_comment", reply],
+      ["cancel_post", { postId: id }],
+    ] as const) {
+      const result = await call(client, name, input);
+      expect(result.isError).toBe(true);
+      expect(JSON.stringify(result.content)).toMatch(/not_found|format/);
+    }
+    await client.close();
+  },
+);
+
+test("cancel_post answers that a draft or scheduled post is cancelled, in the form of its output schema", async () => {
+  posts = { deletePost: () => ({}) };
+  const client = await connect("modern");
+  const result = await call(client, "cancel_post", { postId: POST_ID });
+  expect(result).toMatchObject({
+    structuredContent: { id: POST_ID, status: "cancelled", targets: [] },
+  });
+  expect(result.isError).not.toBe(true);
+  await client.close();
+});
+
+test("an agent can post the same content again with force, in create_post and in update_post", async () => {
+  const forced: unknown[] = [];
+  posts = {
+    createPost: ({ force }) => (forced.push(force), { post: POST }),
+    publishPost: ({ force }) => (forced.push(force), { post: POST }),
+  };
+  const client = await connect("modern");
+  await call(client, "create_post", { ...NEW, when: "now" });
+  await call(client, "create_post", { ...NEW, when: "now", force: true });
+  await call(client, "update_post", { postId: POST_ID, publishNow: true, force: true });
+  expect(forced).toEqual([false, true, true]);
+  const { tools } = await client.listTools();
+  const force = tools.find(({ name }) => name === "create_post")?.inputSchema.properties?.["force"];
+  expect(JSON.stringify(force)).toContain("A person decides this");
   await client.close();
 });
 
@@ -205,7 +293,15 @@ test("POST /mcp answers 401 without a valid API key, and refuses requests of web
       headers: { "content-type": "application/json", accept: "application/json", ...headers },
       body,
     });
-  expect((await send({ origin: "https://evil.example.com" })).status).toBe(400);
+  const foreign = await send({ origin: "https://evil.example.com" });
+  expect([foreign.status, await foreign.json()]).toEqual([
+    403,
+    {
+      jsonrpc: "2.0",
+      id: null,
+      error: { code: -32_000, message: expect.stringContaining("Origin") as string },
+    },
+  ]);
   const limit = {
     policy: "address",
     quota: 1,
@@ -227,7 +323,7 @@ test("POST /mcp refuses a host name that is not the gateway's, because a web pag
     headers: { host: `evil.example.com:${port}`, "content-type": "application/json" },
     payload: { jsonrpc: "2.0", id: 1, method: "tools/list", params: {} },
   });
-  expect([answer.statusCode, answer.body]).toEqual([400, expect.stringContaining("/Host")]);
+  expect([answer.statusCode, answer.body]).toEqual([403, expect.stringContaining("Host")]);
 });
 
 const DRAFTS_ONLY = admitted({

@@ -1,3 +1,4 @@
+import { createLogger } from "@postrider/shared/telemetry/logger";
 import { findContext, type RequestOrigin } from "@postrider/shared/telemetry/request-context";
 import { afterEach, expect, test } from "vitest";
 import { ACCOUNT_ID, admitted, createTestServer } from "./fixture.ts";
@@ -12,7 +13,11 @@ function note() {
   seen = findContext()?.origin;
 }
 
+const lines: string[] = [];
+
 async function open(trustedProxies: readonly string[] = []) {
+  lines.length = 0;
+  const destination = { write: (line: string) => void lines.push(line) };
   app = await createTestServer(
     {
       trustedProxies,
@@ -20,6 +25,7 @@ async function open(trustedProxies: readonly string[] = []) {
       authorizations: { findTicket: () => (note(), { outcome: "unknown" }) },
     },
     () => admitted({ keyId: KEY_ID }),
+    createLogger({ service: "gateway", level: "info", destination }),
   );
   return app;
 }
@@ -36,11 +42,16 @@ test.each([
   ["the proxy in front of the gateway is trusted", ["192.0.2.1"], "198.51.100.7"],
   ["another proxy is trusted", ["192.0.2.2"], "192.0.2.1"],
 ])(
-  "the gateway tells services the API key and the address of the client when %s",
+  "the gateway tells services the API key and the address of the client, and logs both, when %s",
   async (_, trustedProxies, address) => {
     const server = await open(trustedProxies);
     expect((await server.inject(DISCONNECT)).statusCode).toBe(204);
     expect(seen).toEqual({ keyId: KEY_ID, address });
+    const answered = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(answered.find(({ route }) => route === "/api/v1/accounts/:id")).toMatchObject({
+      keyId: KEY_ID,
+      address,
+    });
   },
 );
 

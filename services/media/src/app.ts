@@ -1,5 +1,6 @@
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
 import type { Bus } from "@postrider/shared/bus";
 import { openBus } from "@postrider/shared/bus/open";
 import { connectPeer, type Peer } from "@postrider/shared/connect/client";
@@ -231,6 +232,7 @@ function startJobs(
     startRemovingForgottenUploads({ ...deps, pendingMs, grantMs }),
     startRemovingOrphans({ ...deps, orphanMs }),
     startCleaningIdempotencyKeys(deps.sql, deps.logger),
+    startCleaningDeeds(deps.sql, deps.logger),
     startCleaningImportClaims(deps.sql, deps.logger),
   ];
 }

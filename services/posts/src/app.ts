@@ -4,6 +4,7 @@ import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_ser
 import { TaskService } from "@postrider/contracts/delivery/v1/task_service_pb";
 import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
 import { RPC_CALLERS } from "@postrider/contracts/rpc-callers";
+import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import { openBus } from "@postrider/shared/bus/open";
@@ -98,10 +99,11 @@ function startJobs(options: {
   const scheduler = startScheduler({ sql, logger, nudgeRelay, missedAfterMs });
   const sweep = startSweep({ sql, logger, nudgeRelay, tasks, everyMs: sweepMs, sweepAfterMs });
   const keys = startCleaningIdempotencyKeys(sql, logger);
+  const deeds = startCleaningDeeds(sql, logger);
   const guards = startCleaningDuplicateGuards(sql, logger);
   const quota = startCleaningQuotaUsage(sql, logger);
   const watch = startDeploymentWatch(guard, logger);
-  return { scheduler, all: [scheduler, sweep, keys, guards, quota, watch] };
+  return { scheduler, all: [scheduler, sweep, keys, deeds, guards, quota, watch] };
 }
 
 type Peers = Record<"accounts" | "media" | "delivery", Peer>;

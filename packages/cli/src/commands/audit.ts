@@ -1,6 +1,12 @@
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
 import { AUDIT_ACTIONS, isAuditAction } from "@postrider/shared/audit/actions";
-import { readAudit, type AuditFilter, type PrintedEntry } from "#src/audit-pages.ts";
+import { isId } from "@postrider/shared/ids";
+import {
+  readAudit,
+  type AuditFilter,
+  type AuditPlace,
+  type PrintedEntry,
+} from "#src/audit-pages.ts";
 import { chosenServices } from "#src/chosen-services.ts";
 import {
   findInstant,
@@ -20,27 +26,39 @@ const MAX_LISTED = 1_000;
 
 function parseFilter(args: Arguments): AuditFilter {
   const [workspaceId, action] = [findText(args, "workspace"), findText(args, "action")];
+  const actorId = findText(args, "key");
   if (action !== undefined && !isAuditAction(action))
     throw new UsageError(`--action must be one of ${AUDIT_ACTIONS.join(", ")}, not ${action}`);
   const [since, before] = [findInstant(args, "since"), findInstant(args, "before")];
   return {
     ...(workspaceId === undefined ? {} : { workspaceId }),
+    ...(actorId === undefined ? {} : { actorId }),
     ...(action === undefined ? {} : { action }),
     ...(since === undefined ? {} : { since: timestampFromDate(since) }),
     ...(before === undefined ? {} : { before: timestampFromDate(before) }),
   };
 }
 
-function toCells({ at, actor, action, subject, workspaceId, sourceAddress }: PrintedEntry) {
+function toCells({ at, actor, action, subject, workspaceId, sourceAddress, via }: PrintedEntry) {
   const who = actor.name ?? actor.id;
   return [
     at,
     action,
     `${subject.type} ${subject.id}`,
-    `${actor.kind} ${who}`,
+    `${actor.kind} ${who}${via === null ? "" : ` (${via})`}`,
     sourceAddress ?? "",
     workspaceId ?? "",
   ];
+}
+
+/** Parses the place that a page of the list names as its end: an instant and the id of an entry. */
+function parsePlace(text: string | undefined): AuditPlace | undefined {
+  if (text === undefined) return undefined;
+  const [time = "", id = ""] = text.split("/");
+  const at = new Date(time);
+  if (Number.isNaN(at.getTime()) || !isId(id))
+    throw new UsageError("--after must be what the page before names as its next page");
+  return { at, id };
 }
 
 async function list(services: Services, args: Arguments): Promise<Result> {
@@ -48,13 +66,17 @@ async function list(services: Services, args: Arguments): Promise<Result> {
   if (limit > MAX_LISTED) throw new UsageError(`--limit must be at most ${MAX_LISTED}`);
   const filter = { ...parseFilter(args), newestFirst: true };
   const entries: PrintedEntry[] = [];
-  for await (const entry of readAudit(services, chosenServices(args), filter, limit)) {
+  const options = { pageSize: limit, from: parsePlace(findText(args, "after")) };
+  for await (const entry of readAudit(services, chosenServices(args), filter, options)) {
     entries.push(entry);
     if (entries.length === limit) break;
   }
+  const last = entries.length < limit ? undefined : entries.at(-1);
+  const next = last === undefined ? null : `${last.at}/${last.id}`;
   const headings = ["time", "action", "subject", "actor", "from", "workspace"];
-  const text = formatTable(headings, entries.map(toCells), "no entries");
-  return { json: { entries }, text };
+  const table = formatTable(headings, entries.map(toCells), "no entries");
+  const text = next === null ? table : `${table}\n\nnext page: --after ${next}`;
+  return { json: { entries, next }, text };
 }
 
 async function exportLog(
@@ -72,20 +94,22 @@ async function exportLog(
 
 const FILTERS = {
   workspace: { type: "string" },
+  key: { type: "string" },
   action: { type: "string" },
   since: { type: "string" },
   before: { type: "string" },
   service: { type: "string" },
 } as const;
-const FILTER_SYNOPSIS = "[--workspace W] [--action A] [--since T] [--before T] [--service S]";
+const FILTER_SYNOPSIS =
+  "[--workspace W] [--key ID] [--action A] [--since T] [--before T] [--service S]";
 
 /** Commands that read the audit log: who changed what, when and from where. */
 export const auditCommands: readonly Command[] = [
   {
     words: "audit list",
-    synopsis: `${FILTER_SYNOPSIS} [--limit N]`,
+    synopsis: `${FILTER_SYNOPSIS} [--limit N] [--after PLACE]`,
     summary: "show the newest entries of the audit log, 50 without --limit",
-    options: { ...FILTERS, limit: { type: "string" } },
+    options: { ...FILTERS, limit: { type: "string" }, after: { type: "string" } },
     run: list,
   },
   {

@@ -20,7 +20,9 @@ function create({ values }: Arguments): Promise<Result> {
     formatSecret("trusted-identities", "TRUSTED_IDENTITIES", trusted),
   ];
   const lines = [
-    ...IDENTITY_NAMES.map((name) => `${name.toUpperCase()}_IDENTITY_KEYS=${keys[name]}`),
+    ...IDENTITY_NAMES.map(
+      (name) => `${name.toUpperCase().replace("-", "_")}_IDENTITY_KEYS=${keys[name]}`,
+    ),
     `TRUSTED_IDENTITIES=${trusted}`,
   ];
   return Promise.resolve({

@@ -32,6 +32,23 @@ export const AUDIT_ACTIONS = [
   "automation_rule.create",
   "automation_rule.update",
   "automation_rule.revoke",
+  "post.create",
+  "post.update",
+  "post.publish",
+  "post.retry",
+  "post.delete",
+  "queue_slot_rule.create",
+  "queue_slot_rule.update",
+  "queue_slot_rule.delete",
+  "media.create_upload",
+  "media.complete_upload",
+  "media.import",
+  "media.update",
+  "media.delete",
+  "comment_action.request",
+  "backfill.create",
+  "backfill.update",
+  "webhook_delivery.retry",
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -47,7 +64,13 @@ export type AuditSubjectType =
   | "deployment"
   | "event"
   | "webhook"
-  | "automation_rule";
+  | "automation_rule"
+  | "post"
+  | "queue_slot_rule"
+  | "media"
+  | "comment_action"
+  | "backfill"
+  | "webhook_delivery";
 
 export function isAuditAction(text: string): text is AuditAction {
   return AUDIT_ACTIONS.some((action) => action === text);

@@ -2,7 +2,8 @@ import { newId } from "#src/ids.ts";
 import type { TransactionSql } from "#src/postgres.ts";
 import { findContext } from "#src/telemetry/request-context.ts";
 import type { AuditAction, AuditSubjectType } from "./actions.ts";
-import { actorOf, type AuditActor } from "./actor.ts";
+import type { AuditActor } from "./actor.ts";
+import { requestOf, toStoredActor } from "./origin.ts";
 
 /** A value in the details of an audit entry; undefined fields are left out. */
 type AuditValue =
@@ -27,12 +28,6 @@ export interface AuditEntry {
 }
 
 /**
- * Maximum length, in characters, of a request id in the audit log; the rest of a longer text is cut off. Only the
- * joined ids of an RPC that several requests share can be longer.
- */
-const MAX_REQUEST_ID_LENGTH = 128;
-
-/**
  * Appends changes to the audit log of the service, with the actor, the request id and the remote address of the current
  * request. Takes the open transaction of the changes, so that a change and its entry are committed together or not at
  * all.
@@ -43,16 +38,16 @@ export async function appendAudit(
 ): Promise<void> {
   if (entries.length === 0) return;
   const context = findContext();
-  const requestId = context?.requestId.slice(0, MAX_REQUEST_ID_LENGTH) ?? null;
-  const address = context?.origin?.address ?? null;
+  const { requestId, address } = requestOf(context);
   const rows = entries.map(({ action, subject, workspaceId, details, actor }) => {
-    const { kind, id, name } = actor ?? actorOf(context);
+    const { kind, id, name, via } = toStoredActor(context, actor);
     return {
       id: newId(),
       workspace_id: workspaceId ?? null,
       actor_kind: kind,
-      actor_id: id ?? null,
-      actor_name: name ?? null,
+      actor_id: id,
+      actor_name: name,
+      via,
       action,
       subject_type: subject.type,
       subject_id: subject.id,
@@ -62,12 +57,12 @@ export async function appendAudit(
   // The service's database schema has the same name as the service. If no request made a change, this name is stored as
   // the actor.
   await tx`
-    insert into audit_log (id, workspace_id, actor_kind, actor_id, actor_name, action,
+    insert into audit_log (id, workspace_id, actor_kind, actor_id, actor_name, via, action,
       subject_type, subject_id, details, request_id, source_address)
-    select id, workspace_id, actor_kind, coalesce(actor_id, current_schema()), actor_name, action,
+    select id, workspace_id, actor_kind, coalesce(actor_id, current_schema()), actor_name, via, action,
       subject_type, subject_id, details, ${requestId}, ${address}
     from jsonb_to_recordset(${tx.json(rows)})
-      as entry (id uuid, workspace_id uuid, actor_kind text, actor_id text, actor_name text, action text,
+      as entry (id uuid, workspace_id uuid, actor_kind text, actor_id text, actor_name text, via text, action text,
         subject_type text, subject_id text, details jsonb)
     order by id`;
 }

@@ -50,7 +50,7 @@ function parseAfter({ after }: ListAuditEntriesRequest): AuditQuery["after"] {
 }
 
 function parseQuery(request: ListAuditEntriesRequest): AuditQuery {
-  const { workspaceId, action, since, before, newestFirst, limit } = request;
+  const { workspaceId, actorId, action, since, before, newestFirst, limit } = request;
   const violations: Violation[] = [];
   if (workspaceId !== undefined && !isId(workspaceId))
     violations.push({ code: "invalid_id", path: "/workspaceId" });
@@ -60,6 +60,7 @@ function parseQuery(request: ListAuditEntriesRequest): AuditQuery {
   if (violations.length > 0) throw invalidRequest(violations);
   return {
     workspaceId,
+    actorId,
     action: known,
     since: findInstant(since, "/since"),
     before: findInstant(before, "/before"),
@@ -70,7 +71,7 @@ function parseQuery(request: ListAuditEntriesRequest): AuditQuery {
 }
 
 function toEntry(row: AuditRow): MessageInitShape<typeof AuditEntrySchema> {
-  const { id, at, workspaceId, actorName, action, subjectType, subjectId, details } = row;
+  const { id, at, workspaceId, actorName, via, action, subjectType, subjectId, details } = row;
   const { requestId, sourceAddress } = row;
   return {
     id,
@@ -85,6 +86,7 @@ function toEntry(row: AuditRow): MessageInitShape<typeof AuditEntrySchema> {
     subjectId,
     details,
     ...(workspaceId === null ? {} : { workspaceId }),
+    ...(via === null ? {} : { via }),
     ...(requestId === null ? {} : { requestId }),
     ...(sourceAddress === null ? {} : { sourceAddress }),
   };

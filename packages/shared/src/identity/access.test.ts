@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { connectPeer } from "#src/connect/client.ts";
 import { addPlainRoutes } from "#src/connect/plain-routes.ts";
 import { createServiceServer } from "#src/connect/server.ts";
+import { createLogger } from "#src/telemetry/logger.ts";
 import { createTestIdentities } from "#src/testing/identities.ts";
 import { createAccess } from "./access.ts";
 import { keyIdOf } from "./identity-keys.ts";
@@ -71,6 +72,21 @@ test("a process can call the RPCs that the access table of the called service al
   expect(await call("delivery", "getPost")).toEqual([Code.PermissionDenied, 403]);
   expect(await call("gateway", "retryPost")).toEqual([Code.PermissionDenied, 403]);
   expect(await call("operator", "getPost")).toEqual([Code.PermissionDenied, 403]);
+});
+
+test("the log says which process was refused which RPC", () => {
+  const lines: string[] = [];
+  const destination = { write: (line: string) => void lines.push(line) };
+  const access = createAccess({
+    service: "posts",
+    callers,
+    logger: createLogger({ service: "posts", level: "info", destination }),
+    ...identities.trust,
+  });
+  expect(() => access.authorize("delivery", ["gateway"], "GetPost")).toThrow("may not call");
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toMatchObject([
+    { level: "warn", caller: "delivery", rpc: "GetPost" },
+  ]);
 });
 
 test("an HTTP route that is not an RPC answers only the processes that it names as callers, and no process if it names none", async () => {

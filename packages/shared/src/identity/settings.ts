@@ -75,7 +75,7 @@ export function toIdentity(name: string, texts: readonly string[]): OwnIdentity 
 /** Placeholder for a private key that is missing in the settings, until `loadConfig` reports that it is missing. */
 const NO_KEY = { publicKey: "", text: "" } as PrivateIdentityKey;
 
-const TRUSTED_ENTRY = /^([a-z]+):(.+)$/;
+const TRUSTED_ENTRY = /^([a-z]+(?:-[a-z]+)*):(.+)$/;
 
 /** Reads the public keys of the processes that may call this service. */
 export function readTrustConfig(read: EnvReader): TrustConfig {

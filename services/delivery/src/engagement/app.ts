@@ -5,6 +5,7 @@ import { createCommentsConnectors } from "@postrider/platforms/comments/registry
 import { PROCESS_CLOCKS } from "@postrider/platforms/http/send-once";
 import { createMetricsConnectors } from "@postrider/platforms/metrics/registry";
 import { createPrivateRepliesConnectors } from "@postrider/platforms/private-replies/registry";
+import { startCleaningDeeds } from "@postrider/shared/audit/deeds";
 import type { Bus } from "@postrider/shared/bus";
 import { startConsumer, type EventHandler } from "@postrider/shared/bus/consumer";
 import type { Peer } from "@postrider/shared/connect/client";
@@ -84,6 +85,7 @@ export async function startEngagement(options: EngagementOptions): Promise<Engag
     startCountAutomations(deps),
     startCountCommentActions(deps),
     startCleaningIdempotencyKeys(sql, deps.logger),
+    startCleaningDeeds(sql, deps.logger),
     ...startMetricsJobs(deps),
     ...(await startConsumers(deps, options)),
   ]);

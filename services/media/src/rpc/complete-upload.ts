@@ -4,6 +4,7 @@ import type {
   CompleteUploadRequest,
   CompleteUploadResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable, unprocessable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { findMedia } from "#src/db/media.ts";
@@ -27,10 +28,16 @@ export async function completeUpload(
 ): Promise<MessageInitShape<typeof CompleteUploadResponseSchema>> {
   if (!isId(workspaceId) || !isId(id)) throw notFound();
   const endsAt = performance.now() + completeMs;
+  let isRecorded = false;
   for (;;) {
     const media = await findMedia(sql, workspaceId, id);
     throwIfNotCheckable(media);
     if (media.status === "ready") return { media: toMedia(media) };
+    if (!isRecorded) {
+      const subject = { type: "media", id } as const;
+      await appendDeed(sql, { action: "media.complete_upload", subject, workspaceId });
+      isRecorded = true;
+    }
     const outcome = await within(checks.run(media), endsAt - performance.now());
     throwIfNotRetryable(outcome);
     if (performance.now() >= endsAt) throw unavailable();

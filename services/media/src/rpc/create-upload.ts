@@ -5,6 +5,7 @@ import type {
   CreateUploadRequest,
   CreateUploadResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, unprocessable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { insertUpload, type NewUpload } from "#src/db/media.ts";
@@ -38,6 +39,8 @@ export async function createUpload(
   const expiresAt = await storeWithinLimit(deps, demand, async (tx, uploadCount) => {
     assertUploadCount(uploadCount);
     await insertUpload(tx, upload);
+    const subject = { type: "media", id: upload.id } as const;
+    await appendDeed(tx, { action: "media.create_upload", subject, workspaceId });
     return await insertGrant(tx, {
       mediaId: upload.id,
       workspaceId,

@@ -3,6 +3,7 @@ import type {
   DeleteMediaRequest,
   DeleteMediaResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
@@ -53,8 +54,7 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   if (media === undefined) throw notFound();
   if (media.status === "deleting") return { kind: "deleted", gone: false };
   if (media.status !== "ready") {
-    const awaited = deps.store.hasUploadUrls ? await deleteAwaited(deps.sql, ref) : undefined;
-    const deleted = awaited ?? (await deleteUnready(deps.sql, ref));
+    const deleted = await deps.sql.begin((tx) => deletePending(deps, tx, ref));
     if (deleted === undefined) return { kind: "changed" };
     failpoint("media.after-delete-commit");
     await removeObjects(deps, deleted);
@@ -65,6 +65,20 @@ async function tryToDelete(deps: Deps, ref: MediaRef): Promise<Attempt> {
   if (!isDeleted) return { kind: "changed" };
   failpoint("media.after-delete-commit");
   return { kind: "deleted", gone: false };
+}
+
+/** Deletes media that are not ready. Returns undefined when they have become ready meanwhile. */
+async function deletePending({ store }: Deps, tx: TransactionSql, ref: MediaRef) {
+  const awaited = store.hasUploadUrls ? await deleteAwaited(tx, ref) : undefined;
+  const deleted = awaited ?? (await deleteUnready(tx, ref));
+  if (deleted !== undefined) await recordDeed(tx, ref);
+  return deleted;
+}
+
+/** Records in the audit log who deleted the media. */
+async function recordDeed(tx: TransactionSql, { workspaceId, mediaId }: MediaRef): Promise<void> {
+  const subject = { type: "media", id: mediaId } as const;
+  await appendDeed(tx, { action: "media.delete", subject, workspaceId });
 }
 
 /**
@@ -104,5 +118,6 @@ async function deleteUnused(tx: TransactionSql, ref: MediaRef): Promise<boolean>
   const media = await lockMedia(tx, ref);
   if (media?.status !== "ready" || (await hasUsages(tx, ref))) return false;
   await markDeleting(tx, ref);
+  await recordDeed(tx, ref);
   return true;
 }

@@ -5,6 +5,7 @@ import type {
   ImportMediaRequest,
   ImportMediaResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, ServiceError, unavailable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
@@ -141,6 +142,8 @@ async function insert(
       const replay = await takeKeyOrReplay(tx, keyed, answer);
       if (replay !== undefined) throw new Replayed(replay);
     }
+    const subject = { type: "media", id: row.id } as const;
+    await appendDeed(tx, { action: "media.import", subject, workspaceId });
     await appendEvents(tx, [mediaReady({ ...row, occurredAt: row.readyAt ?? row.createdAt })]);
     return row;
   });

@@ -3,6 +3,7 @@ import type {
   UpdateMediaRequest,
   UpdateMediaResponseSchema,
 } from "@postrider/contracts/media/v1/media_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import {
   conflict,
   invalidRequest,
@@ -38,6 +39,8 @@ export async function updateMedia(
     throwIfNotDescribable(locked);
     const violations = checkCover(locked, change.coverMs);
     if (violations.length > 0) throw unprocessable("validation_failed", violations);
+    const subject = { type: "media", id: mediaId } as const;
+    await appendDeed(tx, { action: "media.update", subject, workspaceId });
     return await updateDescription(tx, { workspaceId, mediaId }, change);
   });
   return { media: toMedia(media) };

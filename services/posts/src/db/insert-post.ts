@@ -1,4 +1,5 @@
 import type { JsonValue } from "@bufbuild/protobuf";
+import { deedInsert } from "@postrider/shared/audit/deeds";
 import { eventInsert, type OutboxEvent } from "@postrider/shared/outbox";
 import type { ISql } from "@postrider/shared/postgres";
 import { currentCause } from "@postrider/shared/telemetry/cause";
@@ -80,7 +81,8 @@ export async function insertPost(sql: ISql, post: NewPost, acceptance: Acceptanc
       with ${guardStep(sql, post, force)},
       ${slotStep(sql, post)},
       post as (${postInsert(sql, post)}),
-      target as (${targetInsert(sql, post)})
+      target as (${targetInsert(sql, post)}),
+      deed as (${deedInsert(sql, toDeed(post))})
       ${quotaStep(sql, post, demands)}
       ${eventStep(sql, acceptance)}
       ${lastStep(sql, post, demands)}`;
@@ -88,6 +90,12 @@ export async function insertPost(sql: ISql, post: NewPost, acceptance: Acceptanc
     const reason = findRefusalReason(error);
     throw reason === undefined ? error : new InsertRefused(reason, post, demands);
   }
+}
+
+/** Returns the entry of the audit log about the new post. */
+function toDeed({ id, workspaceId, status, targets }: NewPost) {
+  const details = { status, targets: targets.length };
+  return { action: "post.create", subject: { type: "post", id }, workspaceId, details } as const;
 }
 
 function guardStep(sql: ISql, post: NewPost, force: boolean) {

@@ -1,3 +1,4 @@
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import {
   conflict,
   notFound,
@@ -160,6 +161,11 @@ async function rewriteUnderLock(
   const placement = placeRewrittenPost(before, command.timing, { now, missedAfterMs });
   const { force } = command;
   await replacePost(tx, before, { content, placement, known, limits, force, now });
+  const { status } = placement;
+  const { id, workspaceId } = before;
+  const details = { status, changed: Object.keys(command.changes) };
+  const subject = { type: "post", id } as const;
+  await appendDeed(tx, { action: `post.${command.operation}`, subject, workspaceId, details });
   return { kind: "rewritten", before, after: await getPost(tx, before) };
 }
 

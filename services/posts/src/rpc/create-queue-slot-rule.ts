@@ -5,6 +5,7 @@ import {
   type CreateQueueSlotRuleRequest,
   type CreateQueueSlotRuleResponseSchema,
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { unprocessable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
@@ -97,5 +98,8 @@ async function accept(
     ]);
   }
   await insertQueueSlotRule(tx, row);
+  const { id, workspaceId } = row;
+  const subject = { type: "queue_slot_rule", id } as const;
+  await appendDeed(tx, { action: "queue_slot_rule.create", subject, workspaceId });
   return { kind: "created", rule };
 }

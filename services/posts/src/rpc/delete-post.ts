@@ -5,6 +5,7 @@ import type {
   DeletePostResponseSchema,
   DeleteTargetSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound, unavailable } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
@@ -160,6 +161,15 @@ async function deleteUnderLock(
     : { kind: "outdated" };
 }
 
+/** Records in the audit log who deleted the post, which may have been published. */
+async function recordDeed(
+  tx: TransactionSql,
+  { workspaceId, postId, status }: CommandPost,
+): Promise<void> {
+  const subject = { type: "post", id: postId } as const;
+  await appendDeed(tx, { action: "post.delete", subject, workspaceId, details: { status } });
+}
+
 async function remove(
   tx: TransactionSql,
   post: CommandPost,
@@ -169,6 +179,7 @@ async function remove(
     tx,
     targets.map((before) => ({ before, after: undefined })),
   );
+  await recordDeed(tx, post);
   const mediaIds = await deletePostRow(tx, post);
   // The deletion is the last change of the post, so its version is above those of all events before.
   const last = { ...post, version: Number(post.version) + 1, occurredAt: post.now };
@@ -186,6 +197,7 @@ async function cancel(
     return { before, after: requestDeletion(cancelTarget(before), { isConnected, again: true }) };
   });
   await changeTargets(tx, { posts: [post], pairs, command: "cancelled" });
+  await recordDeed(tx, post);
   const row = await findPost(tx, post.workspaceId, post.postId);
   if (row === undefined) throw notFound();
   const targets = pairs

@@ -3,6 +3,7 @@ import type {
   DeleteQueueSlotRuleRequest,
   DeleteQueueSlotRuleResponseSchema,
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { deleteQueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
@@ -14,11 +15,11 @@ export async function deleteQueueSlotRule(
   { workspaceId, id }: DeleteQueueSlotRuleRequest,
 ): Promise<MessageInitShape<typeof DeleteQueueSlotRuleResponseSchema>> {
   if (!isId(workspaceId) || !isId(id)) throw notFound();
-  const isDeleted = await deleteQueueSlotRuleRow(sql, {
-    workspaceId,
-    id,
-    deletedAt: await clock(),
+  const deletedAt = await clock();
+  await sql.begin(async (tx) => {
+    if (!(await deleteQueueSlotRuleRow(tx, { workspaceId, id, deletedAt }))) throw notFound();
+    const subject = { type: "queue_slot_rule", id } as const;
+    await appendDeed(tx, { action: "queue_slot_rule.delete", subject, workspaceId });
   });
-  if (!isDeleted) throw notFound();
   return {};
 }

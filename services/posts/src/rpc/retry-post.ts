@@ -3,6 +3,7 @@ import type {
   RetryPostRequest,
   RetryPostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
@@ -37,6 +38,8 @@ export async function retryPost(
     const refusal = findRefusal(post.status, "retry");
     if (refusal !== undefined) throw conflict(refusal);
     await retryUnderLock(tx, post, { limits, missedAfterMs });
+    const subject = { type: "post", id: postId } as const;
+    await appendDeed(tx, { action: "post.retry", subject, workspaceId });
     return await findPost(tx, workspaceId, postId);
   });
   if (row === undefined) throw notFound();

@@ -3,6 +3,7 @@ import type {
   UpdateQueueSlotRuleRequest,
   UpdateQueueSlotRuleResponseSchema,
 } from "@postrider/contracts/posts/v1/queue_slot_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { invalidRequest, notFound } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { lockQueueSlotRule, updateQueueSlotRuleRow } from "#src/db/queue-slot-rules.ts";
@@ -25,6 +26,8 @@ export async function updateQueueSlotRule(
     if (isEmpty(request)) throw invalidRequest();
     const rule = changeRule(known, request, now);
     await updateQueueSlotRuleRow(tx, rule);
+    const subject = { type: "queue_slot_rule", id } as const;
+    await appendDeed(tx, { action: "queue_slot_rule.update", subject, workspaceId });
     const taken = await listTakenSlots(tx, workspaceId, now);
     return { rule: toQueueSlotRule(rule, { now, taken }) };
   });

@@ -3,6 +3,7 @@ import {
   CreateBackfillResponseSchema,
   type CreateBackfillRequest,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound, unavailable } from "@postrider/shared/errors";
 import { findReplay, takeKeyOrReplay } from "@postrider/shared/postgres/idempotency";
 import { insertResults } from "#src/engagement/db/backfill-results.ts";
@@ -47,6 +48,8 @@ export async function createBackfill(
       if (replay !== undefined) return toReplay(replay);
     }
     await insertBackfill(tx, job);
+    const subject = { type: "backfill", id: job.id } as const;
+    await appendDeed(tx, { action: "backfill.create", subject, workspaceId });
     await insertResults(tx, { id: job.id, workspaceId, from: 0 }, toResults(page.items));
     return response;
   });

@@ -5,6 +5,7 @@ import {
   type RequestCommentActionRequest,
   type RequestCommentActionResponseSchema,
 } from "@postrider/contracts/engagement/v1/comment_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
 import type { TransactionSql } from "@postrider/shared/postgres";
@@ -128,5 +129,12 @@ async function accept(
     if (response !== undefined) return { kind: "replayed", response };
   }
   const replaced = await insertManualAction(tx, action);
+  const { id, workspaceId, type, accountId, commentId } = action;
+  await appendDeed(tx, {
+    action: "comment_action.request",
+    subject: { type: "comment_action", id },
+    workspaceId,
+    details: { type, accountId, commentId },
+  });
   return { kind: "created", action: message, replaced };
 }

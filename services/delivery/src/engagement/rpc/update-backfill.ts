@@ -3,6 +3,7 @@ import type {
   UpdateBackfillRequest,
   UpdateBackfillResponseSchema,
 } from "@postrider/contracts/engagement/v1/automation_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { conflict, invalidRequest, notFound, wrongStatus } from "@postrider/shared/errors";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
@@ -40,6 +41,8 @@ export async function updateBackfill(
   const changed = await deps.sql.begin(async (tx) => {
     const job = await lockBackfill(tx, workspaceId, backfillId);
     if (job === undefined) throw notFound();
+    const subject = { type: "backfill", id: backfillId } as const;
+    await appendDeed(tx, { action: "backfill.update", subject, workspaceId, details: { action } });
     return await change(tx, job);
   });
   const job = action === "prepare_next_page" ? await preparePage(deps, changed) : changed;

@@ -3,6 +3,7 @@ import type {
   RetryWebhookDeliveryRequest,
   RetryWebhookDeliveryResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { appendDeed } from "@postrider/shared/audit/deeds";
 import { notFound, wrongStatus } from "@postrider/shared/errors";
 import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
 import { wakeLanes } from "#src/webhooks/db/lanes.ts";
@@ -30,6 +31,8 @@ export async function retryWebhookDelivery(
     if (subscription.status !== "active") throw wrongStatus(subscription.status, ["active"]);
     await requeueDelivery(tx, deliveryId);
     await wakeLanes(tx, [webhookId]);
+    const subject = { type: "webhook_delivery", id: deliveryId } as const;
+    await appendDeed(tx, { action: "webhook_delivery.retry", subject, workspaceId });
     return await getDelivery(tx, deliveryId);
   });
   deps.nudgeDispatcher();

@@ -3,7 +3,7 @@ import { createDurationHistogram } from "@postrider/shared/telemetry/metrics";
 import { runInContext } from "@postrider/shared/telemetry/request-context";
 import { newTraceparent, parseTraceparent, traceIdOf } from "@postrider/shared/tracing/traceparent";
 import { sampleAnew, type Span } from "@postrider/shared/tracing/tracing";
-import type { FastifyInstance, FastifyRequest } from "fastify";
+import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { chooseLocale } from "#src/http/messages.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { securityHeaders } from "#src/routes/hooks/security-headers.ts";
@@ -34,6 +34,23 @@ function beginTrace(request: FastifyRequest): RequestTrace {
   const parent = sent && sampleAnew(sent);
   const span = openRequestSpan(request, parent);
   return { span, traceparent: span.traceparent ?? parent ?? newTraceparent() };
+}
+
+/** Returns what the log line of an answered request says: also which API key asked, and from which address. */
+function describeAnswer(request: FastifyRequest, reply: FastifyReply, trace?: RequestTrace) {
+  const { caller } = request;
+  return {
+    requestId: request.id,
+    trace_id: trace && traceIdOf(trace.traceparent),
+    workspaceId: caller?.workspaceId,
+    keyId: caller?.keyId,
+    address: request.ip,
+    method: request.method,
+    route: request.routeOptions.url,
+    statusCode: reply.statusCode,
+    code: request.errorCode,
+    durationMs: Math.round(reply.elapsedTime * 10) / 10,
+  };
 }
 
 /**
@@ -68,27 +85,16 @@ export function addRequestContext(app: FastifyInstance, deps: ServerDeps): void 
   });
 
   app.addHook("onResponse", (request, reply, done) => {
-    const { method } = request;
-    const { statusCode, elapsedTime } = reply;
-    const route = request.routeOptions.url;
     const trace = traces.get(request);
-    deps.logger.info(
-      {
-        requestId: request.id,
-        trace_id: trace && traceIdOf(trace.traceparent),
-        workspaceId: request.caller?.workspaceId,
-        method,
-        route,
-        statusCode,
-        code: request.errorCode,
-        durationMs: Math.round(elapsedTime * 10) / 10,
-      },
-      "a request was answered",
-    );
+    deps.logger.info(describeAnswer(request, reply, trace), "a request was answered");
     if (trace !== undefined) endRequestSpan(trace.span, reply, request.errorCode);
     durations.observe(
-      { method, route: route ?? "unknown", status: statusCode },
-      elapsedTime / 1000,
+      {
+        method: request.method,
+        route: request.routeOptions.url ?? "unknown",
+        status: reply.statusCode,
+      },
+      reply.elapsedTime / 1000,
     );
     done();
   });

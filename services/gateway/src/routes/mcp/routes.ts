@@ -5,17 +5,16 @@ import {
   McpServer,
   validateHostHeader,
 } from "@modelcontextprotocol/server";
-import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { Type } from "typebox";
-import { headerFault } from "#src/http/schema-faults.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { callerOf } from "#src/routes/request.ts";
 import { HIDDEN } from "#src/routes/schemas.ts";
 import { callTool } from "./call-tool.ts";
 import { expectAnswer } from "./expect-answer.ts";
+import { createInputSchema } from "./input-schema.ts";
+import { toOutputSchema } from "./output-schema.ts";
 import { READ_TOOLS } from "./read-tools.ts";
-import { toInputSchema, toOutputSchema } from "./schemas.ts";
 import type { Tool } from "./tool.ts";
 import { WRITE_TOOLS } from "./write-tools.ts";
 
@@ -30,7 +29,7 @@ const INSTRUCTIONS =
 
 interface Definition {
   readonly tool: Tool;
-  readonly inputSchema: ReturnType<typeof fromJsonSchema>;
+  readonly inputSchema: ReturnType<typeof createInputSchema>;
   readonly outputSchema: ReturnType<typeof fromJsonSchema>;
 }
 
@@ -39,7 +38,7 @@ function defineTools(app: FastifyInstance): readonly Definition[] {
   const { components } = app.swagger() as { components?: { schemas?: Record<string, unknown> } };
   return TOOLS.map((tool) => ({
     tool,
-    inputSchema: fromJsonSchema(toInputSchema(tool)),
+    inputSchema: createInputSchema(tool),
     outputSchema: fromJsonSchema(toOutputSchema(tool, components?.schemas ?? {})),
   }));
 }
@@ -94,6 +93,18 @@ function isForeignOrigin({ headers }: FastifyRequest, publicUrl: string): boolea
   return origin !== undefined && origin !== new URL(publicUrl).origin;
 }
 
+/** Returns the header that shows that a web page of another origin sends the request; undefined if none does. */
+function findForeignHeader(request: FastifyRequest, publicUrl: string): string | undefined {
+  if (isForeignHost(request, publicUrl)) return "Host";
+  return isForeignOrigin(request, publicUrl) ? "Origin" : undefined;
+}
+
+/** The body of an answer with status 403: a JSON-RPC error without an id, as the MCP specification says (Transports, 2026-07-28). */
+function toRefusal(header: string) {
+  const message = `The header ${header} names another host than this server's PUBLIC_URL. Web pages of other origins may not use it.`;
+  return { jsonrpc: "2.0", id: null, error: { code: -32_000, message } };
+}
+
 /**
  * Serves `POST /mcp`, the tools for agents (Model Context Protocol, specification 2026-07-28, and clients of 2025). It keeps no
  * session: each request is admitted by its API key, and each tool goes through the operations of the REST API.
@@ -101,10 +112,8 @@ function isForeignOrigin({ headers }: FastifyRequest, publicUrl: string): boolea
 export function registerMcp(app: FastifyInstance, deps: Pick<ServerDeps, "publicUrl">): void {
   let definitions: readonly Definition[] | undefined;
   app.post("/mcp", ROUTE, async (request, reply) => {
-    if (isForeignHost(request, deps.publicUrl))
-      throw invalidRequest([headerFault("not_allowed", "Host")]);
-    if (isForeignOrigin(request, deps.publicUrl))
-      throw invalidRequest([headerFault("not_allowed", "Origin")]);
+    const foreign = findForeignHeader(request, deps.publicUrl);
+    if (foreign !== undefined) return await reply.status(403).send(toRefusal(foreign));
     const known = (definitions ??= defineTools(app));
     const handler = createMcpHandler(() => createMcpServer(app, request, known), {
       legacy: "stateless",

@@ -1,3 +1,4 @@
+import { notFound } from "@postrider/shared/errors";
 import type { ToolRequest } from "./internal-call.ts";
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -23,7 +24,7 @@ export interface Tool {
   /** Maximum size in bytes of the answers that the MCP tool combines, if they can be large. */
   readonly answerBytes?: number;
   readonly isReadOnly?: boolean;
-  /** Whether the MCP tool can destroy something or publish something that cannot be taken back. */
+  /** Whether the MCP tool can overwrite or delete something. */
   readonly isDestructive?: boolean;
   /** Whether calling the MCP tool again with the same inputs changes nothing more. */
   readonly isIdempotent?: boolean;
@@ -32,6 +33,10 @@ export interface Tool {
    * instructions.
    */
   readonly hasForeignText?: boolean;
+  /** The result of the MCP tool when the last operation answers without a body; needed if it can. */
+  readonly emptyResult?: (
+    input: Readonly<Record<string, unknown>>,
+  ) => Readonly<Record<string, unknown>>;
   /**
    * Returns the requests to operations of the API that the MCP tool makes for these inputs. They are sent one after the
    * other, until one fails.
@@ -68,8 +73,13 @@ export function bodyOf(
   return Object.fromEntries(Object.entries(input).filter(([name]) => !without.includes(name)));
 }
 
-/** Returns a text input of an MCP tool as a segment of a path. */
+/**
+ * Returns a text input of an MCP tool as a segment of a path.
+ *
+ * @throws ServiceError `not_found` for `.` and `..`, which would make the path that of another operation.
+ */
 export function segment(input: Readonly<Record<string, unknown>>, name: string): string {
   const value = input[name];
+  if (value === "." || value === "..") throw notFound();
   return typeof value === "string" || typeof value === "number" ? encodeURIComponent(value) : "";
 }

@@ -14,6 +14,11 @@ const CONTENT = {
     description: "Overrides of content, title, privacy and tags by platform or account id.",
   },
 };
+const FORCE = {
+  type: "boolean",
+  description:
+    "Publishes although the same content was sent to the account a short time ago (error duplicate_content). A person decides this: set it only after the person has seen that error and said to post it again.",
+};
 const POST_ID = idOf("Id of the post.");
 const ZONE = text("IANA time zone in which the result shows the time. Default: UTC.");
 
@@ -50,6 +55,7 @@ export const WRITE_TOOLS: readonly Tool[] = [
       scheduledAt: text(
         "Only with when: scheduled. RFC 3339 with the offset of the person's zone.",
       ),
+      force: FORCE,
       timezone: ZONE,
       idempotencyKey: KEY,
     },
@@ -57,7 +63,6 @@ export const WRITE_TOOLS: readonly Tool[] = [
     output: { post: "PostDetail" },
     answerBytes: ANSWER_BYTES.post,
     showsZonedTime: true,
-    isDestructive: true,
     isIdempotent: true,
     toRequests: (input) => [
       {
@@ -78,6 +83,10 @@ export const WRITE_TOOLS: readonly Tool[] = [
       ...CONTENT,
       scheduledAt: text("RFC 3339 with an offset."),
       publishNow: { type: "boolean", description: "Publish the post now, after the changes." },
+      force: {
+        ...FORCE,
+        description: "Only with publishNow, and as in create_post: a person decides it.",
+      },
       timezone: ZONE,
     },
     required: ["postId"],
@@ -88,12 +97,13 @@ export const WRITE_TOOLS: readonly Tool[] = [
     isIdempotent: true,
     toRequests: (input) => {
       const path = `/posts/${segment(input, "postId")}`;
-      const body = bodyOf(input, ["postId", "publishNow", "timezone"]);
+      const body = bodyOf(input, ["postId", "publishNow", "force", "timezone"]);
+      const forced = input["force"] === true ? { body: { force: true } } : {};
       const isPublished = input["publishNow"] === true;
       const isChanged = !isPublished || Object.keys(body).length > 0;
       return [
         ...(isChanged ? [{ method: "PATCH", path, body } as const] : []),
-        ...(isPublished ? [{ method: "POST", path: `${path}/publish` } as const] : []),
+        ...(isPublished ? [{ method: "POST", path: `${path}/publish`, ...forced } as const] : []),
       ];
     },
   },
@@ -105,6 +115,7 @@ export const WRITE_TOOLS: readonly Tool[] = [
     inputs: { postId: POST_ID },
     required: ["postId"],
     output: "PostDeletion",
+    emptyResult: (input) => ({ id: input["postId"], status: "cancelled", targets: [] }),
     isDestructive: true,
     isIdempotent: true,
     toRequests: (input) => [{ method: "DELETE", path: `/posts/${segment(input, "postId")}` }],
@@ -118,7 +129,6 @@ export const WRITE_TOOLS: readonly Tool[] = [
     required: ["postId"],
     output: "PostDetail",
     answerBytes: ANSWER_BYTES.post,
-    isDestructive: true,
     toRequests: (input) => [{ method: "POST", path: `/posts/${segment(input, "postId")}/retry` }],
   },
   {
@@ -151,7 +161,6 @@ export const WRITE_TOOLS: readonly Tool[] = [
     },
     required: ["accountId", "mediaId", "commentId", "text", "idempotencyKey"],
     output: "CommentAction",
-    isDestructive: true,
     isIdempotent: true,
     toRequests: (input) => [
       {

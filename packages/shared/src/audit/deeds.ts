@@ -1,0 +1,54 @@
+import { newId } from "#src/ids.ts";
+import type { ISql, Sql } from "#src/postgres.ts";
+import { startLoop } from "#src/process/loop.ts";
+import type { Logger } from "#src/telemetry/logger.ts";
+import { findContext } from "#src/telemetry/request-context.ts";
+import type { AuditEntry } from "./append.ts";
+import { requestOf, toStoredActor } from "./origin.ts";
+
+/** Something that a client asked for and a service did, for example that a post was created. */
+export type Deed = AuditEntry;
+
+const CLEAN_EVERY_MS = 10 * 60_000;
+const CLEAN_PAGE_DEEDS = 1000;
+
+/**
+ * Returns the SQL that records a deed with the actor, the interface and the remote address of the current request. A statement
+ * that changes something can contain it as a step, which costs no round trip.
+ */
+export function deedInsert(sql: ISql, { action, subject, workspaceId, details, actor }: Deed) {
+  const context = findContext();
+  const { kind, id, name, via } = toStoredActor(context, actor);
+  const { requestId, address } = requestOf(context);
+  return sql`
+    insert into audit_log_deeds (
+      id, workspace_id, actor_kind, actor_id, actor_name, via, action, subject_type, subject_id, details, request_id,
+      source_address
+    )
+    values (
+      ${newId()}, ${workspaceId ?? null}, ${kind}, coalesce(${id}::text, current_schema()), ${name}, ${via}, ${action},
+      ${subject.type}, ${subject.id}, ${sql.json(details ?? {})}, ${requestId}, ${address}
+    )`;
+}
+
+/** Records a deed in the open transaction of the change, so that both are committed together or not at all. */
+export async function appendDeed(sql: ISql, deed: Deed): Promise<void> {
+  await deedInsert(sql, deed);
+}
+
+/** Starts a job that deletes deeds that are over 90 days old, in batches. */
+export function startCleaningDeeds(sql: Sql, logger: Logger): AsyncDisposable {
+  return startLoop({
+    idleMs: CLEAN_EVERY_MS,
+    work: async () => {
+      const [row] = await sql<{ deleted: number }[]>`
+        select delete_old_deeds(${CLEAN_PAGE_DEEDS}) as deleted`;
+      return row?.deleted === CLEAN_PAGE_DEEDS;
+    },
+    onError: (error) =>
+      logger.warn(
+        { err: error, job: "clean-deeds" },
+        "old entries of the audit log could not be deleted; the next run of the job tries again",
+      ),
+  });
+}

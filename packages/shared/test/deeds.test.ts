@@ -1,0 +1,108 @@
+import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { appendAudit } from "#src/audit/append.ts";
+import { appendDeed } from "#src/audit/deeds.ts";
+import { createAuditService } from "#src/audit/service.ts";
+import { newId } from "#src/ids.ts";
+import { runInContext } from "#src/telemetry/request-context.ts";
+import type { TestDatabase } from "#src/testing/database.ts";
+import { createTestPeer } from "#src/testing/router.ts";
+import { createAuditedDatabase } from "./audited-database.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createAuditedDatabase();
+});
+afterAll(() => database[Symbol.asyncDispose]());
+
+function openClient() {
+  const service = createAuditService({ sql: database.sql });
+  return createTestPeer((router) => router.service(AuditService, service)).client(AuditService);
+}
+
+async function list(request: Parameters<ReturnType<typeof openClient>["listAuditEntries"]>[0]) {
+  const { entries } = await openClient().listAuditEntries({ limit: 100, ...request });
+  return entries;
+}
+
+/** Runs `work` like an RPC of the gateway for a client with this API key. */
+function asKey<T>(keyId: string, work: () => T): T {
+  const origin = { keyId, address: "198.51.100.9" };
+  const context = { requestId: "req", caller: "gateway", createdVia: "mcp", origin };
+  return runInContext(context, work);
+}
+
+const deedOf = (workspaceId: string) =>
+  ({ action: "post.create", subject: { type: "post", id: newId() }, workspaceId }) as const;
+
+test("the list of what an API key did has its deeds and its other changes in the order of time, with interface and address, and nothing of other keys", async () => {
+  const [key, other, workspaceId] = [newId(), newId(), newId()];
+  const webhook = { action: "webhook.create", subject: { type: "webhook", id: "w" } } as const;
+  await asKey(key, () => appendDeed(database.sql, deedOf(workspaceId)));
+  await asKey(other, () => appendDeed(database.sql, deedOf(workspaceId)));
+  await asKey(key, () =>
+    database.sql.begin((tx) => appendAudit(tx, [{ ...webhook, workspaceId }])),
+  );
+  await asKey(key, () =>
+    appendDeed(database.sql, { ...deedOf(workspaceId), action: "post.delete" }),
+  );
+  const entries = await list({ actorId: key });
+  expect(entries.map(({ action }) => action)).toEqual([
+    "post.create",
+    "webhook.create",
+    "post.delete",
+  ]);
+  for (const entry of entries)
+    expect(entry).toMatchObject({
+      actor: { kind: "key", id: key },
+      via: "mcp",
+      requestId: "req",
+      sourceAddress: "198.51.100.9",
+      workspaceId,
+    });
+  const newest = await list({ actorId: key, newestFirst: true, limit: 2 });
+  expect(newest.map(({ action }) => action)).toEqual(["post.delete", "webhook.create"]);
+  expect(await list({ actorId: key, workspaceId: newId() })).toEqual([]);
+});
+
+test("an index finds the deeds of one API key among 100,000 deeds of others, and those of one workspace", async () => {
+  const [key, workspaceId] = [newId(), newId()];
+  await database.migrationSql`
+    insert into audit_log_deeds (id, at, workspace_id, actor_kind, actor_id, action, subject_type, subject_id, details)
+    select gen_random_uuid(), now() - n * interval '1 second', gen_random_uuid(), 'key', gen_random_uuid()::text,
+      'post.create', 'post', 'p', '{}'
+    from generate_series(1, 100000) as n`;
+  await asKey(key, () => appendDeed(database.sql, deedOf(workspaceId)));
+  await database.migrationSql`analyze audit_log_deeds`;
+  for (const filter of [`actor_id = '${key}'`, `workspace_id = '${workspaceId}'`]) {
+    const [row] = await database.sql.unsafe(
+      `explain (analyze, buffers, format json) select * from audit_log_deeds where ${filter} order by at desc, id desc limit 500`,
+    );
+    const [plan] = Object.values(row ?? {}) as [[{ Plan: Record<string, number> }]];
+    const { Plan } = plan[0];
+    expect((Plan["Shared Hit Blocks"] ?? 0) + (Plan["Shared Read Blocks"] ?? 0)).toBeLessThan(20);
+  }
+  expect(await list({ actorId: key })).toHaveLength(1);
+});
+
+test("a process of a service can neither change nor delete deeds nor choose their time, and its job deletes only deeds that are over 90 days old", async () => {
+  const key = newId();
+  await asKey(key, () => appendDeed(database.sql, deedOf(newId())));
+  const { sql, migrationSql } = database;
+  for (const statement of [
+    "delete from audit_log_deeds",
+    "update audit_log_deeds set actor_id = 'x'",
+    "truncate audit_log_deeds",
+    "insert into audit_log_deeds (id, at) values (gen_random_uuid(), now())",
+  ])
+    await expect(sql.unsafe(statement)).rejects.toMatchObject({ code: "42501" });
+  await migrationSql`
+    insert into audit_log_deeds (id, at, actor_kind, actor_id, action, subject_type, subject_id, details)
+    select gen_random_uuid(), now() - days * interval '1 day', 'key', ${key}, 'post.create', 'post', days::text, '{}'
+    from unnest(${[91, 89, 100]}::int[]) as days`;
+  const [row] = await sql`select delete_old_deeds(1000) as deleted`;
+  expect(row?.deleted).toBe(2);
+  const left = await list({ actorId: key });
+  expect(left.map(({ subjectId }) => subjectId)).toContain("89");
+  expect(left).toHaveLength(2);
+});
