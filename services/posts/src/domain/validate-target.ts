@@ -1,6 +1,7 @@
 import { PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformRules, TagRules, TitleRules } from "@postrider/platforms/rules";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
+import { countCashtags } from "@postrider/platforms/text/cashtags";
 import { MAX_MARKS } from "@postrider/platforms/text/normalize-text";
 import {
   countText,
@@ -51,7 +52,7 @@ function validateText(
   const markup = isHtml ? validateHtml(target, count) : [];
   if (markup.length > 0) return markup;
   const measureOf = (unit: TextMeasure) => (isHtml && unit === "utf16" ? "telegram_html" : unit);
-  const { maxHashtags, maxMentions, forbidden } = rules.text;
+  const { maxHashtags, maxMentions, maxCashtags, forbidden } = rules.text;
   return [
     ...effectiveLimits(rules.text, attachedMedia(media), traits).flatMap(({ unit, max }) =>
       above({ code: "content_too_long", field: "content" }, count(text, measureOf(unit)), max),
@@ -65,6 +66,11 @@ function validateText(
       { code: "too_many_mentions", field: "content" },
       maxMentions === undefined ? 0 : count(text, "mentions"),
       maxMentions,
+    ),
+    ...above(
+      { code: "too_many_cashtags", field: "content" },
+      maxCashtags === undefined ? 0 : countCashtags(text),
+      maxCashtags,
     ),
     ...forbiddenCharacters("content", text, forbidden),
   ];

@@ -1,10 +1,9 @@
 import type { PlatformComment } from "#src/comments/connector.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
 import { type JsonObject, list, number, object, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toRepeatableFailure } from "../publishing/failures.ts";
+import { noteOf, readPosts } from "../read-posts.ts";
 
 const ID = /^\d{1,19}$/;
 
@@ -26,8 +25,7 @@ export async function readTweets(
   { path, query }: { readonly path: string; readonly query: Readonly<Record<string, string>> },
   signal: AbortSignal,
 ): Promise<{ readonly kind: "result"; readonly json: JsonObject } | Failure> {
-  const url = `${baseUrl}/2/tweets${path}?${new URLSearchParams(query).toString()}`;
-  const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+  const answer = await readPosts({ baseUrl, accessToken, path: `tweets${path}`, query }, signal);
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   return answer.status === 200 && answer.json !== undefined
     ? { kind: "result", json: answer.json }
@@ -39,7 +37,7 @@ export async function readTweets(
  * the post's own media are left out, and the three characters that X escapes are unescaped.
  */
 function toText(tweet: unknown): string {
-  const source = object(tweet, "note_tweet") ?? tweet;
+  const source = noteOf(tweet) ?? tweet;
   let shown = text(source, "text") ?? "";
   for (const link of list(object(source, "entities"), "urls")) {
     const isMedia = text(link, "media_key") !== undefined;
