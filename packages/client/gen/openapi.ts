@@ -1217,6 +1217,8 @@ export interface components {
             /** @description In pixels. */
             readonly maxHeight?: number;
             readonly maxFrames?: number;
+            /** @description Of all frames together. */
+            readonly maxPixels?: number;
             /** @description An animation excludes all other media of the post. */
             readonly maxPerPost: number;
         } & {
@@ -1814,7 +1816,7 @@ export interface components {
          * @description Stable. More codes may be added. With `insufficient_scope` it is the scope that the key lacks.
          * @enum {string}
          */
-        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "mcp:drafts" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_drafts" | "post_storage" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "secret_unsupported" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "unknown_path" | "malformed_id" | "unknown_upload" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
+        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "too_many_cashtags" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "mcp:drafts" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_drafts" | "post_storage" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "secret_unsupported" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "unknown_path" | "malformed_id" | "unknown_upload" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
         /**
          * @description Stable; programs decide by it. More codes may be added: treat an unknown one like its HTTP status.
          * @enum {string}
@@ -2677,6 +2679,7 @@ export interface components {
             };
             readonly maxHashtags?: number;
             readonly maxMentions?: number;
+            readonly maxCashtags?: number;
             /** @description What every URL counts as, whatever its length. */
             readonly urlWeight?: number;
             /** @description Characters that are not allowed. */
@@ -2909,6 +2912,10 @@ export interface components {
             readonly minPixels?: number;
             /** @description Of the width and of the height. */
             readonly maxPixels?: number;
+            /** @description Width divided by height. */
+            readonly minRatio?: number;
+            /** @description Width divided by height. */
+            readonly maxRatio?: number;
             readonly reel?: {
                 readonly minSeconds: number;
                 readonly maxSeconds: number;
@@ -7425,6 +7432,7 @@ export interface operations {
                      *               },
                      *               "unit": "weighted",
                      *               "urlWeight": 23,
+                     *               "maxCashtags": 1,
                      *               "required": false,
                      *               "linksClickable": true
                      *             },
@@ -7455,6 +7463,7 @@ export interface operations {
                      *                 "maxWidth": 1280,
                      *                 "maxHeight": 1080,
                      *                 "maxFrames": 350,
+                     *                 "maxPixels": 300000000,
                      *                 "maxPerPost": 1
                      *               },
                      *               "maxLongSide": 8192,
@@ -7471,7 +7480,9 @@ export interface operations {
                      *               "maxBytes": 512000000,
                      *               "minSeconds": 0.5,
                      *               "maxSeconds": 140,
-                     *               "maxFps": 60
+                     *               "maxFps": 60,
+                     *               "minRatio": 0.3333333333333333,
+                     *               "maxRatio": 3
                      *             },
                      *             "kinds": [
                      *               "text",
@@ -7971,8 +7982,7 @@ export interface operations {
                      *                 "video/mp4"
                      *               ],
                      *               "maxBytes": 300000000,
-                     *               "maxSeconds": 180,
-                     *               "altTextMax": 1000
+                     *               "maxSeconds": 600
                      *             },
                      *             "kinds": [
                      *               "text",

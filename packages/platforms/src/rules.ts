@@ -21,6 +21,7 @@ export interface TextRules {
   readonly photo?: { readonly titleMax: number; readonly descriptionMax: number };
   readonly maxHashtags?: number;
   readonly maxMentions?: number;
+  readonly maxCashtags?: number;
   /** The number of characters that every URL in a text counts as, whatever its own length. */
   readonly urlWeight?: number;
   /** Characters that are not allowed in the text of a post. */
@@ -53,6 +54,8 @@ export interface AnimationRules {
   readonly maxWidth?: number;
   readonly maxHeight?: number;
   readonly maxFrames?: number;
+  /** Maximum number of pixels of all frames together. */
+  readonly maxPixels?: number;
   /** Maximum number of animations per post; an animation excludes all other media of the post. */
   readonly maxPerPost: number;
 }
@@ -105,6 +108,10 @@ export interface VideoRules {
   readonly minPixels?: number;
   /** Maximum in pixels that applies to the video's width and to its height. */
   readonly maxPixels?: number;
+  /** Minimum of the width divided by the height. */
+  readonly minRatio?: number;
+  /** Maximum of the width divided by the height. */
+  readonly maxRatio?: number;
   readonly reel?: {
     readonly minSeconds: number;
     readonly maxSeconds: number;

@@ -5,9 +5,8 @@ import type { PlatformRules } from "#src/rules.ts";
  *
  * Source: lexicons app.bsky.feed.post and app.bsky.embed.*, 2026-08-20. Servers accept every `image/*`, but clients show the
  * first frame of an animation only.
- * Bluesky's own app (social-app, `src/lib/constants.ts`, read 2026-11-23) offers videos of 10 minutes since August 2026. No
- * document says that the video service takes them from other programs, so the limit here stays at 3 minutes until a live check
- * has shown more.
+ * Bluesky's own app takes videos of 10 minutes since August 2026 (social-app, `src/lib/constants.ts`), and the lexicon has
+ * neither a limit of the length nor, since 2026-08-14 (atproto pull request 5350), one of the description of a video.
  */
 export const bluesky: PlatformRules = {
   id: "bluesky",
@@ -31,7 +30,7 @@ export const bluesky: PlatformRules = {
     // `maxBytes`.
     usefulSize: { width: 3000, height: 3000 },
   },
-  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 180, altTextMax: 1000 },
+  video: { types: ["video/mp4"], maxBytes: 300_000_000, maxSeconds: 600 },
   kinds: ["text", "link", "image", "carousel", "video"],
   title: { rule: "none" },
   privacy: ["public"],

@@ -48,6 +48,14 @@ describe("errors of the Graph API on a Facebook Page", () => {
     },
   );
 
+  test("Facebook's refusal of a video for a missing permission, which has the code of an invalid parameter, becomes permission_missing", () => {
+    const error = { message: "(#100) No permission to publish the video", code: 100 };
+    const given = toAnswer(400, {}, JSON.stringify({ error }));
+    const expected = { kind: "refused", code: "permission_missing" };
+    expect(toStepFailure(given, MEANINGS)).toMatchObject(expected);
+    expect(toVisibleFailure(given, MEANINGS)).toMatchObject(expected);
+  });
+
   test.each([
     [1, undefined, 400],
     [2, undefined, 400],

@@ -47,8 +47,12 @@ const COMMON: GraphMeanings = {
  */
 const AMBIGUOUS = new Set([408, 409, 425, 429]);
 
+/** Matches Meta's refusal of a video for a missing permission, whose code is that of an invalid parameter. */
+const NO_PERMISSION = /no permission to publish/i;
+
 function meaningOf(own: GraphMeanings, error: GraphError): GraphMeaning {
   const { code, subcode } = error;
+  if (code === 100 && NO_PERMISSION.test(error.message)) return "permission_missing";
   const names = [`${code}/${subcode}`, String(subcode), String(code)];
   for (const name of names) {
     const meaning = own[name] ?? COMMON[name];

@@ -33,6 +33,9 @@ export function isSizeTaken({ width, height }: Size, rules: ImageRules): boolean
   );
 }
 
+/** The setting of an account with which images of all aspect ratios are taken, and how it is changed. */
+const OTHER_RATIOS = 'imageFit "pad" | "crop": PATCH /accounts/{accountId}/settings';
+
 /**
  * Returns why a platform refuses the aspect ratio of an image; undefined if the ratio is within the limits and their
  * tolerance.
@@ -42,7 +45,7 @@ export function ratioFault({ width, height }: Size, rules: RatioRules): ImageFau
   const ratio = width / height;
   const aspect = Math.max(ratio, 1 / ratio);
   const code = "media_dimensions";
-  const fits = `width / height ${minRatio ?? 0}–${maxRatio ?? "∞"}`;
+  const fits = `width / height ${minRatio ?? 0}–${maxRatio ?? "∞"}; ${OTHER_RATIOS}`;
   if (minRatio !== undefined && ratio < minRatio * (1 - RATIO_SLACK))
     return { code, limit: minRatio, actual: ratio, fits };
   if (maxRatio !== undefined && ratio > maxRatio * (1 + RATIO_SLACK))

@@ -100,16 +100,56 @@ test("the refusal of an animation names the limit that the animation exceeds and
       { code: "media_dimensions", limit: 1280, actual: 1281, fits: "width ≤ 1280 px" },
       { code: "media_dimensions", limit: 1080, actual: 1081, fits: "height ≤ 1080 px" },
       { code: "media_dimensions", limit: 350, actual: 351, fits: "frames ≤ 350" },
+      {
+        code: "media_dimensions",
+        limit: 300_000_000,
+        actual: 1281 * 1081 * 351,
+        fits: "width × height × frames ≤ 300000000",
+      },
     ],
   });
 });
+
+test("a GIF of 300 frames and 1280 x 1000 pixels is refused for X before its upload, because all frames together have more than 300 million pixels", () => {
+  const gif = { contentType: "image/gif", bytes: 9_000_000, width: 1280, height: 1000 };
+  expect(plan("x", { ...gif, frames: 234 })).toEqual(ORIGINAL);
+  expect(plan("x", { ...gif, frames: 300 })).toMatchObject({
+    kind: "refused",
+    faults: [{ code: "media_dimensions", limit: 300_000_000, actual: 384_000_000 }],
+  });
+});
+
+test.each(["image/png", "image/webp", "image/avif"])(
+  "an animated %s is refused on every platform instead of being sent as its first frame",
+  (contentType) => {
+    for (const platform of ["x", "bluesky", "facebook", "instagram", "telegram", "tiktok"] as const)
+      expect(plan(platform, { contentType, frames: 12 })).toMatchObject({
+        kind: "refused",
+        faults: [{ code: "media_type_unsupported" }],
+      });
+  },
+);
+
+test.each(["bluesky", "facebook"] as const)(
+  "the refusal of an animated GIF on %s says that a video can be sent instead",
+  (platform) => {
+    expect(plan(platform, { contentType: "image/gif", frames: 12 })).toMatchObject({
+      faults: [{ fits: expect.stringContaining("(1 frame); video/mp4 (animation)") as string }],
+    });
+  },
+);
 
 test("a picture outside Instagram's aspect ratios is refused, padded or cropped as the account wants it", () => {
   const tall = { width: 3000, height: 4000 };
   expect(plan("instagram", tall)).toEqual({
     kind: "refused",
     faults: [
-      { code: "media_dimensions", limit: 0.8, actual: 0.75, fits: "width / height 0.8–1.91" },
+      {
+        code: "media_dimensions",
+        limit: 0.8,
+        actual: 0.75,
+        fits: 'width / height 0.8–1.91; imageFit "pad" | "crop": PATCH /accounts/{accountId}/settings',
+      },
     ],
   });
   expect(plan("instagram", tall, "pad")).toEqual(

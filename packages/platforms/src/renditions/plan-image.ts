@@ -20,7 +20,7 @@ const CONVERTIBLE: ReadonlySet<string> = new Set([
  * Types of which a file can be an animation. A TIFF with several pages is not an animation, but is never converted
  * either.
  */
-const ANIMATED: ReadonlySet<string> = new Set([GIF, "image/webp"]);
+const ANIMATED: ReadonlySet<string> = new Set([GIF, PNG, "image/webp", "image/avif"]);
 /**
  * Upper bounds that no rendition exceeds: bytes per pixel, and the total bytes of very small images. A platform's byte
  * limit above these bounds is ignored, so that several platforms share one rendition.
@@ -103,18 +103,29 @@ function planUnmeasured({ contentType, bytes }: ImageFacts, rules: ImageRules): 
 
 function planAnimation(image: ImageFacts, rules: ImageRules): ImagePlan {
   const { animation } = rules;
-  if (animation?.types.includes(image.contentType) !== true) return refused(typeFault(rules));
+  if (animation?.types.includes(image.contentType) !== true) return refused(animationFault(rules));
   const faults = animationFaults(image, animation);
   return faults.length === 0 ? ORIGINAL : { kind: "refused", faults };
 }
 
+/** Where a platform shows no animated pictures, an animation can be sent as a video, as the platform's own clients do. */
+function animationFault(rules: ImageRules): ImageFault {
+  const fault = typeFault(rules);
+  return rules.animation === undefined
+    ? { ...fault, fits: `${fault.fits}; video/mp4 (animation)` }
+    : fault;
+}
+
 function animationFaults(image: ImageFacts, rules: AnimationRules): ImageFault[] {
-  const { maxBytes, maxWidth, maxHeight, maxFrames } = rules;
+  const { maxBytes, maxWidth, maxHeight, maxFrames, maxPixels } = rules;
+  const size = sizeOf(image);
+  const pixels = size === undefined ? null : size.width * size.height * image.frames;
   return [
     ...(image.bytes > maxBytes ? [bytesFault(image.bytes, maxBytes)] : []),
     ...above(image.width, maxWidth, `width ≤ ${maxWidth} px`),
     ...above(image.height, maxHeight, `height ≤ ${maxHeight} px`),
     ...above(image.frames, maxFrames, `frames ≤ ${maxFrames}`),
+    ...above(pixels, maxPixels, `width × height × frames ≤ ${maxPixels}`),
   ];
 }
 
@@ -131,7 +142,7 @@ function bytesFault(actual: number, limit: number): ImageFault {
   return { code: "media_too_large", limit, actual };
 }
 
-/** Still images of all types that can be converted are accepted, so a type is refused only when the image is animated. */
+/** Still images of all types that can be converted are accepted, so a type is refused only when the image has several frames. */
 function typeFault({ types, animation }: ImageRules): ImageFault {
   const still = `${types.join(", ")} (1 frame)`;
   const fits = animation === undefined ? still : `${animation.types.join(", ")}; ${still}`;

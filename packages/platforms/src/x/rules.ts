@@ -17,6 +17,8 @@ export const x: PlatformRules = {
     maxByTrait: { verified_type: { blue: 25_000, business: 25_000, government: 25_000 } },
     unit: "weighted",
     urlWeight: 23,
+    // More are refused (docs.x.com, "Manage posts", 2026-08-22).
+    maxCashtags: 1,
     required: false,
     linksClickable: true,
   },
@@ -38,6 +40,8 @@ export const x: PlatformRules = {
       maxWidth: 1280,
       maxHeight: 1080,
       maxFrames: 350,
+      // docs.x.com, media best practices, 2026-08-22.
+      maxPixels: 300_000_000,
       maxPerPost: 1,
     },
     maxLongSide: 8192,
@@ -50,6 +54,9 @@ export const x: PlatformRules = {
     minSeconds: 0.5,
     maxSeconds: 140,
     maxFps: 60,
+    // docs.x.com, media best practices, 2026-08-22.
+    minRatio: 1 / 3,
+    maxRatio: 3,
   },
   kinds: ["text", "link", "image", "carousel", "video"],
   title: { rule: "none" },

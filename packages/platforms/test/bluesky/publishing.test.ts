@@ -276,6 +276,27 @@ test("deleting a Bluesky post removes its video", async () => {
   expect(await platform.visible()).toEqual([]);
 });
 
+test("a Bluesky post that meets the daily limit of videos waits for it, and does not use up its attempts", async () => {
+  await platform.control("POST", "settings", { quotas: true });
+  const publication = await createPublication([]);
+  const prepareVideo = (nonce: number) =>
+    prepare({ ...publication, media: [mp4Media(1000, nonce)] });
+  for (let nonce = 1; nonce <= 25; nonce += 1)
+    expect((await prepareVideo(nonce)).failure).toBeUndefined();
+  expect((await prepareVideo(26)).failure).toMatchObject({
+    kind: "retryable",
+    code: "platform_quota",
+    isLimit: true,
+    retryAfterMs: 3_600_000,
+  });
+});
+
+test("a description of 1,500 characters of a Bluesky video is published", async () => {
+  const video = mp4Media(1000);
+  video.altText = "a".repeat(1500);
+  expect(await publish(await createPublication([video]))).toMatchObject({ kind: "published" });
+});
+
 describe("Bluesky posts after a restore", () => {
   const HOUR_AGO = new Date(Date.now() - HOUR_MS);
   const find = (publication: Publication, handles: Handles = {}, given = {}) =>

@@ -14,7 +14,7 @@ let groups = 0;
  * Creates a Telegram chat with a bot in it. The prefix of the username decides whether the chat is a channel, a group
  * or a group with topics.
  */
-async function createChat(kind: "group" | "forum" | "channel") {
+async function createChat(kind: "group" | "groupold" | "forum" | "channel") {
   const { username, credentials } = await platform.createAccount({
     username: `${kind}_${++groups}`,
   });
@@ -73,6 +73,22 @@ describe("Telegram groups", () => {
     const chat = await createChat("forum");
     const publication = await publicationOf(`${chat.chatId}/2`, chat.botToken);
     const outcome = await telegram.publish(publication, {}, guard);
+    const id = outcome.kind === "published" ? (outcome.externalId ?? "") : "";
+    expect(await telegram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
+    expect(await platform.visible()).toEqual([]);
+  });
+
+  test("a post to a Telegram group that has become a supergroup is sent to the supergroup, and is deleted there", async () => {
+    const chat = await createChat("groupold");
+    const publication = await publicationOf(chat.chatId, chat.botToken);
+    const first = await telegram.publish(publication, {}, guard);
+    expect(first).toMatchObject({ kind: "retryable", retryAfterMs: 0 });
+    expect(await platform.visible()).toEqual([]);
+    const handles = first.kind === "retryable" ? (first.handles ?? {}) : {};
+    expect(handles["chatId"]).not.toBe(chat.chatId);
+    const outcome = await telegram.publish(publication, handles, guard);
+    expect(outcome).toMatchObject({ kind: "published" });
+    expect(await platform.visible()).toHaveLength(1);
     const id = outcome.kind === "published" ? (outcome.externalId ?? "") : "";
     expect(await telegram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
     expect(await platform.visible()).toEqual([]);

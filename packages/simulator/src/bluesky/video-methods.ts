@@ -86,6 +86,17 @@ function findEarlier(
   return isOpen || (received !== undefined && network.blobs.has(did, cid, now)) ? job : undefined;
 }
 
+/** Maximum number of videos per account and day; Bluesky states it in `app.bsky.video.getUploadLimits`. */
+const VIDEOS_PER_DAY = 25;
+
+/** Counts a video against the daily limit of the video service. */
+function spendVideo({ world }: BlueskyNetwork, did: string, now: number): void {
+  const rule = { key: `bluesky:videos:${did}`, limit: VIDEOS_PER_DAY, windowMs: 24 * HOUR_MS };
+  if (!world.limits.spend([rule], now).allowed) {
+    refuse(400, "DailyLimitExceeded", "Daily limit of videos reached");
+  }
+}
+
 function uploadVideo(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
   const { call, now } = xrpc;
   const did = requireUploader(network, xrpc);
@@ -102,6 +113,7 @@ function uploadVideo(network: BlueskyNetwork, xrpc: XrpcCall): Reply {
     const conflict = { error: "already_exists", message: "Video already processed" };
     return { status: 409, body: { ...jobView(earlier, now), ...conflict } };
   }
+  spendVideo(network, did, now);
   const isVideo = upload.received?.contentType === "video/mp4";
   const blob = isVideo ? network.blobs.add(did, upload, now + PROCESSING_MS) : null;
   const jobId = randomUUID();

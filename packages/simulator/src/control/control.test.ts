@@ -140,6 +140,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     instagramTokenShape: "object",
     instagramPageTokenReads: "allowed",
     facebookApp: "all",
+    xFieldNames: "both",
   });
   const settings = {
     quotas: false,
@@ -151,6 +152,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     instagramTokenShape: "list",
     instagramPageTokenReads: "refused",
     facebookApp: "publishing",
+    xFieldNames: "new",
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
@@ -180,6 +182,7 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     instagramTokenShape: "object",
     instagramPageTokenReads: "allowed",
     facebookApp: "all",
+    xFieldNames: "both",
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

@@ -22,6 +22,7 @@ const SETTINGS_BODY = {
     instagramTokenShape: { enum: ["object", "list"] },
     instagramPageTokenReads: { enum: ["allowed", "refused"] },
     facebookApp: { enum: ["all", "publishing"] },
+    xFieldNames: { enum: ["both", "new"] },
   },
 };
 

@@ -17,6 +17,14 @@ export function kindOf({ username }: Account): "channel" | "group" | "forum" {
   return username.startsWith("forum") ? "forum" : "channel";
 }
 
+/**
+ * The id of the supergroup that a simulated group has become; undefined for other chats. A username that begins with
+ * `groupold` means such a group. Calls to its old id are refused.
+ */
+export function supergroupIdOf({ username, externalId }: Account): string | undefined {
+  return username.startsWith("groupold") ? externalId.replace(/^-100/, "-1009") : undefined;
+}
+
 /** The topic that a sending call names; undefined when it names none. Refuses a topic that the chat does not have. */
 export function topicOf(chat: Account, parameters: Parameters): number | undefined {
   const given = parameters.get("message_thread_id");

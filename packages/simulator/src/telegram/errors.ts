@@ -45,6 +45,13 @@ export function refuse(description: string): never {
   throw new Refused(failure(400, `Bad Request: ${description}`));
 }
 
+/** Ends the Telegram call to a group that has become a supergroup, and states the new id. */
+export function refuseMigrated(chatId: string): never {
+  const description = "Bad Request: group chat was upgraded to a supergroup chat";
+  const parameters = { migrate_to_chat_id: Number(chatId) };
+  throw new Refused({ status: 400, body: { ok: false, error_code: 400, description, parameters } });
+}
+
 /** Ends the Telegram call with a 403 error. */
 export function forbid(description: string): never {
   throw new Refused(failure(403, `Forbidden: ${description}`));

@@ -3,7 +3,8 @@ import type { Table } from "#src/store/table.ts";
 import { Albums } from "#src/telegram/albums.ts";
 import { Bots } from "#src/telegram/bots.ts";
 import type { Bot } from "#src/telegram/bots.ts";
-import { forbid, refuse } from "#src/telegram/errors.ts";
+import { supergroupIdOf } from "#src/telegram/chat-kind.ts";
+import { forbid, refuse, refuseMigrated } from "#src/telegram/errors.ts";
 import { textOf } from "#src/telegram/parameters.ts";
 import type { Parameters } from "#src/telegram/parameters.ts";
 import type { Account } from "#src/world/accounts.ts";
@@ -42,8 +43,12 @@ export function createNetwork(world: World): TelegramNetwork {
  */
 export function findChat({ world }: TelegramNetwork, parameters: Parameters): Account | undefined {
   const chatId = textOf(parameters, "chat_id");
-  return chatId.startsWith("@")
-    ? world.accounts.byUsername("telegram", chatId.slice(1))
+  if (chatId.startsWith("@")) {
+    return world.accounts.byUsername("telegram", chatId.slice(1));
+  }
+  const group = world.accounts.byId("telegram", chatId.replace(/^-1009/, "-100"));
+  return group !== undefined && supergroupIdOf(group) === chatId
+    ? group
     : world.accounts.byId("telegram", chatId);
 }
 
@@ -51,7 +56,11 @@ export function requireChat(network: TelegramNetwork, parameters: Parameters): A
   if (textOf(parameters, "chat_id") === "") {
     refuse("chat_id is empty");
   }
-  return findChat(network, parameters) ?? refuse("chat not found");
+  const chat = findChat(network, parameters) ?? refuse("chat not found");
+  const supergroup = supergroupIdOf(chat);
+  return supergroup === undefined || textOf(parameters, "chat_id") !== chat.externalId
+    ? chat
+    : refuseMigrated(supergroup);
 }
 
 /**

@@ -38,6 +38,11 @@ export interface SettingValues {
    * by use case. The login dialog then refuses the whole request if the request contains any other permission.
    */
   readonly facebookApp: "all" | "publishing";
+  /**
+   * Which names of the fields of posts X takes: the old and the new ones, or only the new ones (`post.fields`), as X's OpenAPI
+   * document describes since 2026-08.
+   */
+  readonly xFieldNames: "both" | "new";
 }
 
 const DEFAULTS: SettingValues = {
@@ -50,6 +55,7 @@ const DEFAULTS: SettingValues = {
   instagramTokenShape: "object",
   instagramPageTokenReads: "allowed",
   facebookApp: "all",
+  xFieldNames: "both",
 };
 
 export class Settings {

@@ -31,7 +31,7 @@ function checkText({ text, mediaIds }: TweetBody, account: Account): void {
     refuseParameter("text", text, `Your post text is too long: ${length} of ${maxLength}.`);
   }
   if ((text.match(CASHTAG)?.length ?? 0) > 1) {
-    refuseParameter("text", text, "A post can contain at most one cashtag.");
+    throw new Refused(forbidden("A post can contain at most one cashtag."));
   }
 }
 

@@ -4,7 +4,7 @@ import type { Call, Moment, Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { LimitRule, Spending } from "#src/world/limits.ts";
-import { SCOPE_MISSING, statusProblem } from "#src/x/errors.ts";
+import { invalidRequest, SCOPE_MISSING, statusProblem } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 
 const QUARTER_HOUR_MS = 900_000;
@@ -76,6 +76,10 @@ export function toRoute(network: XNetwork, endpoint: Endpoint): Route {
     operations,
     ...(reads === undefined ? {} : { reads }),
     handle: (call, moment) => {
+      if (call.query.has("tweet.fields") && network.world.settings.values.xFieldNames === "new") {
+        const message = "The query parameter [tweet.fields] is not one of [post.fields,expansions]";
+        return invalidRequest({ "tweet.fields": [call.query.get("tweet.fields")] }, message);
+      }
       const access = network.tokens.accessOf(bearerToken(call) ?? "", moment.now);
       const account = access && network.world.accounts.byId("x", access.account);
       if (access === undefined || account === undefined) {

@@ -36,8 +36,22 @@ const MAX_IMAGE_SIDE = 8192;
 const MAX_GIF_WIDTH = 1280;
 const MAX_GIF_HEIGHT = 1080;
 const MAX_GIF_FRAMES = 350;
+/** Maximum number of pixels of all frames of a GIF together. */
+const MAX_GIF_PIXELS = 300_000_000;
+/** Maximum ratio of the longer side of a video to its shorter side. */
+const MAX_VIDEO_ASPECT = 3;
 
-/** Why X refuses an image or GIF with this width, height and number of frames; undefined when X accepts it. */
+function gifFault(width: number, height: number, frames: number): string | undefined {
+  const isTooLarge = width > MAX_GIF_WIDTH || height > MAX_GIF_HEIGHT;
+  if (isTooLarge || frames > MAX_GIF_FRAMES) {
+    return `A GIF has at most ${MAX_GIF_WIDTH}x${MAX_GIF_HEIGHT} pixels and ${MAX_GIF_FRAMES} frames`;
+  }
+  return width * height * frames > MAX_GIF_PIXELS
+    ? `A GIF has at most ${MAX_GIF_PIXELS} pixels in all its frames`
+    : undefined;
+}
+
+/** Why X refuses an image, GIF or video with this width, height and number of frames; undefined when X accepts it. */
 export function pictureFault({
   kind,
   width = 0,
@@ -45,9 +59,12 @@ export function pictureFault({
   frames = 1,
 }: ReceivedMedia): string | undefined {
   if (kind === "gif") {
-    const isTooLarge = width > MAX_GIF_WIDTH || height > MAX_GIF_HEIGHT;
-    return isTooLarge || frames > MAX_GIF_FRAMES
-      ? `A GIF has at most ${MAX_GIF_WIDTH}x${MAX_GIF_HEIGHT} pixels and ${MAX_GIF_FRAMES} frames`
+    return gifFault(width, height, frames);
+  }
+  if (kind === "video") {
+    const aspect = Math.max(width, height) / Math.max(1, Math.min(width, height));
+    return aspect > MAX_VIDEO_ASPECT && width > 0
+      ? "The aspect ratio of the video is not supported"
       : undefined;
   }
   if (Math.max(width, height) > MAX_IMAGE_SIDE) {

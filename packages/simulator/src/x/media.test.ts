@@ -206,7 +206,9 @@ test("the simulated X answers a WebP upload with the size of the image, and refu
 });
 
 test.each([
-  ["1280 x 1080 pixels and 350 frames", { width: 1280, height: 1080, frames: 350 }, true],
+  ["1280 x 1080 pixels and 217 frames", { width: 1280, height: 1080, frames: 217 }, true],
+  ["more than 300 million pixels in all frames", { width: 1280, height: 1080, frames: 218 }, false],
+  ["350 frames", { width: 100, height: 100, frames: 350 }, true],
   ["1281 pixels in width", { width: 1281, height: 100, frames: 2 }, false],
   ["1081 pixels in height", { width: 100, height: 1081, frames: 2 }, false],
   ["351 frames", { width: 100, height: 100, frames: 351 }, false],

@@ -45,6 +45,7 @@ export type TargetViolationCode =
   | "content_too_long"
   | "too_many_hashtags"
   | "too_many_mentions"
+  | "too_many_cashtags"
   | "media_required"
   | "too_few_media"
   | "too_many_media"

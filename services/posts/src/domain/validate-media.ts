@@ -68,14 +68,17 @@ function validateVideo(item: TargetMedia, index: number, rules: VideoRules): Tar
 function validateVideoSize(
   { width, height }: TargetMedia,
   index: number,
-  { minPixels, maxPixels }: VideoRules,
+  { minPixels, maxPixels, minRatio, maxRatio }: VideoRules,
 ): TargetViolation[] {
   if (width === null || height === null) return [];
+  const ratio = { code: "media_dimensions", field: "media", index } as const;
   const fits = `width, height ${minPixels ?? 1}–${maxPixels ?? "∞"} px`;
   const violation = { code: "media_dimensions", field: "media", index, fits } as const;
   return [
     ...below(violation, Math.min(width, height), minPixels),
     ...above(violation, Math.max(width, height), maxPixels),
+    ...below({ ...ratio, fits: `width / height ≥ ${minRatio}` }, width / height, minRatio),
+    ...above({ ...ratio, fits: `width / height ≤ ${maxRatio}` }, width / height, maxRatio),
   ];
 }
 

@@ -1,6 +1,7 @@
 import { PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformRules, TagRules, TextUnit, TitleRules } from "@postrider/platforms/rules";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
+import { countCashtags } from "@postrider/platforms/text/cashtags";
 import { MAX_MARKS } from "@postrider/platforms/text/normalize-text";
 import {
   createTextCounter,
@@ -63,7 +64,7 @@ function validateText(
   const markup = isHtml ? validateHtml(target, count) : [];
   if (markup.length > 0) return markup;
   const measureOf = (unit: TextUnit) => (isHtml && unit === "utf16" ? "telegram_html" : unit);
-  const { maxHashtags, maxMentions, forbidden } = rules.text;
+  const { maxHashtags, maxMentions, maxCashtags, forbidden } = rules.text;
   return [
     ...limits.flatMap((limit) =>
       tooLong(counted, limit, { count, measure: measureOf(limit.unit) }),
@@ -73,6 +74,9 @@ function validateText(
     ),
     ...tooMany({ code: "too_many_mentions", field: "content" }, maxMentions, (max) =>
       count(text, "mentions", max),
+    ),
+    ...tooMany({ code: "too_many_cashtags", field: "content" }, maxCashtags, () =>
+      countCashtags(text),
     ),
     ...forbiddenCharacters("content", text, forbidden),
   ];

@@ -1,7 +1,7 @@
 import type { NoAnswer } from "#src/http/call-platform.ts";
 import { type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
 import { readJsonHandle, toJsonHandle, type Handles } from "#src/publishing/handles.ts";
-import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
+import { type Failure, limitReached, platformUnavailable } from "#src/publishing/outcome.ts";
 import { waitForProcessing } from "#src/publishing/processing-wait.ts";
 import {
   type PrepareStep,
@@ -40,6 +40,11 @@ interface VideoUpload extends VideoContext {
 }
 
 const MAX_RESTARTS = 1;
+/**
+ * Wait in milliseconds after the limit of videos per day of Bluesky's video service, which does not say when the oldest of
+ * them stops counting.
+ */
+const DAILY_LIMIT_WAIT_MS = 3_600_000;
 /** Error names of a video job that report a failure of Bluesky's video service, not an error in the video. */
 const TEMPORARY_FAILURES = new Set(["pds_upload_failure", "generic_failure"]);
 
@@ -61,7 +66,8 @@ function toServiceFailure(answer: PlatformAnswer | NoAnswer): Failure {
   const failure = toUploadFailure(answer);
   const message = failure.message;
   const name = answer.kind === "answer" ? (text(answer.json, "error") ?? "") : "";
-  if (name === "DailyLimitExceeded") return { kind: "retryable", code: "platform_quota", message };
+  if (name === "DailyLimitExceeded")
+    return limitReached("platform_quota", message, DAILY_LIMIT_WAIT_MS);
   if (name === "UploadForbidden" || /unconfirmed.?email/i.test(`${name} ${message}`))
     return { kind: "refused", code: "account_action_needed", message };
   return failure.kind === "token_refused" ? platformUnavailable(message) : failure;

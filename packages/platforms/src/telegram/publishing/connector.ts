@@ -8,6 +8,7 @@ import {
 } from "#src/http/platform-answer.ts";
 import { type SendGuard, sendOnce } from "#src/http/send-once.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
+import type { Handles } from "#src/publishing/handles.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
@@ -52,11 +53,14 @@ function toOutcome(answer: PlatformAnswer, accountId: string): Outcome {
   };
 }
 
+/** Sends a post to the chat of the account, or to the supergroup that its group has become. */
 async function publish(
   baseUrl: string,
-  publication: Publication,
+  given: Publication,
+  { chatId = given.externalId }: Handles,
   guard: SendGuard,
 ): Promise<Outcome> {
+  const publication = { ...given, externalId: chatId };
   const { accessToken, externalId } = publication;
   const { method, body } = toMessageRequest(publication);
   const url = `${baseUrl}/bot${accessToken}/${method}`;
@@ -77,7 +81,7 @@ export function createTelegramPublishingConnector({
     maxResends: 0,
     steps: () => [],
     visibleParts: ({ media }) => media.map((one) => ({ media: one, start: 0, length: one.bytes })),
-    publish: (publication, _handles, guard) => publish(baseUrl, publication, guard),
+    publish: (publication, handles, guard) => publish(baseUrl, publication, handles, guard),
     reconcile: () =>
       Promise.resolve({ kind: "cannot_tell", message: "a bot cannot read Telegram chats" }),
     canDelete: true,

@@ -4,7 +4,7 @@ import { jsonBody } from "#src/http/platform-request.ts";
 import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { parseChatAddress } from "#src/telegram/chat-address.ts";
-import { toFailure } from "./failures.ts";
+import { migratedChatId, toFailure } from "./failures.ts";
 import { toMessageIds } from "./message-ids.ts";
 
 const GONE = /message to delete not found/i;
@@ -23,7 +23,7 @@ function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
 /**
  * Deletes a Telegram post: a single message with `deleteMessage`, and all messages of an album with one call of
  * `deleteMessages`, which skips messages that no longer exist (platforms reference 6.3). A bot that is an administrator
- * may delete messages of any age.
+ * may delete messages of any age. If the group has become a supergroup, the messages are deleted there.
  */
 export async function deletePost(
   baseUrl: string,
@@ -35,9 +35,13 @@ export async function deletePost(
   const isAlbum = ids.length > 1;
   const url = `${baseUrl}/bot${account.accessToken}/${isAlbum ? "deleteMessages" : "deleteMessage"}`;
   const which = isAlbum ? { message_ids: ids } : { message_id: ids[0] };
-  const body = jsonBody({ chat_id: parseChatAddress(account.externalId).chatId, ...which });
-  const secrets = [account.accessToken];
-  const answer = await callPlatform({ method: "POST", url, body, secrets }, signal);
+  const send = (chatId: string) => {
+    const body = jsonBody({ chat_id: chatId, ...which });
+    return callPlatform({ method: "POST", url, body, secrets: [account.accessToken] }, signal);
+  };
+  const first = await send(parseChatAddress(account.externalId).chatId);
+  const chatId = first.kind === "answer" ? migratedChatId(first) : undefined;
+  const answer = chatId === undefined ? first : await send(chatId);
   return answer.kind === "answer"
     ? toDeletionOutcome(answer)
     : { kind: "unknown", message: answer.message };

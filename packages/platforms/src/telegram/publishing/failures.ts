@@ -10,11 +10,11 @@ const DEFAULT_WAIT_MS = 60_000;
  */
 const MEANINGS: readonly (readonly [RegExp, TargetErrorCode])[] = [
   [
-    /not a member|was kicked|administrator rights|not enough rights|chat_write_forbidden/i,
+    /not a member|was kicked|administrator rights|not enough rights|chat_(restricted|write_forbidden|send_\w+_forbidden)/i,
     "permission_missing",
   ],
   [
-    /chat not found|message thread not found|topic.closed|upgraded to a supergroup/i,
+    /chat not found|message thread not found|topic.(closed|deleted)|upgraded to a supergroup/i,
     "account_action_needed",
   ],
   [/text is empty|(message|caption) is too long|can't parse entities/i, "content_rejected"],
@@ -44,5 +44,18 @@ export function toFailure(answer: PlatformAnswer): Failure {
     const retryAfterMs = retryAfter > 0 ? retryAfter * 1000 : DEFAULT_WAIT_MS;
     return limitReached("rate_limited", message, retryAfterMs);
   }
-  return { kind: "refused", code: toCode(code, message), message };
+  const refused = { code: toCode(code, message), message };
+  const chatId = migratedChatId(answer);
+  return chatId === undefined
+    ? { kind: "refused", ...refused }
+    : { kind: "retryable", ...refused, retryAfterMs: 0, handles: { chatId } };
+}
+
+/**
+ * Returns the new id of a group that has become a supergroup; undefined when the answer is about something else. Messages
+ * to the old id are refused from then on (Bot API, `ResponseParameters`).
+ */
+export function migratedChatId({ json }: PlatformAnswer): string | undefined {
+  const id = object(json, "parameters")?.migrate_to_chat_id;
+  return Number.isSafeInteger(id) ? String(id) : undefined;
 }

@@ -1,5 +1,4 @@
 import type { PlatformComment } from "#src/comments/connector.ts";
-import { callPlatform } from "#src/http/call-platform.ts";
 import {
   type JsonObject,
   list,
@@ -8,10 +7,10 @@ import {
   object,
   text,
 } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toRepeatableFailure } from "../publishing/failures.ts";
+import { noteOf, readPosts } from "../read-posts.ts";
 
 /**
  * Maximum size in bytes of a page of 50 posts. A subscriber of X writes up to 25,000 characters, of which those that take 12
@@ -38,11 +37,8 @@ export async function readTweets(
   { path, query }: { readonly path: string; readonly query: Readonly<Record<string, string>> },
   signal: AbortSignal,
 ): Promise<{ readonly kind: "result"; readonly json: JsonObject } | Failure> {
-  const url = `${baseUrl}/2/tweets${path}?${new URLSearchParams(query).toString()}`;
-  const answer = await callPlatform(
-    { method: "GET", url, headers: bearer(accessToken), maxAnswerBytes: MAX_LIST_BYTES },
-    signal,
-  );
+  const read = { baseUrl, accessToken, path: `tweets${path}`, query };
+  const answer = await readPosts({ ...read, maxAnswerBytes: MAX_LIST_BYTES }, signal);
   if (answer.kind === "no_answer") return platformUnavailable(answer.message);
   return answer.status === 200 && answer.json !== undefined
     ? { kind: "result", json: answer.json }
@@ -54,7 +50,7 @@ export async function readTweets(
  * the post's own media are left out, and the three characters that X escapes are unescaped.
  */
 function toText(tweet: unknown): string {
-  const source = object(tweet, "note_tweet") ?? tweet;
+  const source = noteOf(tweet) ?? tweet;
   let shown = text(source, "text") ?? "";
   for (const link of list(object(source, "entities"), "urls")) {
     const isMedia = text(link, "media_key") !== undefined;

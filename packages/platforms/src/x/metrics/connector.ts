@@ -1,11 +1,10 @@
-import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, shorten, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 import type { MetricsConnector, MetricsFailure, MetricsReading } from "#src/metrics/connector.ts";
 import { sumOf, toMetrics } from "#src/metrics/counters.ts";
 import { toMetricsFailure } from "#src/metrics/to-metrics-failure.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toRepeatableFailure } from "../publishing/failures.ts";
+import { readPosts } from "../read-posts.ts";
 
 /** Maximum number of posts that one call of `GET /2/tweets` reads (platforms reference 2.4). */
 const MAX_POSTS = 100;
@@ -23,7 +22,11 @@ function toReading(tweet: unknown): MetricsReading {
     impressions: sumOf(counters, "impression_count"),
     likes: sumOf(counters, "like_count"),
     comments: sumOf(counters, "reply_count"),
-    shares: sumOf(counters, "retweet_count", "quote_count"),
+    shares: sumOf(
+      counters,
+      "repost_count" in counters ? "repost_count" : "retweet_count",
+      "quote_count",
+    ),
     saves: sumOf(counters, "bookmark_count"),
   });
   return { kind: "metrics", metrics };
@@ -42,9 +45,8 @@ async function readMetrics(
   ids: readonly string[],
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, MetricsReading> | MetricsFailure> {
-  const query = new URLSearchParams({ ids: ids.join(","), "tweet.fields": "public_metrics" });
-  const url = `${baseUrl}/2/tweets?${query.toString()}`;
-  const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+  const query = { ids: ids.join(","), "tweet.fields": "public_metrics" };
+  const answer = await readPosts({ baseUrl, accessToken, path: "tweets", query }, signal);
   if (answer.kind === "no_answer") return toMetricsFailure(answer);
   const { json } = answer;
   if (answer.status !== 200 || json === undefined)

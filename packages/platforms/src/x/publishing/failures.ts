@@ -1,8 +1,15 @@
 import { header, list, type PlatformAnswer, shorten, text } from "#src/http/platform-answer.ts";
-import { limitReached, platformUnavailable, type Failure } from "#src/publishing/outcome.ts";
+import {
+  appLimitReached,
+  limitReached,
+  platformUnavailable,
+  type Failure,
+} from "#src/publishing/outcome.ts";
 
 /** Length of X's rate-limit window in milliseconds. */
 const WINDOW_MS = 15 * 60_000;
+/** Wait in milliseconds after the usage cap of the app, which ends with the month or when the operator raises it. */
+const USAGE_CAP_WAIT_MS = 6 * 3_600_000;
 
 /**
  * Matches X's validation errors about media. They are recognized by the word "media" in the error text, because no
@@ -10,11 +17,55 @@ const WINDOW_MS = 15 * 60_000;
  */
 const ABOUT_MEDIA = /\bmedia\b/i;
 
-/** Returns the milliseconds until X's rate-limit window ends, from the header that X sends with every answer. */
-export function limitedForMs(answer: PlatformAnswer): number {
-  const reset = Number(header(answer, "x-rate-limit-reset"));
-  return reset > 0 ? Math.max(1000, reset * 1000 - Date.now()) : WINDOW_MS;
+/**
+ * The beginnings of the names of X's rate-limit headers: the window of 15 minutes, and the 24 hours of the user and of the
+ * app (docs.x.com, rate limits, 2026-08-22).
+ */
+const BUCKETS = ["x-rate-limit", "x-user-limit-24hour", "x-app-limit-24hour"] as const;
+const APP_BUCKET = "x-app-limit-24hour";
+
+/** Returns when a limit of X ends, in Unix milliseconds, if it is used up; otherwise 0. */
+function usedUpUntil(answer: PlatformAnswer, bucket: (typeof BUCKETS)[number]): number {
+  const isUsedUp = Number(header(answer, `${bucket}-remaining`) ?? 0) === 0;
+  const reset = Number(header(answer, `${bucket}-reset`));
+  return isUsedUp && reset > 0 ? reset * 1000 : 0;
 }
+
+/**
+ * Returns the milliseconds until the last of X's limits that are used up ends, from the headers that X sends with every
+ * answer.
+ */
+export function limitedForMs(answer: PlatformAnswer): number {
+  const until = Math.max(...BUCKETS.map((bucket) => usedUpUntil(answer, bucket)));
+  if (isUsageCapped(answer)) return Math.max(USAGE_CAP_WAIT_MS, until - Date.now());
+  return until > 0 ? Math.max(1000, until - Date.now()) : WINDOW_MS;
+}
+
+/** Whether the monthly spending cap or usage cap of the app at X is reached. */
+function isUsageCapped(answer: PlatformAnswer): boolean {
+  return (text(answer.json, "type") ?? "").endsWith("/usage-capped");
+}
+
+/**
+ * Returns the failure for HTTP 429 of X. The limits of 24 hours and the usage cap of the app stop all accounts.
+ */
+export function toLimit(answer: PlatformAnswer, message: string): Failure {
+  const retryAfterMs = limitedForMs(answer);
+  const isOfApp = isUsageCapped(answer) || usedUpUntil(answer, APP_BUCKET) > Date.now();
+  if (isOfApp) return appLimitReached("platform_quota", message, retryAfterMs);
+  return limitReached(
+    retryAfterMs > WINDOW_MS ? "platform_quota" : "rate_limited",
+    message,
+    retryAfterMs,
+  );
+}
+
+/**
+ * Matches X's refusals of the content of a post, where the account may still post: more than one cashtag, and a reply to a post
+ * that is deleted or whose author did not mention the account (docs.x.com, 2026-02-23 and 2026-08-22).
+ */
+const ABOUT_CONTENT =
+  /cashtag|reply to a (tweet|post) that is deleted or not visible|only reply to or quote posts where you are mentioned/i;
 
 function describe(answer: PlatformAnswer): string {
   const [first] = list(answer.json, "errors");
@@ -27,6 +78,7 @@ function toForbidden(answer: PlatformAnswer, message: string): Failure {
   const type = text(answer.json, "type") ?? "";
   if (/duplicate content/i.test(message))
     return { kind: "refused", code: "duplicate_on_platform", message };
+  if (ABOUT_CONTENT.test(message)) return { kind: "refused", code: "content_rejected", message };
   if (/not-authorized|client-forbidden|unsupported-authentication/.test(type))
     return { kind: "refused", code: "permission_missing", message };
   return { kind: "refused", code: "account_action_needed", message };
@@ -45,7 +97,7 @@ export function toUploadFailure(answer: PlatformAnswer): Failure {
     case 422:
       return { kind: "refused", code: "media_rejected", message };
     case 429:
-      return limitReached("rate_limited", message, limitedForMs(answer));
+      return toLimit(answer, message);
     default:
       return toFailure(answer) ?? platformUnavailable(message);
   }
@@ -54,7 +106,7 @@ export function toUploadFailure(answer: PlatformAnswer): Failure {
 /** Returns the failure of a call to X that makes nothing visible and can be repeated safely. */
 export function toRepeatableFailure(answer: PlatformAnswer): Failure {
   const message = describe(answer) || `HTTP ${answer.status}`;
-  if (answer.status === 429) return limitReached("rate_limited", message, limitedForMs(answer));
+  if (answer.status === 429) return toLimit(answer, message);
   const failure = answer.json === undefined ? undefined : toFailure(answer);
   return failure ?? platformUnavailable(message);
 }

@@ -1,10 +1,9 @@
-import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, text } from "#src/http/platform-answer.ts";
-import { bearer } from "#src/http/platform-request.ts";
 import { repeatLook } from "#src/publishing/look-schedule.ts";
 import { searchStart } from "#src/publishing/matching-posts.ts";
 import type { AccountAccess, Publication } from "#src/publishing/publication.ts";
 import type { UnknownCall, Verdict } from "#src/publishing/verdict.ts";
+import { noteOf, readPosts, referencedPosts } from "../read-posts.ts";
 import { compareShown, type ComparableText, type ShortLink } from "./timeline-text.ts";
 
 const PAGE_SIZE = 100;
@@ -38,15 +37,15 @@ function toShortLinks(entities: unknown): readonly ShortLink[] {
 
 /** Returns the id of the post that a post in X's answer replies to; undefined when it is not a reply. */
 export function findParentId(tweet: unknown): string | undefined {
-  const parent = list(tweet, "referenced_tweets").find((one) => text(one, "type") === "replied_to");
+  const parent = referencedPosts(tweet).find((one) => text(one, "type") === "replied_to");
   return text(parent, "id");
 }
 
 /**
- * Converts a post in X's answer to a timeline entry. A long post contains its whole text and its links in `note_tweet`.
+ * Converts a post in X's answer to a timeline entry. A long post contains its whole text and its links in a note.
  */
 function toEntry(tweet: unknown): TimelineEntry {
-  const source = object(tweet, "note_tweet") ?? tweet;
+  const source = noteOf(tweet) ?? tweet;
   return {
     id: text(tweet, "id") ?? "",
     mediaKeys: list(object(tweet, "attachments"), "media_keys"),
@@ -83,14 +82,14 @@ export async function readTimeline(
   const entries: TimelineEntry[] = [];
   let token: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const query = new URLSearchParams({
+    const query = {
       start_time: searchStart(call).toISOString(),
       max_results: String(PAGE_SIZE),
       "tweet.fields": "created_at,entities,attachments,note_tweet,referenced_tweets",
-    });
-    if (token !== undefined) query.set("pagination_token", token);
-    const url = `${baseUrl}/2/users/${encodeURIComponent(externalId)}/tweets?${query.toString()}`;
-    const answer = await callPlatform({ method: "GET", url, headers: bearer(accessToken) }, signal);
+      ...(token === undefined ? {} : { pagination_token: token }),
+    };
+    const path = `users/${encodeURIComponent(externalId)}/tweets`;
+    const answer = await readPosts({ baseUrl, accessToken, path, query }, signal);
     if (answer.kind === "no_answer") return { verdict: repeatLook(call) };
     if (answer.status === 401 || answer.status === 403)
       return { verdict: { kind: "cannot_tell", message: "X refuses to show the timeline" } };

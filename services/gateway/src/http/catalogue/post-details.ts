@@ -24,6 +24,11 @@ export const POST_DETAILS = {
     ["멘션이 너무 많습니다[. 현재 {actual}개][, 최대 {limit}개].", "줄여 주세요."],
     "mentions",
   ),
+  too_many_cashtags: detail(
+    ["The text has too many cashtags[: {actual}, at most {limit} is allowed].", "Remove some."],
+    ["캐시태그가 너무 많습니다[({actual}개, 최대 {limit}개)].", "줄여 주세요."],
+    "cashtags",
+  ),
   media_required: detail(
     [
       "This platform does not accept a post without media.",

@@ -30,6 +30,7 @@ const AnimationRules = rules<NonNullable<PlatformRules["image"]["animation"]>>(
     maxWidth: optional(count("In pixels.")),
     maxHeight: optional(count("In pixels.")),
     maxFrames: optional(count()),
+    maxPixels: optional(count("Of all frames together.")),
     maxPerPost: count("An animation excludes all other media of the post."),
   },
   "Limits of an image with an animation. Without them, the platform shows no animations.",
@@ -81,6 +82,8 @@ export const VideoRules = rules<PlatformRules["video"]>(
     altTextMax: optional(count("Maximum length of a description, in UTF-16 units.")),
     minPixels: optional(count("Of the width and of the height.")),
     maxPixels: optional(count("Of the width and of the height.")),
+    minRatio: optional(number("Width divided by height.")),
+    maxRatio: optional(number("Width divided by height.")),
     reel: optional(
       Type.Object({
         minSeconds: number(),

@@ -48,6 +48,7 @@ const TextRules = rules<Rules["text"]>(
     ),
     maxHashtags: optional(count()),
     maxMentions: optional(count()),
+    maxCashtags: optional(count()),
     urlWeight: optional(count("What every URL counts as, whatever its length.")),
     forbidden: optional(texts("Characters that are not allowed.")),
     countedAfterEntityParsing: optional(flag("Whether markup is not counted.")),
