@@ -74,6 +74,7 @@ create table media.media (
   prepared_at timestamp(3) with time zone,
   alt_text text,
   cover_ms bigint,
+  video jsonb,
   constraint media_pkey PRIMARY KEY (id),
   constraint media_bytes_check CHECK ((bytes > 0)),
   constraint media_cover_ms_check CHECK ((cover_ms >= 0)),

@@ -50,6 +50,8 @@ export const x: PlatformRules = {
     minSeconds: 0.5,
     maxSeconds: 140,
     maxFps: 60,
+    codecs: [{ name: "h264", pixelFormats: ["yuv420p"] }],
+    audioCodecs: ["aac"],
   },
   kinds: ["text", "link", "image", "carousel", "video"],
   title: { rule: "none" },

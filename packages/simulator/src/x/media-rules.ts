@@ -1,4 +1,5 @@
 import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { AAC, AVC, videoFault } from "#src/world/video-fault.ts";
 
 /** The purposes of a file uploaded to X, as `media_category` names them. */
 export type MediaCategory = "tweet_image" | "tweet_gif" | "tweet_video";
@@ -37,19 +38,26 @@ const MAX_GIF_WIDTH = 1280;
 const MAX_GIF_HEIGHT = 1080;
 const MAX_GIF_FRAMES = 350;
 
-/** Why X refuses an image or GIF with this width, height and number of frames; undefined when X accepts it. */
-export function pictureFault({
-  kind,
-  width = 0,
-  height = 0,
-  frames = 1,
-}: ReceivedMedia): string | undefined {
-  if (kind === "gif") {
-    const isTooLarge = width > MAX_GIF_WIDTH || height > MAX_GIF_HEIGHT;
-    return isTooLarge || frames > MAX_GIF_FRAMES
-      ? `A GIF has at most ${MAX_GIF_WIDTH}x${MAX_GIF_HEIGHT} pixels and ${MAX_GIF_FRAMES} frames`
-      : undefined;
+/** "Video specifications" of X's media best practices: H.264 with 4:2:0 and 8 bits, AAC-LC, at most 60 frames per second. */
+const VIDEO_LIMITS = { video: AVC, audio: AAC, plainAvc: true, maxFps: 60 };
+
+/** Why X refuses an image, GIF or video with these properties; undefined when X accepts it. */
+export function mediaFault(received: ReceivedMedia): string | undefined {
+  const { kind, width = 0, height = 0, frames = 1 } = received;
+  if (kind === "video") {
+    return videoFault(received, VIDEO_LIMITS) === undefined ? undefined : "InvalidMedia";
   }
+  return kind === "gif" ? gifFault(width, height, frames) : imageFault(width, height, frames);
+}
+
+function gifFault(width: number, height: number, frames: number): string | undefined {
+  const isTooLarge = width > MAX_GIF_WIDTH || height > MAX_GIF_HEIGHT;
+  return isTooLarge || frames > MAX_GIF_FRAMES
+    ? `A GIF has at most ${MAX_GIF_WIDTH}x${MAX_GIF_HEIGHT} pixels and ${MAX_GIF_FRAMES} frames`
+    : undefined;
+}
+
+function imageFault(width: number, height: number, frames: number): string | undefined {
   if (Math.max(width, height) > MAX_IMAGE_SIDE) {
     return `Image dimensions must be <= ${MAX_IMAGE_SIDE}x${MAX_IMAGE_SIDE}`;
   }
