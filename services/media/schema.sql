@@ -111,6 +111,7 @@ create table media.media (
   alt_text text,
   cover_ms bigint,
   prepared_for uuid,
+  video jsonb,
   constraint media_pkey PRIMARY KEY (id),
   constraint media_bytes_check CHECK ((bytes > 0)),
   constraint media_cover_ms_check CHECK ((cover_ms >= 0)),

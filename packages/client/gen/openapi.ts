@@ -1816,7 +1816,7 @@ export interface components {
          * @description Stable. More codes may be added. With `insufficient_scope` it is the scope that the key lacks.
          * @enum {string}
          */
-        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "too_many_cashtags" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "mcp:drafts" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_drafts" | "post_storage" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "secret_unsupported" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "unknown_path" | "malformed_id" | "unknown_upload" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
+        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "too_many_cashtags" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "media_codec" | "media_frame_rate" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "mcp:drafts" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_drafts" | "post_storage" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "secret_unsupported" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "unknown_path" | "malformed_id" | "unknown_upload" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
         /**
          * @description Stable; programs decide by it. More codes may be added: treat an unknown one like its HTTP status.
          * @enum {string}
@@ -2477,6 +2477,21 @@ export interface components {
             readonly altText: string | null;
             /** @description Time in the video, in milliseconds, of the picture that stands for it. */
             readonly coverMs: number | null;
+            /** @description How a video is encoded, as its container says: an extension. Null for images, and for videos that an earlier version stored. */
+            readonly video: {
+                /** @description For example `h264`, `hevc`, `vp9` or `mpeg4`. */
+                readonly codec: string;
+                /** @description For example `high` or `main 10`. */
+                readonly profile: string | null;
+                /** @description For example `yuv420p` (8 bits) or `yuv422p10`. */
+                readonly pixelFormat: string | null;
+                /** @description Mean number of frames per second. */
+                readonly fps: number | null;
+                /** @description For example `aac`; null for a video without sound. */
+                readonly audioCodec: string | null;
+                /** @description Whether the index lies in front of the frames, so that a player can begin at once. */
+                readonly fastStart: boolean;
+            } | null;
             /**
              * Format: uri
              * @description Signed at each read, valid for a limited time, and usable without an API key.
@@ -2893,6 +2908,21 @@ export interface components {
              */
             readonly scheduledAt?: string;
         };
+        /** @description How a video is encoded, as its container says: an extension. Null for images, and for videos that an earlier version stored. */
+        readonly VideoFacts: {
+            /** @description For example `h264`, `hevc`, `vp9` or `mpeg4`. */
+            readonly codec: string;
+            /** @description For example `high` or `main 10`. */
+            readonly profile: string | null;
+            /** @description For example `yuv420p` (8 bits) or `yuv422p10`. */
+            readonly pixelFormat: string | null;
+            /** @description Mean number of frames per second. */
+            readonly fps: number | null;
+            /** @description For example `aac`; null for a video without sound. */
+            readonly audioCodec: string | null;
+            /** @description Whether the index lies in front of the frames, so that a player can begin at once. */
+            readonly fastStart: boolean;
+        } | null;
         /** @description Limits of one video. */
         readonly VideoRules: {
             /** @description Media types; one may end in `/*`. */
@@ -2906,6 +2936,17 @@ export interface components {
             readonly unverifiedMaxSeconds?: number;
             readonly minFps?: number;
             readonly maxFps?: number;
+            /** @description Video codecs. Absent: every one. */
+            readonly codecs?: readonly {
+                /** @description For example `h264` or `hevc`. */
+                readonly name: string;
+                /** @description For example `yuv420p`. Absent: every one. */
+                readonly pixelFormats?: readonly string[];
+            }[];
+            /** @description Audio codecs. Absent: every one. */
+            readonly audioCodecs?: readonly string[];
+            /** @description Whether the index has to lie in front; other MP4 and MOV files are rewritten. */
+            readonly fastStart?: boolean;
             /** @description Maximum length of a description, in UTF-16 units. */
             readonly altTextMax?: number;
             /** @description Of the width and of the height. */
@@ -3354,6 +3395,7 @@ export type UploadGrant = components['schemas']['UploadGrant'];
 export type ValidPost = components['schemas']['ValidPost'];
 export type ValidTarget = components['schemas']['ValidTarget'];
 export type ValidatePost = components['schemas']['ValidatePost'];
+export type VideoFacts = components['schemas']['VideoFacts'];
 export type VideoRules = components['schemas']['VideoRules'];
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookAccount = components['schemas']['WebhookAccount'];
@@ -6570,6 +6612,7 @@ export interface operations {
                      *       "fileName": "shop.jpg",
                      *       "altText": "A sailing boat at sunrise",
                      *       "coverMs": null,
+                     *       "video": null,
                      *       "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *       "createdAt": "2026-11-20T14:11:52.003Z"
                      *     }
@@ -6756,6 +6799,7 @@ export interface operations {
                      *       "fileName": "shop.jpg",
                      *       "altText": "A sailing boat at sunrise",
                      *       "coverMs": null,
+                     *       "video": null,
                      *       "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *       "createdAt": "2026-11-20T14:11:52.003Z"
                      *     }
@@ -7120,6 +7164,7 @@ export interface operations {
                      *       "fileName": "shop.jpg",
                      *       "altText": "A sailing boat at sunrise",
                      *       "coverMs": null,
+                     *       "video": null,
                      *       "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *       "createdAt": "2026-11-20T14:11:52.003Z"
                      *     }
@@ -7364,7 +7409,26 @@ export interface operations {
                      *               "minSeconds": 3,
                      *               "maxSeconds": 900,
                      *               "minFps": 23,
-                     *               "maxFps": 60
+                     *               "maxFps": 60,
+                     *               "codecs": [
+                     *                 {
+                     *                   "name": "h264",
+                     *                   "pixelFormats": [
+                     *                     "yuv420p"
+                     *                   ]
+                     *                 },
+                     *                 {
+                     *                   "name": "hevc",
+                     *                   "pixelFormats": [
+                     *                     "yuv420p",
+                     *                     "yuv420p10"
+                     *                   ]
+                     *                 }
+                     *               ],
+                     *               "audioCodecs": [
+                     *                 "aac"
+                     *               ],
+                     *               "fastStart": true
                      *             },
                      *             "kinds": [
                      *               "image",
@@ -7482,7 +7546,18 @@ export interface operations {
                      *               "maxSeconds": 140,
                      *               "maxFps": 60,
                      *               "minRatio": 0.3333333333333333,
-                     *               "maxRatio": 3
+                     *               "maxRatio": 3,
+                     *               "codecs": [
+                     *                 {
+                     *                   "name": "h264",
+                     *                   "pixelFormats": [
+                     *                     "yuv420p"
+                     *                   ]
+                     *                 }
+                     *               ],
+                     *               "audioCodecs": [
+                     *                 "aac"
+                     *               ]
                      *             },
                      *             "kinds": [
                      *               "text",
@@ -7691,6 +7766,20 @@ export interface operations {
                      *               "maxSecondsSource": "live:creator_info",
                      *               "minFps": 23,
                      *               "maxFps": 60,
+                     *               "codecs": [
+                     *                 {
+                     *                   "name": "h264"
+                     *                 },
+                     *                 {
+                     *                   "name": "hevc"
+                     *                 },
+                     *                 {
+                     *                   "name": "vp8"
+                     *                 },
+                     *                 {
+                     *                   "name": "vp9"
+                     *                 }
+                     *               ],
                      *               "minPixels": 360,
                      *               "maxPixels": 4096
                      *             },
@@ -8412,6 +8501,7 @@ export interface operations {
                      *           "fileName": "shop.jpg",
                      *           "altText": "A sailing boat at sunrise",
                      *           "coverMs": null,
+                     *           "video": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -8845,6 +8935,7 @@ export interface operations {
                      *           "fileName": "shop.jpg",
                      *           "altText": "A sailing boat at sunrise",
                      *           "coverMs": null,
+                     *           "video": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -9267,6 +9358,7 @@ export interface operations {
                      *           "fileName": "shop.jpg",
                      *           "altText": "A sailing boat at sunrise",
                      *           "coverMs": null,
+                     *           "video": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -9525,6 +9617,7 @@ export interface operations {
                      *           "fileName": "shop.jpg",
                      *           "altText": "A sailing boat at sunrise",
                      *           "coverMs": null,
+                     *           "video": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -9767,6 +9860,7 @@ export interface operations {
                      *           "fileName": "shop.jpg",
                      *           "altText": "A sailing boat at sunrise",
                      *           "coverMs": null,
+                     *           "video": null,
                      *           "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *           "createdAt": "2026-11-20T14:11:52.003Z"
                      *         }
@@ -9984,6 +10078,7 @@ export interface operations {
                      *             "fileName": "shop.jpg",
                      *             "altText": "A sailing boat at sunrise",
                      *             "coverMs": null,
+                     *             "video": null,
                      *             "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                      *             "createdAt": "2026-11-20T14:11:52.003Z"
                      *           }
@@ -13219,6 +13314,7 @@ export interface operations {
                  *         "fileName": "shop.jpg",
                  *         "altText": "A sailing boat at sunrise",
                  *         "coverMs": null,
+                 *         "video": null,
                  *         "url": "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
                  *         "createdAt": "2026-11-20T14:11:52.003Z"
                  *       }

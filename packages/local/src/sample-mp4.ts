@@ -2,6 +2,7 @@
 export interface SampleVideo {
   readonly brand: string;
   readonly seconds: number;
+  readonly framesPerSecond: number;
   /** Frame width in pixels. Width and height are multiples of 16; a frame has 1.5 bytes per pixel. */
   readonly width: number;
   readonly height: number;
@@ -13,7 +14,10 @@ export interface SampleVideo {
   readonly behind: readonly Buffer[];
 }
 
-const FRAMES_PER_SECOND = 10;
+/** Number of pictures per second of a sample video; each is shown for several frames, so that the file stays small. */
+const PICTURES_PER_SECOND = 10;
+/** Ticks per second of a sample video's timescale. */
+const TIMESCALE = 600;
 /** Width and height of an H.264 macroblock in pixels. */
 const SIDE = 16;
 /** First bytes of an H.264 baseline sequence parameter set; level 4 allows frames of up to 2,048 x 1,024. */
@@ -22,11 +26,12 @@ const PICTURE = Buffer.from("68ce3880", "hex");
 const SLICE = Buffer.from("6588840868", "hex");
 const PCM_MACROBLOCK = Buffer.from("0d00", "hex");
 
-/** Generates a short valid video: H.264, 128 x 96 pixels by default, 10 frames per second, no sound, `moov` in front. */
+/** Generates a short valid video: H.264, 128 x 96 pixels and 30 frames per second by default, no sound, `moov` in front. */
 export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayBuffer> {
   const video: SampleVideo = {
     brand: "isom",
     seconds: 1,
+    framesPerSecond: 30,
     width: 128,
     height: 96,
     rotation: 0,
@@ -35,7 +40,7 @@ export function sampleMp4(options: Partial<SampleVideo> = {}): Uint8Array<ArrayB
     behind: [],
     ...options,
   };
-  const count = Math.max(1, Math.round(video.seconds * FRAMES_PER_SECOND));
+  const count = Math.max(1, Math.round(video.seconds * PICTURES_PER_SECOND));
   const frames = Array.from({ length: count }, (_, index) => frame(video, index));
   const type = box("ftyp", ascii(video.brand), u32(512), ascii(video.brand));
   // This first call only measures the length of the `moov` box, with 0 as the offset of the frames. The offset is a
@@ -108,7 +113,7 @@ function frame({ width, height }: SampleVideo, index: number): Buffer {
 }
 
 function movie(video: SampleVideo, frames: readonly Buffer[], dataAt: number): Buffer {
-  const duration = frames.length * (1000 / FRAMES_PER_SECOND);
+  const duration = frames.length * (1000 / PICTURES_PER_SECOND);
   const header = box(
     "mvhd",
     u32(0, 0, 0, 1000, duration, 0x10000),
@@ -129,7 +134,11 @@ function track(
 ): Buffer {
   const size = u32(video.width << 16, video.height << 16);
   const header = box("tkhd", u32(3, 0, 0, 1, 0, duration), zeros(16), matrix(video.rotation), size);
-  const mediaHeader = box("mdhd", u32(0, 0, 0, 1000, duration), u16(0x55c4, 0));
+  const mediaHeader = box(
+    "mdhd",
+    u32(0, 0, 0, TIMESCALE, (duration * TIMESCALE) / 1000),
+    u16(0x55c4, 0),
+  );
   const handler = box("hdlr", u32(0, 0), ascii("vide"), zeros(12), ascii("Video\0"));
   const place = box("dinf", box("dref", u32(0, 1), box("url ", u32(1))));
   const information = box(
@@ -164,13 +173,20 @@ function sampleTable(video: SampleVideo, frames: readonly Buffer[], dataAt: numb
     u16(24, 0xffff),
     configuration,
   );
+  // The number of frames is seldom that of the pictures, so each frame names the picture that it shows.
+  const seconds = frames.length / PICTURES_PER_SECOND;
+  const count = Math.max(1, Math.round(seconds * video.framesPerSecond));
+  const shown = Array.from({ length: count }, (_, at) => Math.floor((at * frames.length) / count));
+  const starts = frames.map((_, at) =>
+    frames.slice(0, at).reduce((sum, { length }) => sum + length, dataAt),
+  );
   return box(
     "stbl",
     box("stsd", u32(0, 1), entry),
-    box("stts", u32(0, 1, frames.length, 1000 / FRAMES_PER_SECOND)),
-    box("stsc", u32(0, 1, 1, frames.length, 1)),
-    box("stsz", u32(0, 0, frames.length, ...frames.map(({ length }) => length))),
-    box("stco", u32(0, 1, dataAt)),
+    box("stts", u32(0, 1, count, (seconds * TIMESCALE) / count)),
+    box("stsc", u32(0, 1, 1, 1, 1)),
+    box("stsz", u32(0, 0, count, ...shown.map((at) => frames[at]?.length ?? 0))),
+    box("stco", u32(0, count, ...shown.map((at) => starts[at] ?? 0))),
   );
 }
 

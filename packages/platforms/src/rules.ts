@@ -90,6 +90,12 @@ export interface ImageRules {
   readonly role?: "thumbnail";
 }
 
+/** A video codec that a platform takes, and its pixel formats; without these, every format. */
+export interface VideoCodecRule {
+  readonly name: string;
+  readonly pixelFormats?: readonly string[];
+}
+
 /** Limits of one video. A media type may end in `/*`. */
 export interface VideoRules {
   readonly types: readonly string[];
@@ -102,6 +108,12 @@ export interface VideoRules {
   readonly unverifiedMaxSeconds?: number;
   readonly minFps?: number;
   readonly maxFps?: number;
+  /** Video codecs that the platform takes; absent when no document limits them. */
+  readonly codecs?: readonly VideoCodecRule[];
+  /** Audio codecs that the platform takes; absent when no document limits them. A video without sound is always taken. */
+  readonly audioCodecs?: readonly string[];
+  /** Whether the index of an MP4 or MOV has to lie in front of the frames. Other files are rewritten, with unchanged streams. */
+  readonly fastStart?: boolean;
   /** Maximum length of the alternative text of a video, in UTF-16 units; absent when the platform takes none. */
   readonly altTextMax?: number;
   /** Minimum in pixels that applies to the video's width and to its height. */

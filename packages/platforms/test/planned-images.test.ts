@@ -9,7 +9,7 @@ import { jpegBytes, pngBytes } from "@postrider/simulator/testing";
 import { gifBytes, webpBytes } from "@postrider/simulator/testing-images";
 import { checkFetchedMedia } from "@postrider/simulator/tiktok/pull";
 import { receive } from "@postrider/simulator/world/received-media";
-import { CATEGORIES, pictureFault } from "@postrider/simulator/x/media-rules";
+import { CATEGORIES, mediaFault } from "@postrider/simulator/x/media-rules";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { PLATFORMS } from "#src/registry.ts";
@@ -39,7 +39,7 @@ const TAKES = {
     const category = received?.kind === "gif" ? CATEGORIES.tweet_gif : CATEGORIES.tweet_image;
     expect(category.types).toContain(received?.contentType);
     expect(received?.bytes).toBeLessThanOrEqual(category.maxBytes);
-    expect(received && pictureFault(received)).toBeUndefined();
+    expect(received && mediaFault(received)).toBeUndefined();
   },
   facebook: (file: Buffer) => {
     photoOf({ parameters: new GraphParameters(new Map([["source", file]])) } as GraphCall);

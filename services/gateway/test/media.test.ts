@@ -56,6 +56,7 @@ const RECORD = {
   fileName: "video.mp4",
   altText: null,
   coverMs: null,
+  video: null,
   url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:8080\/media\/[\w-]+\.[\w-]+$/) as string,
   createdAt: "2026-11-18T11:06:40.000Z",
 };

@@ -1,5 +1,5 @@
-import type { MessageInitShape } from "@bufbuild/protobuf";
-import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
+import { VideoFactsSchema, type MediaSchema } from "@postrider/contracts/media/v1/media_pb";
 import { newId } from "@postrider/shared/ids";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { startPosts, type Posts } from "./fixture.ts";
@@ -258,6 +258,8 @@ test("media of another workspace and media that are being deleted are reported a
 });
 
 const video = { kind: "video", contentType: "video/mp4" };
+const encoding = (change: MessageInitShape<typeof VideoFactsSchema>) =>
+  create(VideoFactsSchema, { codec: "h264", pixelFormat: "yuv420p", fps: 30, ...change });
 test.each([
   { code: "media_too_large", platform: "bluesky", media: { ...video, bytes: 300_000_001n } },
   {
@@ -267,6 +269,8 @@ test.each([
   },
   { code: "media_dimensions", platform: "telegram", media: { width: 9_000, height: 200 } },
   { code: "media_duration", platform: "x", media: { ...video, durationMs: 900_000n } },
+  { code: "media_codec", platform: "x", media: { ...video, video: encoding({ codec: "hevc" }) } },
+  { code: "media_frame_rate", platform: "x", media: { ...video, video: encoding({ fps: 120 }) } },
 ])(
   "media that violate the rules of $platform are refused with $code",
   async ({ code, platform, media }) => {

@@ -45,6 +45,13 @@ export const instagram: PlatformRules = {
     maxSeconds: 900,
     minFps: 23,
     maxFps: 60,
+    // iPhones record HDR as HEVC with 10 bits.
+    codecs: [
+      { name: "h264", pixelFormats: ["yuv420p"] },
+      { name: "hevc", pixelFormats: ["yuv420p", "yuv420p10"] },
+    ],
+    audioCodecs: ["aac"],
+    fastStart: true,
   },
   kinds: ["image", "carousel", "reel"],
   title: { rule: "none" },

@@ -18,9 +18,12 @@ export interface ImageFacts {
  */
 export type ImageFit = "refuse" | "pad" | "crop";
 
-/** An image that media makes from an uploaded one. Equal renditions of the same image are the same file. */
+/**
+ * A file that media makes from an uploaded one. Equal renditions of the same media are the same file. `video/mp4` is a video with
+ * unchanged streams.
+ */
 export interface Rendition {
-  readonly contentType: "image/jpeg" | "image/png";
+  readonly contentType: "image/jpeg" | "image/png" | "video/mp4";
   /** Width of the rendition in pixels. */
   readonly width: number;
   /** Height of the rendition in pixels. */

@@ -38,6 +38,7 @@ export const tiktok: PlatformRules = {
     maxSecondsSource: "live:creator_info",
     minFps: 23,
     maxFps: 60,
+    codecs: [{ name: "h264" }, { name: "hevc" }, { name: "vp8" }, { name: "vp9" }],
     minPixels: 360,
     maxPixels: 4096,
   },

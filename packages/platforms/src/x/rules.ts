@@ -57,6 +57,8 @@ export const x: PlatformRules = {
     // docs.x.com, media best practices, 2026-08-22.
     minRatio: 1 / 3,
     maxRatio: 3,
+    codecs: [{ name: "h264", pixelFormats: ["yuv420p"] }],
+    audioCodecs: ["aac"],
   },
   kinds: ["text", "link", "image", "carousel", "video"],
   title: { rule: "none" },

@@ -1,4 +1,4 @@
-import type { Media } from "@postrider/contracts/media/v1/media_pb";
+import type { Media, VideoFacts } from "@postrider/contracts/media/v1/media_pb";
 import type { MediaLinks } from "#src/media/links.ts";
 import { toOptionalInstant } from "#src/timestamps.ts";
 
@@ -21,7 +21,19 @@ export function toReadyMedia(
     fileName: media.fileName,
     altText: media.altText ?? null,
     coverMs: media.coverMs === undefined ? null : Number(media.coverMs),
+    video: media.video === undefined ? null : toVideo(media.video),
     url: urlOf(workspaceId, media.id),
     createdAt: toOptionalInstant(media.createdAt),
+  };
+}
+
+function toVideo({ codec, profile, pixelFormat, fps, audioCodec, fastStart }: VideoFacts) {
+  return {
+    codec,
+    profile: profile ?? null,
+    pixelFormat: pixelFormat ?? null,
+    fps: fps ?? null,
+    audioCodec: audioCodec ?? null,
+    fastStart,
   };
 }

@@ -138,6 +138,7 @@ export const EXAMPLE_DATA = {
     fileName: "shop.jpg",
     altText: "A sailing boat at sunrise",
     coverMs: null,
+    video: null,
     url: "https://postrider.example/media/eyJjbGFpbXMiOnt9fQ.c2lnbmF0dXJl",
     createdAt: "2026-11-20T14:11:52.003Z",
   },

@@ -1,6 +1,6 @@
 import type { GraphCall } from "#src/graph/endpoint.ts";
 import { refuseParameter } from "#src/graph/errors.ts";
-import type { Container } from "#src/instagram/containers.ts";
+import { videoError, type Container } from "#src/instagram/containers.ts";
 import {
   refuseCaption,
   refuseFetch,
@@ -101,6 +101,6 @@ export function fetchVideo({ parameters, fetched }: GraphCall): Pick<Container, 
   }
   const received = receive([file.bytes]);
   return received?.kind === "video"
-    ? { media: [toPosted(received)], error: null }
+    ? { media: [toPosted(received)], error: videoError(received) }
     : { media: [], error: { subcode: 2_207_026, message: "Unsupported video format" } };
 }

@@ -2,7 +2,9 @@ import type { Upload, Uploads } from "#src/graph/rupload.ts";
 import type { Store } from "#src/store/store.ts";
 import type { Table } from "#src/store/table.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
+import type { ReceivedMedia } from "#src/world/received-media.ts";
 import { toPosted } from "#src/world/received-media.ts";
+import { AAC, AVC, HEVC, videoFault, type VideoLimits } from "#src/world/video-fault.ts";
 
 export type ContainerKind = "image" | "reel" | "carousel";
 
@@ -60,12 +62,27 @@ const LIFETIME_MS = 86_400_000;
 const PROCESSING_MS = 1200;
 const NOT_A_VIDEO: ContainerError = { subcode: 2_207_026, message: "Unsupported video format" };
 
+/** "Reel specifications" of the IG User media reference: H.264 or HEVC, AAC, 23 to 60 frames per second, `moov` in front. */
+const REEL_LIMITS: VideoLimits = {
+  video: [...AVC, ...HEVC],
+  audio: AAC,
+  plainAvc: true,
+  minFps: 23,
+  maxFps: 60,
+  fastStart: true,
+};
+
+/** Why Instagram cannot publish a video; null when it can. */
+export function videoError(received: ReceivedMedia): ContainerError | null {
+  return videoFault(received, REEL_LIMITS) === undefined ? null : NOT_A_VIDEO;
+}
+
 /**
  * Why Instagram cannot publish an uploaded file as a video; null when Instagram can publish the
  * file.
  */
 function uploadError({ received }: Upload): ContainerError | null {
-  return received?.kind === "video" ? null : NOT_A_VIDEO;
+  return received?.kind === "video" ? videoError(received) : NOT_A_VIDEO;
 }
 
 /** All Instagram media containers, with the uploads that belong to them. */

@@ -1,5 +1,6 @@
 import type { Fetched } from "#src/http/fetch-media.ts";
 import { refuse, refuseParameter } from "#src/tiktok/errors.ts";
+import { videoFailReason } from "#src/tiktok/video-check.ts";
 import { receive } from "#src/world/received-media.ts";
 import type { ReceivedMedia } from "#src/world/received-media.ts";
 
@@ -78,7 +79,10 @@ function checkVideo(file: Fetched | undefined): Checked {
     return { failReason: "video_pull_failed" };
   }
   const media = receive([file.bytes]);
-  return media?.kind === "video" ? { media } : { failReason: "file_format_check_failed" };
+  const failReason = videoFailReason(media);
+  return media === undefined || failReason !== undefined
+    ? { failReason: failReason ?? "file_format_check_failed" }
+    : { media };
 }
 
 /** Checks the files that TikTok fetched, in the order of their URLs. */

@@ -6,6 +6,7 @@ import { complete } from "#src/tiktok/network.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import { bytesAt, chunkLength, chunkName } from "#src/tiktok/publishes.ts";
 import type { Publish, Upload } from "#src/tiktok/publishes.ts";
+import { videoFailReason } from "#src/tiktok/video-check.ts";
 import { receive } from "#src/world/received-media.ts";
 
 const TYPES: readonly string[] = ["video/mp4", "video/quicktime", "video/webm"];
@@ -97,12 +98,12 @@ function* readAll(network: TiktokNetwork, upload: Upload): Generator<Buffer> {
 
 function finish(network: TiktokNetwork, publish: Publish, upload: Upload, now: number): void {
   const received = receive(readAll(network, upload));
-  const isVideo = received?.kind === "video";
   for (const [index] of upload.chunkTimes.entries()) {
     network.world.pieces.drop(chunkName(upload, index));
   }
-  const failReason = isVideo ? undefined : "file_format_check_failed";
-  complete(network, publish, { media: isVideo ? [received] : [], failReason, now });
+  const failReason = videoFailReason(received);
+  const media = received === undefined || failReason !== undefined ? [] : [received];
+  complete(network, publish, { media, failReason, now });
 }
 
 /**

@@ -1,5 +1,6 @@
 import { countGifFrames } from "#src/world/gif.ts";
 import { mp4Size } from "#src/world/mp4-size.ts";
+import { readMp4, type Mp4Facts } from "#src/world/mp4.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import { readWebp } from "#src/world/webp.ts";
 
@@ -13,6 +14,8 @@ export interface DetectedMedia {
   readonly height?: number;
   /** Number of frames of a GIF or WebP, more than 1 for an animation; absent for other formats. */
   readonly frames?: number;
+  /** How an MP4 or MOV is encoded; absent for other formats, and where its index is not there. */
+  readonly mp4?: Mp4Facts;
 }
 
 function startsWith(file: Buffer, text: string, at = 0): boolean {
@@ -78,9 +81,11 @@ const BRANDS: ReadonlyMap<string, string> = new Map([
 
 function isoMedia(file: Buffer): DetectedMedia {
   const contentType = BRANDS.get(file.toString("latin1", 8, 12)) ?? "video/mp4";
-  return contentType.startsWith("image/")
-    ? { kind: "image", contentType }
-    : { kind: "video", contentType, ...mp4Size(file) };
+  if (contentType.startsWith("image/")) {
+    return { kind: "image", contentType };
+  }
+  const mp4 = readMp4(file);
+  return { kind: "video", contentType, ...mp4Size(file), ...(mp4 === undefined ? {} : { mp4 }) };
 }
 
 /** The first bytes of each file type, with the function that reads the rest. */

@@ -1,4 +1,5 @@
 import type { ReceivedMedia } from "#src/world/received-media.ts";
+import { AAC, AVC, videoFault } from "#src/world/video-fault.ts";
 
 /** The purposes of a file uploaded to X, as `media_category` names them. */
 export type MediaCategory = "tweet_image" | "tweet_gif" | "tweet_video";
@@ -41,6 +42,30 @@ const MAX_GIF_PIXELS = 300_000_000;
 /** Maximum ratio of the longer side of a video to its shorter side. */
 const MAX_VIDEO_ASPECT = 3;
 
+/** "Video specifications" of X's media best practices: H.264 with 4:2:0 and 8 bits, AAC-LC, at most 60 frames per second. */
+const VIDEO_LIMITS = { video: AVC, audio: AAC, plainAvc: true, maxFps: 60 };
+
+/** Why X refuses an image, GIF or video with these properties; undefined when X accepts it. */
+export function mediaFault(received: ReceivedMedia): string | undefined {
+  const { kind, width = 0, height = 0, frames = 1 } = received;
+  if (kind === "video") {
+    const isEncoded = videoFault(received, VIDEO_LIMITS) === undefined;
+    return isEncoded ? aspectFault(width, height) : "InvalidMedia";
+  }
+  return kind === "gif" ? gifFault(width, height, frames) : imageFault(width, height, frames);
+}
+
+function aspectFault(width: number, height: number): string | undefined {
+  const aspect = Math.max(width, height) / Math.max(1, Math.min(width, height));
+  return aspect > MAX_VIDEO_ASPECT && width > 0
+    ? "The aspect ratio of the video is not supported"
+    : undefined;
+}
+
+  }
+  return kind === "gif" ? gifFault(width, height, frames) : imageFault(width, height, frames);
+}
+
 function gifFault(width: number, height: number, frames: number): string | undefined {
   const isTooLarge = width > MAX_GIF_WIDTH || height > MAX_GIF_HEIGHT;
   if (isTooLarge || frames > MAX_GIF_FRAMES) {
@@ -51,22 +76,7 @@ function gifFault(width: number, height: number, frames: number): string | undef
     : undefined;
 }
 
-/** Why X refuses an image, GIF or video with this width, height and number of frames; undefined when X accepts it. */
-export function pictureFault({
-  kind,
-  width = 0,
-  height = 0,
-  frames = 1,
-}: ReceivedMedia): string | undefined {
-  if (kind === "gif") {
-    return gifFault(width, height, frames);
-  }
-  if (kind === "video") {
-    const aspect = Math.max(width, height) / Math.max(1, Math.min(width, height));
-    return aspect > MAX_VIDEO_ASPECT && width > 0
-      ? "The aspect ratio of the video is not supported"
-      : undefined;
-  }
+function imageFault(width: number, height: number, frames: number): string | undefined {
   if (Math.max(width, height) > MAX_IMAGE_SIDE) {
     return `Image dimensions must be <= ${MAX_IMAGE_SIDE}x${MAX_IMAGE_SIDE}`;
   }

@@ -9,7 +9,7 @@ import {
   MAX_SEGMENT_BYTES,
   MAX_SEGMENT_INDEX,
   isCategory,
-  pictureFault,
+  mediaFault,
 } from "#src/x/media-rules.ts";
 import type { MediaCategory } from "#src/x/media-rules.ts";
 import { mediaView } from "#src/x/media-view.ts";
@@ -95,7 +95,7 @@ function uploadImage(network: XNetwork, xCall: XCall): Reply {
   if (received === undefined || received.kind !== CATEGORIES[category].kind) {
     return refuseParameter("media", "", "The type of the media is not recognized");
   }
-  const fault = pictureFault(received);
+  const fault = mediaFault(received);
   if (fault !== undefined) {
     refuseParameter("media", "", fault);
   }
@@ -171,7 +171,7 @@ function finalize(network: XNetwork, xCall: XCall): Reply {
   const names = segmentsOf(upload);
   const found = receive(readAll(names, (name) => pieces.get(name)));
   const isAsSaid = found?.kind === CATEGORIES[upload.category].kind;
-  const fault = isAsSaid ? pictureFault(found) : "The type of the media is not recognized";
+  const fault = isAsSaid ? mediaFault(found) : "The type of the media is not recognized";
   if (fault !== undefined && upload.category === "tweet_image") {
     refuseParameter("id", upload.id, fault);
   }

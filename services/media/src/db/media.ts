@@ -33,6 +33,7 @@ export const COLUMNS = [
   "rejection",
   "alt_text",
   "cover_ms",
+  "video",
   "ready_at",
   "created_at",
 ] as const;
@@ -99,6 +100,10 @@ function toDeliveryColumns(media: InspectedMedia) {
   };
 }
 
+function toVideoColumn(tx: TransactionSql, { video }: InspectedMedia) {
+  return video === undefined ? null : tx.json({ ...video });
+}
+
 /** Returns the number of frames to store: null when the inspector of an older release did not report it. */
 function toFrames({ kind, frames }: InspectedMedia): number | null {
   return kind === "image" && frames === 0 ? null : frames;
@@ -115,14 +120,15 @@ export async function insertReadyMedia(
   const [row] = await tx<StoredMedia[]>`
     insert into media (
       id, workspace_id, status, kind, content_type, bytes, width, height, duration_ms, frames, sha256, file_name,
-      object_key, delivery_key, delivery_patches, delivery_bytes, delivery_sha256, delivery_content_type, ready_at
+      object_key, delivery_key, delivery_patches, delivery_bytes, delivery_sha256, delivery_content_type, video,
+      ready_at
     )
     values (
       ${id}, ${workspaceId}, 'ready', ${media.kind}, ${media.contentType}, ${media.bytes}, ${media.width},
       ${media.height}, ${media.durationMs}, ${toFrames(media)}, ${media.sha256}, ${fileName}, ${keys.objectKey},
       ${keys.deliveryKey},
       ${delivery.patches === null ? null : tx.json([...delivery.patches] as never)}, ${delivery.bytes},
-      ${delivery.sha256}, ${delivery.contentType}, now()
+      ${delivery.sha256}, ${delivery.contentType}, ${toVideoColumn(tx, media)}, now()
     )
     returning ${tx(COLUMNS)}`;
   if (row === undefined) throw new Error("insert into media returned no row");
@@ -159,6 +165,7 @@ export async function markReady(
       delivery_bytes = ${delivery.bytes},
       delivery_sha256 = ${delivery.sha256},
       delivery_content_type = ${delivery.contentType},
+      video = ${toVideoColumn(tx, media)},
       ready_at = now(),
       lease_token = null,
       lease_until = null

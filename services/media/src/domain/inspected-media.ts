@@ -1,3 +1,5 @@
+import type { VideoFacts } from "./videos/video-facts.ts";
+
 /** Properties of a media file that passed its inspection. */
 export interface InspectedMedia {
   readonly kind: "image" | "video";
@@ -17,6 +19,8 @@ export interface InspectedMedia {
    */
   readonly frames: number;
   readonly delivery: Delivery;
+  /** How a video is encoded; absent for images, and when the inspector of an older release does not report it. */
+  readonly video?: VideoFacts;
 }
 
 /**

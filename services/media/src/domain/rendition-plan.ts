@@ -6,7 +6,8 @@ export type RenditionFit = "scale" | "pad" | "crop";
  * one file.
  */
 export interface RenditionPlan {
-  readonly contentType: "image/jpeg" | "image/png";
+  /** `video/mp4`: the streams of a video in an MP4 with its index in front; the sizes of the plan do not change it. */
+  readonly contentType: "image/jpeg" | "image/png" | "video/mp4";
   /** Width of the upright result in pixels. Width and height are reduced in proportion when the file would exceed `maxBytes`. */
   readonly width: number;
   readonly height: number;
@@ -31,6 +32,8 @@ export interface RenderedImage {
 /** Why a rendition cannot be made from an image; `toRefusalSentence` explains each to users. */
 export type Refusal =
   | "not_an_image"
+  | "not_a_video"
+  | "container"
   | "animated"
   | "several_pages"
   | "unreadable"
@@ -43,7 +46,10 @@ export type RenditionOutcome =
   | ({ readonly kind: "made" } & RenderedImage)
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
-const TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png"]);
+const MP4 = "video/mp4";
+const TYPES: ReadonlySet<string> = new Set(["image/jpeg", "image/png", MP4]);
+/** Maximum of `maxBytes` of a video's plan. It is only an upper bound, because the file of a video is as long as the upload. */
+const MAX_VIDEO_BYTES = 1_000_000_000_000;
 const FITS: ReadonlySet<string> = new Set(["scale", "pad", "crop"]);
 /** Maximum width and height of a rendition in pixels: the limit of the JPEG library. */
 const MAX_SIDE = 65_500;
@@ -64,9 +70,20 @@ export function parseRenditionPlan(fields: {
   const maxBytes = Number(fields.maxBytes);
   if (!TYPES.has(contentType) || !FITS.has(fit)) return undefined;
   if (!isWithin(width, 1, MAX_SIDE) || !isWithin(height, 1, MAX_SIDE)) return undefined;
-  if (width * height > MAX_PIXELS || !isWithin(maxBytes, MIN_BYTES, MAX_BYTES)) return undefined;
+  const most = contentType === MP4 ? MAX_VIDEO_BYTES : MAX_BYTES;
+  if (width * height > MAX_PIXELS || !isWithin(maxBytes, MIN_BYTES, most)) return undefined;
   const checked = { contentType, fit } as Pick<RenditionPlan, "contentType" | "fit">;
   return { ...checked, width, height, maxBytes };
+}
+
+/** Whether a value is a media type that renditions have. */
+export function isRenditionType(value: unknown): value is RenditionPlan["contentType"] {
+  return typeof value === "string" && TYPES.has(value);
+}
+
+/** Whether a rendition of this plan is made from an image or from a video. */
+export function sourceKindOf({ contentType }: RenditionPlan): "image" | "video" {
+  return contentType === MP4 ? "video" : "image";
 }
 
 function isWithin(value: number, min: number, max: number): boolean {
@@ -91,6 +108,9 @@ export function sortForRendering(plans: readonly RenditionPlan[]): readonly Rend
 
 const SENTENCES: Readonly<Record<Refusal, string>> = {
   not_an_image: "Videos are not converted.",
+  not_a_video: "Images are not made into videos.",
+  container:
+    "The video cannot be moved to an MP4 without encoding it again; export it as MP4 with H.264 and AAC.",
   animated: "The image is animated, and animated images are not converted.",
   several_pages: "The TIFF has several pages; upload the page to publish as an image of its own.",
   unreadable: "The image cannot be decoded to convert it.",

@@ -51,9 +51,10 @@ function toDelivery(media: StoredMedia, objectKey: string): StoredFile | undefin
 }
 
 /**
- * Returns the file from which renditions are made: the uploaded file, or for a HEIC the JPEG that was made of it, because a
- * HEIC takes long to decode. Undefined unless the media are ready.
+ * Returns the file from which renditions are made: the uploaded image, for a HEIC the JPEG that was made of it, because a
+ * HEIC takes long to decode, and for a video the file without metadata. Undefined unless the media are ready.
  */
 export function toRenderSource(media: StoredMedia): StoredFile | undefined {
-  return toStoredFile(media, isHeif(media.contentType) ? "delivery" : "original");
+  const fromDelivery = media.kind === "video" || isHeif(media.contentType);
+  return toStoredFile(media, fromDelivery ? "delivery" : "original");
 }

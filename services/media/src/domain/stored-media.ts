@@ -1,4 +1,5 @@
 import type { MediaViolation, Patch } from "#src/domain/inspected-media.ts";
+import type { VideoFacts } from "./videos/video-facts.ts";
 
 /**
  * The reason for which a media file was rejected, as the database stores it and callers receive it: without the
@@ -38,6 +39,8 @@ export interface StoredMedia {
   readonly altText: string | null;
   /** Time of the cover in the video, in milliseconds. */
   readonly coverMs: number | null;
+  /** How a video is encoded; null for images, while the media are pending, and for media of an earlier release. */
+  readonly video: VideoFacts | null;
   readonly readyAt: Date | null;
   readonly createdAt: Date;
 }

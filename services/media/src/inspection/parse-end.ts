@@ -5,8 +5,9 @@ import type {
   MediaViolation,
   Patch,
 } from "#src/domain/inspected-media.ts";
-import { isRefusal, type RenditionOutcome } from "#src/domain/rendition-plan.ts";
+import { isRefusal, isRenditionType, type RenditionOutcome } from "#src/domain/rendition-plan.ts";
 import type { InspectionEnd } from "./inspection-protocol.ts";
+import { parseVideoFacts } from "./parse-video-facts.ts";
 
 /** Maximum number of characters of the message with which an inspection rejects a file. Clients see this message. */
 const MAX_MESSAGE_CHARACTERS = 500;
@@ -51,7 +52,7 @@ export function parseEnd(said: unknown, fileBytes: number): InspectionEnd | unde
     case "exhausted":
       return parseExhausted(end["what"]);
     case "rendered":
-      return parseRendered(end);
+      return parseRendered(end, fileBytes);
     case "done":
       return parseDone(toFields(end["result"]), fileBytes);
     default:
@@ -93,7 +94,8 @@ function parseMedia(media: Fields, fileBytes: number): InspectedMedia | undefine
   const delivery = parseDelivery(toFields(media["delivery"]), fileBytes);
   const frames = parseFrames(media["frames"]);
   if (extent === undefined || delivery === undefined || frames === undefined) return undefined;
-  return { kind, contentType, bytes, sha256, ...extent, frames, delivery };
+  const video = kind === "video" ? parseVideoFacts(media["video"]) : {};
+  return { kind, contentType, bytes, sha256, ...extent, frames, delivery, ...video };
 }
 
 function parseExtent({
@@ -112,21 +114,23 @@ function parseFrames(frames: unknown = 0): number | undefined {
   return isCount(frames) && frames <= MAX_FRAMES ? frames : undefined;
 }
 
-function parseRendered({ frames, outcomes }: Fields): InspectionEnd | undefined {
+function parseRendered({ frames, outcomes }: Fields, fileBytes: number): InspectionEnd | undefined {
   const counted = parseFrames(frames);
   if (counted === undefined || !Array.isArray(outcomes)) return undefined;
-  const parsed = outcomes.map(toFields).map(parseOutcome);
+  const parsed = outcomes.map((outcome) => parseOutcome(toFields(outcome), fileBytes));
   const known = parsed.filter((outcome) => outcome !== undefined);
   if (known.length !== parsed.length || known.length > MAX_OUTCOMES) return undefined;
   return { kind: "rendered", frames: counted, outcomes: known };
 }
 
-function parseOutcome(outcome: Fields): RenditionOutcome | undefined {
+function parseOutcome(outcome: Fields, fileBytes: number): RenditionOutcome | undefined {
   const { kind, refusal, contentType, width, height, bytes } = outcome;
   if (kind === "refused") return isRefusal(refusal) ? { kind, refusal } : undefined;
   if (kind !== "made" || !isSide(width) || !isSide(height) || !isCount(bytes)) return undefined;
-  if (contentType !== "image/jpeg" && contentType !== "image/png") return undefined;
-  return bytes > MAX_DELIVERY_BYTES ? undefined : { kind, contentType, width, height, bytes };
+  if (!isRenditionType(contentType)) return undefined;
+  // The index of a video that is written anew may be a little longer than before.
+  const most = contentType === "video/mp4" ? fileBytes + MAX_DELIVERY_BYTES : MAX_DELIVERY_BYTES;
+  return bytes > most ? undefined : { kind, contentType, width, height, bytes };
 }
 
 function parseDelivery(delivery: Fields, fileBytes: number): Delivery | undefined {

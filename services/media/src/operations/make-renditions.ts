@@ -12,6 +12,7 @@ import {
   type RenditionLease,
 } from "#src/db/renditions.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
+import { patchBytes } from "#src/domain/patched-bytes.ts";
 import {
   describePlan,
   sortForRendering,
@@ -89,7 +90,7 @@ async function makeAtOnce(
       deps.render({
         contentType: source.contentType,
         plans,
-        open: () => readObject(store, source.key, signal),
+        open: () => readObject(store, source, signal),
         receive: async (index, rendered, content) => {
           files.set(index, await storeFile(store, rendered, content));
         },
@@ -136,12 +137,12 @@ async function record(
 
 async function* readObject(
   store: ObjectStore,
-  key: string,
+  { key, patches }: StoredFile,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, void> {
   const object = await store.open(key, undefined, signal);
   if (object === undefined) throw new Error("the object of the media is not in the object store");
-  yield* atMinimumRate(object.content, TRANSFER_RATE);
+  yield* patchBytes(atMinimumRate(object.content, TRANSFER_RATE), 0, patches);
 }
 
 async function storeFile(

@@ -12,6 +12,7 @@ import { listMediaByIds } from "#src/db/media.ts";
 import {
   describePlan,
   parseRenditionPlan,
+  sourceKindOf,
   toRefusalSentence,
   type RenditionPlan,
 } from "#src/domain/rendition-plan.ts";
@@ -95,13 +96,17 @@ async function makeAll(
   const work = async () => {
     for (const [key, items] of left) {
       const media = options.rows.get(key);
-      const plans = items.flatMap(({ plan }) => plan ?? []);
-      if (media?.kind !== "image" || plans.length === 0) continue;
+      const plans = items.flatMap(({ plan }) => plan ?? []).filter((plan) => fits(plan, media));
+      if (media === undefined || plans.length === 0) continue;
       made.set(key, await renditions.prepare(media, plans, options.endsAt));
     }
   };
   await Promise.all(Array.from({ length: MAX_AT_ONCE }, work));
   return made;
+}
+
+function fits(plan: RenditionPlan, media: StoredMedia | undefined): boolean {
+  return media !== undefined && sourceKindOf(plan) === media.kind;
 }
 
 function toFile(
@@ -111,8 +116,10 @@ function toFile(
 ): PreparedFile {
   if (media === undefined) return {};
   if (plan === undefined) return toDelivery(media);
-  if (media.kind !== "image")
-    return { media: toMedia(media), refusal: toRefusalSentence("not_an_image") };
+  if (!fits(plan, media)) {
+    const refusal = media.kind === "video" ? "not_an_image" : "not_a_video";
+    return { media: toMedia(media), refusal: toRefusalSentence(refusal) };
+  }
   const rendition = made?.get(describePlan(plan));
   // The rendition is missing because the media were deleted while it was made, so the answer contains no file.
   return rendition === undefined ? {} : toRendition(media, rendition);

@@ -1,7 +1,8 @@
 import type { MessageInitShape } from "@bufbuild/protobuf";
 import { timestampFromDate } from "@bufbuild/protobuf/wkt";
-import type { MediaSchema } from "@postrider/contracts/media/v1/media_pb";
+import type { MediaSchema, VideoFactsSchema } from "@postrider/contracts/media/v1/media_pb";
 import type { StoredMedia } from "#src/domain/stored-media.ts";
+import type { VideoFacts } from "#src/domain/videos/video-facts.ts";
 
 /**
  * Converts a row of media to the protobuf message. Fields that only the upload check can determine are unset before the
@@ -24,7 +25,21 @@ export function toMedia(media: StoredMedia): MessageInitShape<typeof MediaSchema
     ...(media.sha256 === null ? {} : { sha256: media.sha256 }),
     ...(media.altText === null ? {} : { altText: media.altText }),
     ...(media.coverMs === null ? {} : { coverMs: BigInt(media.coverMs) }),
+    ...(media.video === null ? {} : { video: toVideo(media.video) }),
     ...toDelivery(media),
+  };
+}
+
+function toVideo(video: VideoFacts): MessageInitShape<typeof VideoFactsSchema> {
+  const { codec, profile, pixelFormat, fps, audioCodec, fastStart, fragmented } = video;
+  return {
+    codec,
+    fastStart,
+    fragmented,
+    ...(profile === null ? {} : { profile }),
+    ...(pixelFormat === null ? {} : { pixelFormat }),
+    ...(fps === null ? {} : { fps }),
+    ...(audioCodec === null ? {} : { audioCodec }),
   };
 }
 

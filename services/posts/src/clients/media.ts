@@ -106,5 +106,6 @@ export function toPostMedia(media: Media): PostMedia {
     durationMs: media.durationMs === undefined ? null : Number(media.durationMs),
     frames: media.frames,
     altText: media.altText ?? null,
+    video: media.video,
   };
 }

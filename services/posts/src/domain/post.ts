@@ -1,4 +1,5 @@
 import type { PlatformId } from "@postrider/platforms/registry";
+import type { VideoEncoding } from "@postrider/platforms/renditions/plan-video";
 import type { SettingValues } from "@postrider/platforms/settings/patch";
 import type { UnitName } from "@postrider/platforms/text/unit-names";
 
@@ -54,6 +55,8 @@ export type TargetViolationCode =
   | "media_too_large"
   | "media_dimensions"
   | "media_duration"
+  | "media_codec"
+  | "media_frame_rate"
   | "alt_text_too_long"
   | "title_required"
   | "title_too_long"
@@ -99,6 +102,8 @@ export interface TargetMedia {
   readonly frames: number;
   /** Description of the media item; null when it has none. */
   readonly altText: string | null;
+  /** How a video is encoded; absent for images and when it is not known. */
+  readonly video?: VideoEncoding | undefined;
 }
 
 /** A media item, with the data that the posts service needs. */

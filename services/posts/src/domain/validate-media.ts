@@ -1,4 +1,5 @@
 import { isAnimation, planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
+import { planVideo } from "@postrider/platforms/renditions/plan-video";
 import type { PlatformRules, VideoRules } from "@postrider/platforms/rules";
 import { altTextLimit } from "@postrider/platforms/text/alt-text-limit";
 import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
@@ -57,8 +58,10 @@ function isShownAnimation(item: TargetMedia, { image }: PlatformRules): boolean 
 }
 
 function validateVideo(item: TargetMedia, index: number, rules: VideoRules): TargetViolation[] {
+  const plan = planVideo(item, rules);
+  const faults = plan.kind === "refused" ? plan.faults : [];
   return [
-    ...validateType(item, index, rules.types),
+    ...faults.map((fault) => ({ ...fault, field: "media" as const, index })),
     ...above({ code: "media_too_large", field: "media", index }, item.bytes, rules.maxBytes),
     ...validateVideoSize(item, index, rules),
     ...validateDuration(item, index, rules),

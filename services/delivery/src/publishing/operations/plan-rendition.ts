@@ -2,9 +2,10 @@ import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
 import type { Rendition } from "@postrider/platforms/renditions/image-plan";
 import { planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
+import { planVideo, remuxRendition } from "@postrider/platforms/renditions/plan-video";
 
 /**
- * Returns the rendition that a platform receives for media; undefined if it receives the media unchanged. An image that only
+ * Returns the rendition that a platform receives for media; undefined if it receives the media unchanged. A file that only
  * the current rules refuse was accepted under earlier rules, so it is sent, and the platform decides.
  */
 export function planRendition(
@@ -12,7 +13,12 @@ export function planRendition(
   platform: PlatformId,
   settings: Readonly<Record<string, unknown>>,
 ): Rendition | undefined {
-  if (media.kind === "video") return undefined;
+  const rules = PLATFORMS[platform];
+  if (media.kind === "video") {
+    const { deliveryContentType: contentType, video, width, height } = media;
+    const { kind } = planVideo({ contentType, video }, rules.video);
+    return kind === "remux" ? remuxRendition({ width, height }) : undefined;
+  }
   const image = {
     contentType: media.deliveryContentType,
     bytes: Number(media.deliveryBytes),
@@ -20,6 +26,6 @@ export function planRendition(
     height: media.height === 0 ? null : media.height,
     frames: media.frames,
   };
-  const plan = planImage(image, PLATFORMS[platform].image, readImageFit(settings));
+  const plan = planImage(image, rules.image, readImageFit(settings));
   return plan.kind === "rendition" ? plan.rendition : undefined;
 }

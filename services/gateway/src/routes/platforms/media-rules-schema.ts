@@ -79,6 +79,19 @@ export const VideoRules = rules<PlatformRules["video"]>(
     unverifiedMaxSeconds: optional(number("Limit of accounts that the platform has not verified.")),
     minFps: optional(number()),
     maxFps: optional(number()),
+    codecs: optional(
+      Type.Array(
+        Type.Object({
+          name: text("For example `h264` or `hevc`."),
+          pixelFormats: optional(texts("For example `yuv420p`. Absent: every one.")),
+        }),
+        { description: "Video codecs. Absent: every one." },
+      ),
+    ),
+    audioCodecs: optional(texts("Audio codecs. Absent: every one.")),
+    fastStart: optional(
+      flag("Whether the index has to lie in front; other MP4 and MOV files are rewritten."),
+    ),
     altTextMax: optional(count("Maximum length of a description, in UTF-16 units.")),
     minPixels: optional(count("Of the width and of the height.")),
     maxPixels: optional(count("Of the width and of the height.")),

@@ -34,6 +34,43 @@ export function readFragmentsEnd({ source, top, inMovie, video, budget }: Mp4Par
   return end;
 }
 
+/** Returns the time that the first sample of the first fragment takes, in ticks; 0 when it is not known. */
+export function readSampleDuration({ source, top, inMovie, video, budget }: Mp4Parts): number {
+  const extension = inMovie.find(({ type }) => type === "mvex");
+  const first = top.find(({ type }) => type === "moof");
+  if (extension === undefined || first === undefined) return 0;
+  const isOwn = (payload: Buffer) => payload.readUInt32BE(4) === video.id;
+  const header = readBoxes(source, first, budget)
+    .filter(({ type }) => type === "traf")
+    .map((box) => readBoxes(source, box, budget))
+    .flatMap((boxes) => readFragmentHeader(source, boxes))
+    .find(({ payload }) => isOwn(payload));
+  if (header === undefined) return 0;
+  const trackDefault = readBoxes(source, extension, budget)
+    .filter(({ type }) => type === "trex")
+    .map((trex) => payloadOf(source, trex, 24))
+    .find(isOwn);
+  return header.sampleDuration ?? trackDefault?.readUInt32BE(12) ?? 0;
+}
+
+/** Reads the header of a track's fragment, and the time that its first sample takes, if the fragment states it. */
+function readFragmentHeader(source: ByteSource, boxes: readonly Box[]) {
+  const header = boxes.find(({ type }) => type === "tfhd");
+  if (header === undefined) return [];
+  const run = boxes.find(({ type }) => type === "trun");
+  const stated = run === undefined ? undefined : firstDuration(source, run);
+  const sampleDuration = stated ?? fragmentDefault(source, header);
+  return [{ payload: payloadOf(source, header, 8), sampleDuration }];
+}
+
+function firstDuration(source: ByteSource, run: Box): number | undefined {
+  const head = payloadOf(source, run, 8);
+  const flags = head.readUInt32BE(0);
+  if ((flags & 0x100) === 0 || head.readUInt32BE(4) === 0) return undefined;
+  const skip = 8 + (flags & 1 ? 4 : 0) + (flags & 4 ? 4 : 0);
+  return payloadOf(source, run, 4, skip).readUInt32BE(0);
+}
+
 function trackFragmentEnd(
   source: ByteSource,
   fragment: Box,

@@ -22,6 +22,7 @@ export interface Mp4Track {
   readonly box: Box;
   readonly id: number;
   readonly isVideo: boolean;
+  readonly isAudio: boolean;
   /** Whether the track contains timed metadata, for example the positions of a camera. */
   readonly isMetadata: boolean;
   readonly width: number;
@@ -57,6 +58,7 @@ export function readMp4Track(
     ...times,
     ...readHeader(source, need(boxes, "tkhd"), isVideo ? tables.get("stsd") : undefined),
     isVideo,
+    isAudio: handler === "soun",
     isMetadata: handler === "meta",
     boxes,
     tables,

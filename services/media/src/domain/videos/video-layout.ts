@@ -1,3 +1,5 @@
+import type { VideoFacts } from "./video-facts.ts";
+
 /** A range of a video to overwrite with `bytes`, followed by `zeros` zero bytes. */
 export interface BlankedRange {
   readonly offset: number;
@@ -11,6 +13,7 @@ export interface VideoLayout {
   readonly width: number;
   readonly height: number;
   readonly durationMs: number;
+  readonly facts: VideoFacts;
   /** The ranges of metadata to blank, ordered by offset and without overlaps. */
   readonly blanks: readonly BlankedRange[];
 }

@@ -9,6 +9,7 @@ import {
   type Element,
   type ElementBudget,
 } from "./ebml.ts";
+import { toFps } from "./video-facts.ts";
 import { MAX_DURATION_MS, type BlankedRange, type VideoLayout } from "./video-layout.ts";
 import { readClusters, type Clusters } from "./webm-clusters.ts";
 
@@ -27,6 +28,12 @@ const TITLE = 0x7ba9;
 const TRACKS = 0x1654ae6b;
 const TRACK_ENTRY = 0xae;
 const TRACK_TYPE = 0x83;
+const CODEC_ID = 0x86;
+const DEFAULT_DURATION = 0x23e383;
+const CODECS: ReadonlyMap<string, string> = new Map([
+  ["V_MPEG4/ISO/AVC", "h264"],
+  ["V_MPEGH/ISO/HEVC", "hevc"],
+]);
 const VIDEO = 0xe0;
 const PIXEL_WIDTH = 0xb0;
 const PIXEL_HEIGHT = 0xba;
@@ -56,28 +63,57 @@ export function readWebm(source: ByteSource): VideoLayout {
   const clusters = readClusters(source, segment, budget);
   if (clusters.count === 0) throw unreadable("The video has no frames.");
   return {
-    ...readSize(source, clusters, budget),
+    ...readVideoTrack(source, clusters, budget),
     durationMs: readDuration(source, clusters, budget),
     blanks: findMetadata(source, clusters, budget),
   };
 }
 
-function readSize(source: ByteSource, { others }: Clusters, budget: ElementBudget) {
-  const tracks = others.filter(({ id }) => id === TRACKS);
-  const entries = tracks.flatMap((element) => readChildren(source, element, budget));
-  for (const entry of entries.filter(({ id }) => id === TRACK_ENTRY)) {
-    const inEntry = readChildren(source, entry, budget);
-    if (readUnsigned(source, find(inEntry, TRACK_TYPE)) !== 1) continue;
-    const video = find(inEntry, VIDEO);
-    const inVideo = video === undefined ? [] : readChildren(source, video, budget);
-    const width = readUnsigned(source, find(inVideo, PIXEL_WIDTH)) ?? 0;
-    const height = readUnsigned(source, find(inVideo, PIXEL_HEIGHT)) ?? 0;
-    if (width < 1 || height < 1 || width > 65_535 || height > 65_535) {
-      throw unreadable("The video track has an invalid size.");
-    }
-    return { width, height };
+function readVideoTrack(
+  source: ByteSource,
+  { others }: Clusters,
+  budget: ElementBudget,
+): Pick<VideoLayout, "width" | "height" | "facts"> {
+  const entries = others
+    .filter(({ id }) => id === TRACKS)
+    .flatMap((element) => readChildren(source, element, budget))
+    .filter(({ id }) => id === TRACK_ENTRY)
+    .map((entry) => readChildren(source, entry, budget));
+  const ofType = (type: number) =>
+    entries.find((entry) => readUnsigned(source, find(entry, TRACK_TYPE)) === type);
+  const video = ofType(1);
+  if (video === undefined) throw unreadable("The video has no video track.");
+  const audio = ofType(2);
+  const frameNs = readUnsigned(source, find(video, DEFAULT_DURATION)) ?? 0;
+  return {
+    ...readSize(source, video, budget),
+    facts: {
+      codec: readCodec(source, video),
+      profile: null,
+      pixelFormat: null,
+      fps: frameNs === 0 ? null : toFps(1e9 / frameNs),
+      audioCodec: audio === undefined ? null : readCodec(source, audio),
+      fastStart: true,
+      fragmented: false,
+    },
+  };
+}
+
+/** Returns the name of a codec, for example `vp9` for `V_VP9` and `h264` for `V_MPEG4/ISO/AVC` (RFC 9559, section 5.1.4.1.21). */
+function readCodec(source: ByteSource, track: readonly Element[]): string {
+  const id = readText(source, find(track, CODEC_ID));
+  return CODECS.get(id) ?? (id.replace(/^[AV]_/, "").toLowerCase() || "unknown");
+}
+
+function readSize(source: ByteSource, track: readonly Element[], budget: ElementBudget) {
+  const video = find(track, VIDEO);
+  const inVideo = video === undefined ? [] : readChildren(source, video, budget);
+  const width = readUnsigned(source, find(inVideo, PIXEL_WIDTH)) ?? 0;
+  const height = readUnsigned(source, find(inVideo, PIXEL_HEIGHT)) ?? 0;
+  if (width < 1 || height < 1 || width > 65_535 || height > 65_535) {
+    throw unreadable("The video track has an invalid size.");
   }
-  throw unreadable("The video has no video track.");
+  return { width, height };
 }
 
 function readDuration(source: ByteSource, clusters: Clusters, budget: ElementBudget): number {

@@ -35,6 +35,7 @@ export async function inspectVideo(file: OpenFile): Promise<InspectedMedia> {
     height: layout.height,
     durationMs: layout.durationMs,
     frames: 0,
+    video: layout.facts,
     delivery: await prepareDelivery(file, layout),
   };
 }

@@ -1,6 +1,7 @@
 import { flushCompileCache } from "node:module";
 import type { InspectionReply, InspectionRequest } from "#src/inspection/inspection-protocol.ts";
 import { inspectFile } from "./inspect-file.ts";
+import { remuxFile } from "./remux-file.ts";
 import { renderFile } from "./render-file.ts";
 
 /**
@@ -15,8 +16,10 @@ function reply(message: InspectionReply): void {
 async function answer(request: InspectionRequest): Promise<void> {
   const onProgress = () => reply({ kind: "progress" });
   try {
-    if ("kind" in request) reply({ kind: "rendered", ...(await renderFile(request, onProgress)) });
-    else reply({ kind: "done", result: await inspectFile({ ...request, onProgress }) });
+    if ("kind" in request) {
+      const render = request.contentType.startsWith("video/") ? remuxFile : renderFile;
+      reply({ kind: "rendered", ...(await render(request, onProgress)) });
+    } else reply({ kind: "done", result: await inspectFile({ ...request, onProgress }) });
   } catch (error) {
     reply({ kind: "failed", message: error instanceof Error ? error.message : String(error) });
   }

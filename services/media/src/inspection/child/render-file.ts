@@ -1,6 +1,5 @@
 import { fstatSync } from "node:fs";
-import { MediaRejected } from "#src/domain/media-rejected.ts";
-import type { RenditionOutcome, Refusal, RenditionPlan } from "#src/domain/rendition-plan.ts";
+import type { RenditionOutcome, RenditionPlan } from "#src/domain/rendition-plan.ts";
 import {
   INPUT_FD,
   type RenderRequest,
@@ -9,8 +8,8 @@ import {
 import { openImage } from "./inspect-image.ts";
 import { openRenderSource, type RenderSource } from "./open-render-source.ts";
 import { OutputFile } from "./output-file.ts";
+import { refusing } from "./refusing.ts";
 import { renderImage } from "./render-image.ts";
-import { RenderRefused } from "./render-refused.ts";
 
 /**
  * Makes the renditions of the image that this process was given, and writes their files one after the other to `OUTPUT_FD`.
@@ -43,18 +42,4 @@ async function renderPlan(
 ): Promise<RenditionOutcome> {
   const made = await refusing(() => renderImage(source, plan, output));
   return made.kind === "refused" ? made : { kind: "made", ...made.value };
-}
-
-type Attempt<T> =
-  | { readonly kind: "ok"; readonly value: T }
-  | { readonly kind: "refused"; readonly refusal: Refusal };
-
-async function refusing<T>(work: () => Promise<T>): Promise<Attempt<T>> {
-  try {
-    return { kind: "ok", value: await work() };
-  } catch (error) {
-    if (error instanceof RenderRefused) return { kind: "refused", refusal: error.refusal };
-    if (error instanceof MediaRejected) return { kind: "refused", refusal: "unreadable" };
-    throw error;
-  }
 }

@@ -21,7 +21,7 @@ const FITS = { scale: "fill", pad: "contain", crop: "cover" } as const;
  * Fraction of the memory for decoded images that the pixels of a rendition may use. A PNG needs more memory besides, because its
  * file may become as large as its pixels.
  */
-const PIXEL_SHARES = { "image/jpeg": 0.5, "image/png": 0.4 } as const;
+const PIXEL_SHARES = { jpeg: 0.5, png: 0.4 } as const;
 
 /**
  * Resizes an image and converts it to 8 bit sRGB without metadata. The pixels are kept in memory, so that they can be encoded in
@@ -51,7 +51,8 @@ export async function openResized(
 }
 
 function maxPixelsInMemory({ budgetBytes, layout }: RenderSource, { contentType }: RenditionPlan) {
-  const bytes = Math.min(PIXEL_SHARES[contentType] * budgetBytes, budgetBytes - layout.decodeBytes);
+  const pixelShare = contentType === "image/png" ? PIXEL_SHARES.png : PIXEL_SHARES.jpeg;
+  const bytes = Math.min(pixelShare * budgetBytes, budgetBytes - layout.decodeBytes);
   const pixelBytes = contentType === "image/jpeg" ? 3 : 4;
   return Math.max(1, Math.floor(bytes / pixelBytes));
 }

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/media/v1/media.proto.
  */
 export const file_postrider_media_v1_media: GenFile = /*@__PURE__*/
-  fileDesc("Ch5wb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWEucHJvdG8SEnBvc3RyaWRlci5tZWRpYS52MSKwAwoFTWVkaWESCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRraW5kGAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVieXRlcxgGIAEoAxINCgV3aWR0aBgHIAEoBRIOCgZoZWlnaHQYCCABKAUSGAoLZHVyYXRpb25fbXMYCSABKANIAIgBARIOCgZzaGEyNTYYCiABKAkSEQoJZmlsZV9uYW1lGAsgASgJEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmRlbGl2ZXJ5X2J5dGVzGA0gASgDEhcKD2RlbGl2ZXJ5X3NoYTI1NhgOIAEoCRIdChVkZWxpdmVyeV9jb250ZW50X3R5cGUYDyABKAkSDgoGZnJhbWVzGBAgASgFEhUKCGFsdF90ZXh0GBEgASgJSAGIAQESFQoIY292ZXJfbXMYEiABKANIAogBAUIOCgxfZHVyYXRpb25fbXNCCwoJX2FsdF90ZXh0QgsKCV9jb3Zlcl9tc2IGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("Ch5wb3N0cmlkZXIvbWVkaWEvdjEvbWVkaWEucHJvdG8SEnBvc3RyaWRlci5tZWRpYS52MSLuAwoFTWVkaWESCgoCaWQYASABKAkSFAoMd29ya3NwYWNlX2lkGAIgASgJEg4KBnN0YXR1cxgDIAEoCRIMCgRraW5kGAQgASgJEhQKDGNvbnRlbnRfdHlwZRgFIAEoCRINCgVieXRlcxgGIAEoAxINCgV3aWR0aBgHIAEoBRIOCgZoZWlnaHQYCCABKAUSGAoLZHVyYXRpb25fbXMYCSABKANIAIgBARIOCgZzaGEyNTYYCiABKAkSEQoJZmlsZV9uYW1lGAsgASgJEi4KCmNyZWF0ZWRfYXQYDCABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhYKDmRlbGl2ZXJ5X2J5dGVzGA0gASgDEhcKD2RlbGl2ZXJ5X3NoYTI1NhgOIAEoCRIdChVkZWxpdmVyeV9jb250ZW50X3R5cGUYDyABKAkSDgoGZnJhbWVzGBAgASgFEhUKCGFsdF90ZXh0GBEgASgJSAGIAQESFQoIY292ZXJfbXMYEiABKANIAogBARIyCgV2aWRlbxgTIAEoCzIeLnBvc3RyaWRlci5tZWRpYS52MS5WaWRlb0ZhY3RzSAOIAQFCDgoMX2R1cmF0aW9uX21zQgsKCV9hbHRfdGV4dEILCglfY292ZXJfbXNCCAoGX3ZpZGVvItUBCgpWaWRlb0ZhY3RzEg0KBWNvZGVjGAEgASgJEhQKB3Byb2ZpbGUYAiABKAlIAIgBARIZCgxwaXhlbF9mb3JtYXQYAyABKAlIAYgBARIQCgNmcHMYBCABKAFIAogBARIYCgthdWRpb19jb2RlYxgFIAEoCUgDiAEBEhIKCmZhc3Rfc3RhcnQYBiABKAgSEgoKZnJhZ21lbnRlZBgHIAEoCEIKCghfcHJvZmlsZUIPCg1fcGl4ZWxfZm9ybWF0QgYKBF9mcHNCDgoMX2F1ZGlvX2NvZGVjYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * Media is an uploaded image or video.
@@ -147,6 +147,13 @@ export type Media = Message<"postrider.media.v1.Media"> & {
    * @generated from field: optional int64 cover_ms = 18;
    */
   coverMs?: bigint | undefined;
+
+  /**
+   * How a video is encoded; absent for images, and for media of earlier releases.
+   *
+   * @generated from field: optional postrider.media.v1.VideoFacts video = 19;
+   */
+  video?: VideoFacts | undefined;
 };
 
 /**
@@ -155,4 +162,67 @@ export type Media = Message<"postrider.media.v1.Media"> & {
  */
 export const MediaSchema: GenMessage<Media> = /*@__PURE__*/
   messageDesc(file_postrider_media_v1_media, 0);
+
+/**
+ * VideoFacts says how a video is encoded, as its container says.
+ *
+ * @generated from message postrider.media.v1.VideoFacts
+ */
+export type VideoFacts = Message<"postrider.media.v1.VideoFacts"> & {
+  /**
+   * Name of the video codec, for example `h264`, `hevc` or `mpeg4`.
+   *
+   * @generated from field: string codec = 1;
+   */
+  codec: string;
+
+  /**
+   * Profile of the codec, for example `high 10`; absent = not known.
+   *
+   * @generated from field: optional string profile = 2;
+   */
+  profile?: string | undefined;
+
+  /**
+   * For example `yuv420p` or `yuv422p10`; absent = not known.
+   *
+   * @generated from field: optional string pixel_format = 3;
+   */
+  pixelFormat?: string | undefined;
+
+  /**
+   * Mean number of frames per second; absent = not known.
+   *
+   * @generated from field: optional double fps = 4;
+   */
+  fps?: number | undefined;
+
+  /**
+   * Codec of the first audio track; absent = no sound.
+   *
+   * @generated from field: optional string audio_codec = 5;
+   */
+  audioCodec?: string | undefined;
+
+  /**
+   * Whether the index lies in front of the frames.
+   *
+   * @generated from field: bool fast_start = 6;
+   */
+  fastStart: boolean;
+
+  /**
+   * Whether the index is spread over the file.
+   *
+   * @generated from field: bool fragmented = 7;
+   */
+  fragmented: boolean;
+};
+
+/**
+ * Describes the message postrider.media.v1.VideoFacts.
+ * Use `create(VideoFactsSchema)` to create a new message.
+ */
+export const VideoFactsSchema: GenMessage<VideoFacts> = /*@__PURE__*/
+  messageDesc(file_postrider_media_v1_media, 1);
 

@@ -496,7 +496,8 @@ export const MediaPreparationSchema: GenMessage<MediaPreparation> = /*@__PURE__*
  */
 export type Rendition = Message<"postrider.media.v1.Rendition"> & {
   /**
-   * `image/jpeg` or `image/png`. In a JPEG, transparent parts become white.
+   * `image/jpeg` or `image/png`. In a JPEG, transparent parts become white. `video/mp4`: the streams of a video in an MP4 with its
+   * index in front; the other fields do not change the file.
    *
    * @generated from field: string content_type = 1;
    */

@@ -1,0 +1,76 @@
+import { expect, test } from "vitest";
+import { PLATFORMS, type PlatformId } from "#src/registry.ts";
+import { planVideo, type VideoEncoding } from "./plan-video.ts";
+
+const PLAIN: VideoEncoding = {
+  codec: "h264",
+  pixelFormat: "yuv420p",
+  fps: 30,
+  audioCodec: "aac",
+  fastStart: true,
+  fragmented: false,
+};
+
+const plan = (platform: PlatformId, video: Partial<VideoEncoding>, contentType = "video/mp4") =>
+  planVideo({ contentType, video: { ...PLAIN, ...video } }, PLATFORMS[platform].video);
+
+const codes = (...args: Parameters<typeof plan>) => {
+  const made = plan(...args);
+  return made.kind === "refused" ? made.faults.map(({ code }) => code) : [made.kind];
+};
+
+test.each<[PlatformId, Partial<VideoEncoding>, string[]]>([
+  ["instagram", { fps: 12 }, ["media_frame_rate"]],
+  ["instagram", { fps: 120 }, ["media_frame_rate"]],
+  ["instagram", { fps: 23.976 }, ["original"]],
+  ["instagram", { fps: 60.2 }, ["original"]],
+  ["instagram", { pixelFormat: "yuv420p10" }, ["media_codec"]],
+  ["instagram", { codec: "hevc", pixelFormat: "yuv420p10" }, ["original"]],
+  ["instagram", { audioCodec: "mp3" }, ["media_codec"]],
+  ["instagram", { audioCodec: undefined }, ["original"]],
+  ["instagram", { codec: "mpeg4", fps: 12 }, ["media_codec", "media_frame_rate"]],
+  ["tiktok", { fps: 12 }, ["media_frame_rate"]],
+  ["tiktok", { fps: 120 }, ["media_frame_rate"]],
+  ["tiktok", { codec: "mpeg4" }, ["media_codec"]],
+  ["x", { codec: "hevc" }, ["media_codec"]],
+  ["x", { pixelFormat: "yuv422p" }, ["media_codec"]],
+  ["x", { fps: 12 }, ["original"]],
+  ["x", { fps: 120 }, ["media_frame_rate"]],
+  ["youtube", { codec: "mpeg4", audioCodec: "mp3", fps: 120 }, ["original"]],
+])("%s judges a video with the encoding %j", (platform, encoding, expected) => {
+  expect(codes(platform, encoding)).toEqual(expected);
+});
+
+test("the refusal of a frame rate states the rate and the limits", () => {
+  expect(plan("tiktok", { fps: 12 })).toEqual({
+    kind: "refused",
+    faults: [{ code: "media_frame_rate", actual: 12, limit: 23, fits: "23–60 fps" }],
+  });
+});
+
+test("a video whose encoding is not known is judged by its type only", () => {
+  const { video } = PLATFORMS.x;
+  expect(planVideo({ contentType: "video/mp4" }, video)).toEqual({ kind: "original" });
+});
+
+test.each<PlatformId>(["telegram", "bluesky"])(
+  "%s receives a MOV with H.264 and AAC as an MP4, and refuses one whose streams an MP4 cannot have",
+  (platform) => {
+    expect(codes(platform, {}, "video/quicktime")).toEqual(["remux"]);
+    expect(codes(platform, { codec: "prores" }, "video/quicktime")).toEqual([
+      "media_type_unsupported",
+    ]);
+    expect(codes(platform, { audioCodec: "pcm" }, "video/quicktime")).toEqual([
+      "media_type_unsupported",
+    ]);
+    expect(codes(platform, { fragmented: true }, "video/quicktime")).toEqual([
+      "media_type_unsupported",
+    ]);
+  },
+);
+
+test("instagram receives a file whose index is last as an MP4 with its index in front", () => {
+  expect(codes("instagram", { fastStart: false })).toEqual(["remux"]);
+  expect(codes("instagram", { fastStart: false }, "video/quicktime")).toEqual(["remux"]);
+  expect(codes("youtube", { fastStart: false })).toEqual(["original"]);
+});

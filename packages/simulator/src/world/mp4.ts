@@ -1,0 +1,112 @@
+/** What a simulated platform reads of an MP4 or MOV. What the file does not say is undefined. */
+export interface Mp4Facts {
+  /** Type of the video's sample entry, for example `avc1`. */
+  readonly video: string;
+  /** Number of the H.264 profile; above 100 are those for more than 8 bits or another subsampling than 4:2:0. */
+  readonly avcProfile?: number;
+  /** Type of the sound's sample entry, and for `mp4a` its object type, for example `mp4a.40`. */
+  readonly audio?: string;
+  readonly fps?: number;
+  /** Whether the box `moov` lies in front of the frames. */
+  readonly isFastStart: boolean;
+}
+
+interface Piece {
+  readonly type: string;
+  readonly from: number;
+  readonly to: number;
+}
+
+function* pieces(file: Buffer, from: number, to: number): Generator<Piece> {
+  for (let at = from; at + 8 <= to;) {
+    const short = file.readUInt32BE(at);
+    const isLong = short === 1 && at + 16 <= to;
+    const bytes = isLong ? Number(file.readBigUInt64BE(at + 8)) : short;
+    const end = short === 0 ? to : at + bytes;
+    yield { type: file.toString("latin1", at + 4, at + 8), from: at + (isLong ? 16 : 8), to: end };
+    if (end <= at || end > to) {
+      return;
+    }
+    at = end;
+  }
+}
+
+/** The first piece that the path of types leads to from a piece of the file. */
+function find(file: Buffer, piece: Piece | undefined, ...path: string[]): Piece | undefined {
+  const [type, ...rest] = path;
+  if (piece === undefined || type === undefined) {
+    return piece;
+  }
+  const inside = [...pieces(file, piece.from, Math.min(piece.to, file.length))];
+  return find(
+    file,
+    inside.find((one) => one.type === type),
+    ...rest,
+  );
+}
+
+function trackOf(file: Buffer, movie: Piece, handler: string): Piece | undefined {
+  return [...pieces(file, movie.from, movie.to)].find((track) => {
+    const found = track.type === "trak" ? find(file, track, "mdia", "hdlr") : undefined;
+    return (
+      found !== undefined && file.toString("latin1", found.from + 8, found.from + 12) === handler
+    );
+  });
+}
+
+function entryOf(file: Buffer, track: Piece | undefined): Piece | undefined {
+  const description = find(file, track, "mdia", "minf", "stbl", "stsd");
+  return description && [...pieces(file, description.from + 8, description.to)][0];
+}
+
+function rateOf(file: Buffer, track: Piece): { fps?: number } {
+  const times = find(file, track, "mdia", "mdhd");
+  const sizes = find(file, track, "mdia", "minf", "stbl", "stsz");
+  if (times === undefined || sizes === undefined) {
+    return {};
+  }
+  const isLong = file[times.from] === 1;
+  const timescale = file.readUInt32BE(times.from + (isLong ? 20 : 12));
+  const duration = isLong
+    ? Number(file.readBigUInt64BE(times.from + 24))
+    : file.readUInt32BE(times.from + 16);
+  const frames = file.readUInt32BE(sizes.from + 8);
+  return frames === 0 || duration === 0 ? {} : { fps: (frames * timescale) / duration };
+}
+
+function audioOf(file: Buffer, entry: Piece | undefined): { audio?: string } {
+  if (entry === undefined) {
+    return {};
+  }
+  // The object type follows the tag 4 of an `esds` box and its length, whose bytes but the last have the highest bit.
+  const bytes = file.subarray(entry.from, entry.to);
+  const box = bytes.indexOf("esds");
+  const tag = box < 0 ? -1 : bytes.indexOf(Buffer.of(0x04), box + 8);
+  let at = tag + 1;
+  while (at < bytes.length && ((bytes[at] ?? 0) & 0x80) !== 0) {
+    at += 1;
+  }
+  const suffix = tag < 0 ? "" : `.${(bytes[at + 1] ?? 0).toString(16)}`;
+  return { audio: `${entry.type}${suffix}` };
+}
+
+/** Reads how an MP4 or MOV is encoded; undefined when the file, or its beginning, has no index with a video. */
+export function readMp4(file: Buffer): Mp4Facts | undefined {
+  const top = [...pieces(file, 0, file.length)];
+  const movie = top.find(({ type, to }) => type === "moov" && to <= file.length);
+  const track = movie && trackOf(file, movie, "vide");
+  const entry = entryOf(file, track);
+  if (movie === undefined || track === undefined || entry === undefined) {
+    return undefined;
+  }
+  const configuration = file.subarray(entry.from, entry.to).indexOf("avcC");
+  const profile = configuration < 0 ? undefined : file[entry.from + configuration + 5];
+  const frames = top.find(({ type }) => type === "mdat");
+  return {
+    video: entry.type,
+    ...(profile === undefined ? {} : { avcProfile: profile }),
+    ...audioOf(file, entryOf(file, trackOf(file, movie, "soun"))),
+    ...rateOf(file, track),
+    isFastStart: frames === undefined || movie.from < frames.from,
+  };
+}

@@ -1,0 +1,179 @@
+import { MediaRejected } from "#src/domain/media-rejected.ts";
+import type { ByteSource } from "./byte-source.ts";
+import { readAvcConfiguration } from "./h264-sequence.ts";
+import { nameOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
+import { pixelFormatOf, type VideoFacts } from "./video-facts.ts";
+
+/** Names of codecs by the type of the sample entry (mp4ra.org, codecs; QuickTime File Format). */
+const CODECS: ReadonlyMap<string, string> = new Map([
+  ...["avc1", "avc2", "avc3", "avc4", "dva1", "dvav"].map((type) => [type, "h264"] as const),
+  ...["hvc1", "hev1", "dvh1", "dvhe"].map((type) => [type, "hevc"] as const),
+  ...["apch", "apcn", "apcs", "apco", "ap4h", "ap4x"].map((type) => [type, "prores"] as const),
+  ...["jpeg", "mjpa", "mjpb"].map((type) => [type, "mjpeg"] as const),
+  ...["sowt", "twos", "lpcm", "ipcm", "fpcm", "in24", "in32", "fl32", "fl64", "raw ", "NONE"].map(
+    (type) => [type, "pcm"] as const,
+  ),
+  ["vp08", "vp8"],
+  ["vp09", "vp9"],
+  ["av01", "av1"],
+  [".mp3", "mp3"],
+  ["Opus", "opus"],
+  ["fLaC", "flac"],
+  ["ac-3", "ac3"],
+  ["ec-3", "eac3"],
+  ["samr", "amr"],
+]);
+/** Names of codecs by the object type in an `esds` box (ISO/IEC 14496-1, table 5; mp4ra.org, object types). */
+const OBJECT_TYPES: ReadonlyMap<number, string> = new Map([
+  [0x20, "mpeg4"],
+  [0x21, "h264"],
+  [0x23, "hevc"],
+  [0x40, "aac"],
+  [0x66, "aac"],
+  [0x67, "aac"],
+  [0x68, "aac"],
+  [0x69, "mp3"],
+  [0x6b, "mp3"],
+  [0x6a, "mpeg1video"],
+  ...[0x60, 0x61, 0x62, 0x63, 0x64, 0x65].map((type) => [type, "mpeg2video"] as const),
+  [0xa5, "ac3"],
+  [0xa6, "eac3"],
+  [0xad, "opus"],
+  [0xdd, "vorbis"],
+]);
+const MAX_CONFIGURATION_BYTES = 4096;
+/** Bytes of a video sample entry before its boxes, without its header (ISO/IEC 14496-12, section 12.1.3). */
+const VIDEO_FIELDS = 78;
+const AUDIO_FIELDS = 28;
+/** Bytes that versions 1 and 2 of QuickTime's sound description add to the fields of an audio sample entry. */
+const QUICKTIME_EXTRA: readonly number[] = [0, 16, 36];
+
+interface Parts {
+  readonly source: ByteSource;
+  readonly budget: BoxBudget;
+}
+
+/** Reads the codec of a video track from its `stsd` box. What the box does not say, or says wrongly, is null. */
+export function readVideoCodec(
+  parts: Parts,
+  description: Box,
+): Pick<VideoFacts, "codec" | "profile" | "pixelFormat"> {
+  const entry = readEntry(parts, description);
+  if (entry === undefined) return { codec: "unknown", profile: null, pixelFormat: null };
+  const boxes = readChildren(parts, entry, VIDEO_FIELDS);
+  const configuration = (type: string) => readPayload(parts, boxes, type);
+  const codec = nameOfCodec(entry, configuration("esds"));
+  return { codec, profile: null, pixelFormat: null, ...readConfiguration(configuration) };
+}
+
+/** Reads the codec of an audio track from its `stsd` box. */
+export function readAudioCodec(parts: Parts, description: Box): string {
+  const entry = readEntry(parts, description);
+  if (entry === undefined) return "unknown";
+  return nameOfCodec(entry, readPayload(parts, readAudioBoxes(parts, entry), "esds"));
+}
+
+/** Returns the boxes in an audio sample entry. QuickTime files wrap them into a box `wave`. */
+export function readAudioBoxes(parts: Parts, entry: Box): readonly Box[] {
+  const version = parts.source.read(entry.payload + 8, 2).readUInt16BE(0);
+  const sizes = new Set([AUDIO_FIELDS + (QUICKTIME_EXTRA[version] ?? 0), AUDIO_FIELDS]);
+  for (const fields of sizes) {
+    const boxes = readChildren(parts, entry, fields);
+    const wave = boxes.find(({ type }) => type === "wave");
+    if (wave !== undefined) return readChildren(parts, wave, 0);
+    if (boxes.length > 0) return boxes;
+  }
+  return [];
+}
+
+/** Returns the first sample entry of an `stsd` box. */
+export function readEntry({ source, budget }: Parts, description: Box): Box | undefined {
+  const range = { payload: description.payload + 8, end: description.end };
+  return tryRead(() => readBoxes(source, range, budget))?.[0];
+}
+
+function readChildren({ source, budget }: Parts, parent: Box, fields: number): readonly Box[] {
+  const payload = parent.payload + fields;
+  if (payload >= parent.end) return [];
+  return tryRead(() => readBoxes(source, { payload, end: parent.end }, budget)) ?? [];
+}
+
+function readPayload({ source }: Parts, boxes: readonly Box[], type: string): Buffer | undefined {
+  const box = boxes.find((candidate) => candidate.type === type);
+  if (box === undefined) return undefined;
+  const bytes = Math.min(MAX_CONFIGURATION_BYTES, box.end - box.payload);
+  return Buffer.from(source.read(box.payload, bytes));
+}
+
+function nameOfCodec(entry: Box, descriptor: Buffer | undefined): string {
+  if (entry.type !== "mp4a" && entry.type !== "mp4v")
+    return CODECS.get(entry.type) ?? nameOf(entry).trim().toLowerCase();
+  const objectType = descriptor === undefined ? undefined : readObjectType(descriptor);
+  const fallback = entry.type === "mp4a" ? "aac" : "mpeg4";
+  return objectType === undefined ? fallback : (OBJECT_TYPES.get(objectType) ?? "unknown");
+}
+
+/** Returns the object type of an `esds` box: the first byte of its DecoderConfigDescriptor (ISO/IEC 14496-1, section 7.2.6). */
+function readObjectType(descriptor: Buffer): number | undefined {
+  let at = skipHeader(descriptor, 4);
+  if (descriptor[4] === 0x03) {
+    const flags = descriptor[at + 2] ?? 0;
+    at += 3 + (flags & 0x80 ? 2 : 0) + (flags & 0x20 ? 2 : 0);
+    if (flags & 0x40) at += 1 + (descriptor[at] ?? 0);
+  } else at = 4;
+  return descriptor[at] === 0x04 ? descriptor[skipHeader(descriptor, at)] : undefined;
+}
+
+/** Returns the offset behind the tag and the length of a descriptor. A length has one to four bytes. */
+function skipHeader(bytes: Buffer, at: number): number {
+  let end = at + 1;
+  while (end < at + 4 && ((bytes[end] ?? 0) & 0x80) !== 0) end += 1;
+  return end + 1;
+}
+
+function readConfiguration(
+  find: (type: string) => Buffer | undefined,
+): Partial<Pick<VideoFacts, "profile" | "pixelFormat">> {
+  const avc = find("avcC");
+  if (avc !== undefined) return readAvcConfiguration(avc);
+  const hevc = find("hvcC");
+  if (hevc !== undefined && hevc.length > 17) return readHevcConfiguration(hevc);
+  const vp = find("vpcC");
+  if (vp !== undefined && vp.length > 6) return readVpConfiguration(vp);
+  const av1 = find("av1C");
+  return av1 !== undefined && av1.length > 2 ? readAv1Configuration(av1) : {};
+}
+
+const HEVC_PROFILES = [null, "main", "main 10", "main still picture", "range extensions"] as const;
+
+/** Reads an `hvcC` box's payload (ISO/IEC 14496-15, section 8.3.3). */
+function readHevcConfiguration(bytes: Buffer) {
+  const profile = HEVC_PROFILES[(bytes[1] ?? 0) & 0x1f] ?? null;
+  return { profile, pixelFormat: pixelFormatOf((bytes[16] ?? 0) & 3, 8 + ((bytes[17] ?? 0) & 7)) };
+}
+
+/** Reads a `vpcC` box's payload (webmproject.org, VP Codec ISO Media File Format Binding). */
+function readVpConfiguration(bytes: Buffer) {
+  const packed = bytes[6] ?? 0;
+  const chroma = Math.max(1, (packed >> 1) & 7);
+  return { profile: `profile ${bytes[4] ?? 0}`, pixelFormat: pixelFormatOf(chroma, packed >> 4) };
+}
+
+/** Reads an `av1C` box's payload (AV1 Codec ISO Media File Format Binding, section 2.3.3). */
+function readAv1Configuration(bytes: Buffer) {
+  const flags = bytes[2] ?? 0;
+  const has = (bit: number) => (flags & bit) !== 0;
+  const bits = has(0x40) ? (has(0x20) ? 12 : 10) : 8;
+  const subsampled = has(0x08) ? (has(0x04) ? 1 : 2) : 3;
+  const profile = ["main", "high", "professional"][(bytes[1] ?? 0) >> 5] ?? null;
+  return { profile, pixelFormat: pixelFormatOf(has(0x10) ? 0 : subsampled, bits) };
+}
+
+function tryRead<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof MediaRejected) return undefined;
+    throw error;
+  }
+}

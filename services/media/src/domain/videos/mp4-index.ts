@@ -1,0 +1,159 @@
+import { unreadable } from "#src/domain/media-rejected.ts";
+import { toMp4Description } from "./mp4-sample-entries.ts";
+import { copyBox, findBox, heldBoxes, writeBox, type HeldBox } from "./mp4-written.ts";
+
+export interface IndexOptions {
+  /** Whether the index comes from a QuickTime file, so that its descriptions have to be brought into the form of MP4. */
+  readonly isQuickTime: boolean;
+  /** Returns the new offset of a chunk; undefined for a chunk that does not lie in the copied data. */
+  readonly moved: (offset: number) => number | undefined;
+  /** Whether the new offsets need 64 bits. */
+  readonly isLarge: boolean;
+}
+
+/** Boxes of a sample table that are copied. The others are written anew, or belong to QuickTime only. */
+const TABLES = new Set("stts ctts cslg stss stsz stz2 stsc sgpd sbgp sdtp subs".split(" "));
+/** Undetermined language, in ISO 639's packed form. */
+const UNDETERMINED = 0x55c4;
+
+/**
+ * Writes the index (`moov`) of a video anew, with its first video and first audio track and without metadata.
+ *
+ * @returns undefined when the video cannot be moved to an MP4 without encoding it again.
+ * @throws MediaRejected
+ */
+export function writeIndex(movie: Buffer, options: IndexOptions): Buffer | undefined {
+  const boxes = heldBoxes(movie);
+  const header = findBox(boxes, "mvhd");
+  const tracks = boxes.filter(({ type }) => type === "trak").map(readTrack);
+  const video = tracks.find(({ handler }) => handler === "vide");
+  const audio = tracks.find(({ handler }) => handler === "soun");
+  if (header === undefined || video === undefined) return undefined;
+  const written = [video, ...(audio === undefined ? [] : [audio])]
+    .sort((a, b) => tracks.indexOf(a) - tracks.indexOf(b))
+    .map((track) => writeTrack(track, options));
+  const known = written.filter((track) => track !== undefined);
+  if (known.length !== written.length) return undefined;
+  return writeBox("moov", writeMovieHeader(header), ...known);
+}
+
+interface Track {
+  readonly boxes: readonly HeldBox[];
+  readonly inMedia: readonly HeldBox[];
+  readonly handler: string;
+}
+
+function readTrack({ payload }: HeldBox): Track {
+  const boxes = heldBoxes(payload);
+  const inMedia = heldBoxes(findBox(boxes, "mdia")?.payload ?? Buffer.alloc(0));
+  const handler = findBox(inMedia, "hdlr")?.payload.toString("latin1", 8, 12) ?? "";
+  return { boxes, inMedia, handler };
+}
+
+/** QuickTime has times of a preview where MP4 has zeros: 24 bytes before the next track's id. */
+function writeMovieHeader({ payload }: HeldBox): Buffer {
+  const bytes = Buffer.from(payload);
+  bytes.fill(0, Math.max(0, bytes.length - 28), bytes.length - 4);
+  return writeBox("mvhd", bytes);
+}
+
+function writeTrack({ boxes, inMedia, handler }: Track, options: IndexOptions): Buffer | undefined {
+  const header = findBox(boxes, "tkhd");
+  const times = findBox(inMedia, "mdhd");
+  const information = heldBoxes(findBox(inMedia, "minf")?.payload ?? Buffer.alloc(0));
+  const table = heldBoxes(findBox(information, "stbl")?.payload ?? Buffer.alloc(0));
+  const isVideo = handler === "vide";
+  const samples = writeTable(table, isVideo, options);
+  if (header === undefined || times === undefined || samples === undefined) return undefined;
+  if (!isSelfContained(information)) return undefined;
+  const place = writeBox("dref", Buffer.from([0, 0, 0, 0, 0, 0, 0, 1]), writeBox("url ", FLAG));
+  const kept = boxes.filter(({ type }) => type === "edts" || type === "uuid");
+  return writeBox(
+    "trak",
+    copyBox(header),
+    ...kept.map(copyBox),
+    writeBox(
+      "mdia",
+      writeTimes(times),
+      writeHandler(handler),
+      writeBox("minf", writeMediaHeader(information, isVideo), writeBox("dinf", place), samples),
+    ),
+  );
+}
+
+const FLAG = Buffer.from([0, 0, 0, 1]);
+
+/** Whether all samples lie in the file itself. A file of QuickTime may refer to other files. */
+function isSelfContained(information: readonly HeldBox[]): boolean {
+  const place = heldBoxes(findBox(information, "dinf")?.payload ?? Buffer.alloc(0));
+  const references = findBox(place, "dref")?.payload.subarray(8);
+  if (references === undefined) return true;
+  return heldBoxes(references).every(({ payload }) => ((payload[3] ?? 0) & 1) === 1);
+}
+
+/** QuickTime numbers its languages; MP4 has codes of ISO 639, which begin at 0x400. */
+function writeTimes({ payload }: HeldBox): Buffer {
+  const bytes = Buffer.from(payload);
+  const at = bytes.length - 4;
+  if (at >= 0 && bytes.readUInt16BE(at) < 0x400) bytes.writeUInt16BE(UNDETERMINED, at);
+  return writeBox("mdhd", bytes);
+}
+
+function writeHandler(handler: string): Buffer {
+  const name = handler === "vide" ? "VideoHandler" : "SoundHandler";
+  const text = Buffer.from(`${handler}${"\0".repeat(12)}${name}\0`, "latin1");
+  return writeBox("hdlr", Buffer.alloc(8), text);
+}
+
+function writeMediaHeader(information: readonly HeldBox[], isVideo: boolean): Buffer {
+  const type = isVideo ? "vmhd" : "smhd";
+  const found = findBox(information, type);
+  if (found !== undefined) return copyBox(found);
+  return isVideo ? writeBox("vmhd", FLAG, Buffer.alloc(8)) : writeBox("smhd", Buffer.alloc(8));
+}
+
+function writeTable(
+  table: readonly HeldBox[],
+  isVideo: boolean,
+  options: IndexOptions,
+): Buffer | undefined {
+  const found = findBox(table, "stsd");
+  const chunks = findBox(table, "stco") ?? findBox(table, "co64");
+  if (found === undefined || chunks === undefined) return undefined;
+  const description = options.isQuickTime ? toMp4Description(found, isVideo) : copyBox(found);
+  const offsets = writeOffsets(chunks, options);
+  if (description === undefined || offsets === undefined) return undefined;
+  const copied = table.filter(({ type }) => TABLES.has(type)).map(writeSigned);
+  return writeBox("stbl", description, ...copied, offsets);
+}
+
+/** Composition offsets may be negative in QuickTime; in MP4 only in version 1 of their table. */
+function writeSigned(box: HeldBox): Buffer {
+  if (box.type !== "ctts" || box.payload[0] !== 0) return copyBox(box);
+  const { payload } = box;
+  for (let at = 12; at + 4 <= payload.length; at += 8)
+    if (payload.readInt32BE(at) < 0) return writeBox("ctts", Buffer.from([1]), payload.subarray(1));
+  return copyBox(box);
+}
+
+function writeOffsets(
+  { type, payload }: HeldBox,
+  { moved, isLarge }: IndexOptions,
+): Buffer | undefined {
+  const entry = type === "co64" ? 8 : 4;
+  const count = payload.readUInt32BE(4);
+  if (8 + count * entry > payload.length) throw unreadable("The table of chunks is too short.");
+  const width = isLarge ? 8 : 4;
+  const bytes = Buffer.alloc(8 + count * width);
+  bytes.writeUInt32BE(count, 4);
+  for (let index = 0; index < count; index += 1) {
+    const at = 8 + index * entry;
+    const offset = moved(
+      entry === 8 ? Number(payload.readBigUInt64BE(at)) : payload.readUInt32BE(at),
+    );
+    if (offset === undefined) return undefined;
+    if (isLarge) bytes.writeBigUInt64BE(BigInt(offset), 8 + index * width);
+    else bytes.writeUInt32BE(offset, 8 + index * width);
+  }
+  return writeBox(isLarge ? "co64" : "stco", bytes);
+}

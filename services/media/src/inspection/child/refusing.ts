@@ -1,0 +1,18 @@
+import { MediaRejected } from "#src/domain/media-rejected.ts";
+import type { Refusal } from "#src/domain/rendition-plan.ts";
+import { RenderRefused } from "./render-refused.ts";
+
+type Attempt<T> =
+  | { readonly kind: "ok"; readonly value: T }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+/** Does a part of the work on a rendition, and returns why the file is refused, if it is. */
+export async function refusing<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { kind: "ok", value: await work() };
+  } catch (error) {
+    if (error instanceof RenderRefused) return { kind: "refused", refusal: error.refusal };
+    if (error instanceof MediaRejected) return { kind: "refused", refusal: "unreadable" };
+    throw error;
+  }
+}
