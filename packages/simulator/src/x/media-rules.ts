@@ -62,10 +62,6 @@ function aspectFault(width: number, height: number): string | undefined {
     : undefined;
 }
 
-  }
-  return kind === "gif" ? gifFault(width, height, frames) : imageFault(width, height, frames);
-}
-
 function gifFault(width: number, height: number, frames: number): string | undefined {
   const isTooLarge = width > MAX_GIF_WIDTH || height > MAX_GIF_HEIGHT;
   if (isTooLarge || frames > MAX_GIF_FRAMES) {
