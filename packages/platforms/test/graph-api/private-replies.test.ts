@@ -140,8 +140,8 @@ describe.each(LOGINS)("private replies on %s", (login) => {
 
   test(`a private reply that Meta's rate limit refuses is not sent on ${login}, and is reported as retryable`, async () => {
     const { account, request } = await createRequest();
-    await platform.control("POST", "settings", { quotas: true });
-    const ids = Array.from({ length: 4800 }, (_, index) => `${index}`);
+    await platform.control("POST", "settings", { quotas: true, graphCallsPerDay: 20 });
+    const ids = Array.from({ length: 20 }, (_, index) => `${index}`);
     await privateReplies.readMedia(account, ids, signal);
     expect(await privateReplies.send(account, request, guard)).toMatchObject({
       kind: "retryable",

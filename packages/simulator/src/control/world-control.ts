@@ -19,6 +19,7 @@ const SETTINGS_BODY = {
     audited: { type: "boolean" },
     insightsLagMs: { type: "integer", minimum: 0 },
     tiktokWholeVideoBytes: { type: "integer", minimum: 0 },
+    graphCallsPerDay: { type: "integer", minimum: 1 },
     instagramTokenShape: { enum: ["object", "list"] },
     instagramPageTokenReads: { enum: ["allowed", "refused"] },
     facebookApp: { enum: ["all", "publishing"] },

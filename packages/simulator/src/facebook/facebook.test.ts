@@ -291,15 +291,14 @@ test("the simulated Facebook refuses to read several posts with one call", async
   expect(errorOf(await call("GET", "?ids=me,me&fields=id"))).toEqual([500, 100, undefined]);
 });
 
-test("the simulated Facebook refuses calls over the limit of 4,800 calls per day and states in the usage header how long to wait", async () => {
+test("the simulated Facebook refuses calls over the limit of calls per day and states in the usage header how long to wait", async () => {
   let answer = await call("GET", "me");
   expect(answer.headers.get("x-business-use-case-usage")).toContain('"call_count":0');
-  for (let calls = 1; calls < 4799; calls += 50) {
-    const length = Math.min(50, 4799 - calls);
-    await Promise.all(Array.from({ length }, () => call("GET", "me")));
+  await simulator.control("/settings", { graphCallsPerDay: 20 });
+  for (let calls = 2; calls <= 20; calls += 1) {
+    answer = await call("GET", "me");
+    expect(answer.status).toBe(200);
   }
-  answer = await call("GET", "me");
-  expect(answer.status).toBe(200);
   expect(answer.headers.get("x-business-use-case-usage")).toContain('"call_count":100');
   answer = await call("GET", "me");
   expect(errorOf(answer)).toEqual([400, 80_001, undefined]);

@@ -4,17 +4,15 @@ import type { Reply } from "#src/http/call.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { Spending } from "#src/world/limits.ts";
 
-/**
- * Maximum number of Graph API calls in 24 hours per engaged user of an account. A simulated account
- * has one engaged user.
- */
-const MAX_CALLS_PER_DAY = 4800;
 const WINDOW_MS = 86_400_000;
 
 /** Counts a Graph API call toward the account's business use case limit. */
 export function spendCall({ platform, world }: GraphHost, account: Account, now: number): Spending {
   const key = `${platform}:calls:${account.externalId}`;
-  return world.limits.spend([{ key, limit: MAX_CALLS_PER_DAY, windowMs: WINDOW_MS }], now);
+  return world.limits.spend(
+    [{ key, limit: world.settings.values.graphCallsPerDay, windowMs: WINDOW_MS }],
+    now,
+  );
 }
 
 /**
@@ -49,7 +47,7 @@ export function withUsage(
   const headers = usageHeaders(
     host,
     account,
-    Math.floor((used / MAX_CALLS_PER_DAY) * 100),
+    Math.floor((used / (standing?.limit ?? 1)) * 100),
     minutes,
   );
   return { ...reply, headers: { ...headers, ...reply.headers } };

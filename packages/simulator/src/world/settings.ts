@@ -26,6 +26,8 @@ export interface SettingValues {
    * the simulator accepts every division into chunks that TikTok documents.
    */
   readonly tiktokWholeVideoBytes: number;
+  /** Maximum number of calls of Facebook and of Instagram for one account in 24 hours: 4,800 for each engaged user. */
+  readonly graphCallsPerDay: number;
   /** Shape of Instagram Login's response with a short-lived token (one hour): an object, or a list `data` with one object. */
   readonly instagramTokenShape: "object" | "list";
   /**
@@ -52,6 +54,7 @@ const DEFAULTS: SettingValues = {
   audited: true,
   insightsLagMs: 0,
   tiktokWholeVideoBytes: 64_000_000,
+  graphCallsPerDay: 4800,
   instagramTokenShape: "object",
   instagramPageTokenReads: "allowed",
   facebookApp: "all",
