@@ -91,7 +91,7 @@ export async function insertPost(sql: ISql, post: NewPost, acceptance: Acceptanc
 }
 
 function guardStep(sql: ISql, post: NewPost, force: boolean) {
-  const guards = toGuards(post.workspaceId, post.targets);
+  const guards = toGuards(post.workspaceId, post.targets, post.due?.dueAt ?? null);
   if (guards.length === 0) return sql`guarded as (select true as ok)`;
   return sql`
     guard as (${guardInsert(sql, guards, force)}),

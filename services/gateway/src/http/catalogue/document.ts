@@ -52,7 +52,7 @@ status.
 | \`found\` | what was sent: as JSON, a header or method as it was sent, or the type of a longer value |
 | \`limit\`, \`actual\`, \`unit\` | the limit and what was sent, in the same unit |
 | \`status\`, \`reason\` | the status of the resource, or what another server answered |
-| \`postId\` | the other post |
+| \`postId\`, \`plannedAt\` | the other post, and when it is due or was published |
 | \`used\`, \`reserved\`, \`requested\`, \`resetsAt\` | the state of a quota |
 
 ## Codes of errors

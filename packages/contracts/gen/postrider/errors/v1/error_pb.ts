@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/errors/v1/error.proto.
  */
 export const file_postrider_errors_v1_error: GenFile = /*@__PURE__*/
-  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIscDCglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgZzdGF0dXMYDCABKAlICYgBARIPCgdhbGxvd2VkGA0gAygJEhMKBnJlYXNvbhgOIAEoCUgKiAEBQgcKBV9wYXRoQg0KC19hY2NvdW50X2lkQgsKCV9wbGF0Zm9ybUIICgZfbGltaXRCCQoHX2FjdHVhbEIKCghfcG9zdF9pZEIHCgVfdXNlZEILCglfcmVzZXJ2ZWRCDAoKX3JlcXVlc3RlZEIJCgdfc3RhdHVzQgkKB19yZWFzb25iBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIvcDCglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgZzdGF0dXMYDCABKAlICYgBARIPCgdhbGxvd2VkGA0gAygJEhMKBnJlYXNvbhgOIAEoCUgKiAEBEi4KCnBsYW5uZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgcKBV9wYXRoQg0KC19hY2NvdW50X2lkQgsKCV9wbGF0Zm9ybUIICgZfbGltaXRCCQoHX2FjdHVhbEIKCghfcG9zdF9pZEIHCgVfdXNlZEILCglfcmVzZXJ2ZWRCDAoKX3JlcXVlc3RlZEIJCgdfc3RhdHVzQgkKB19yZWFzb25iBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * ErrorInfo says why a call failed. Its reason and codes are stable: clients branch on them, never on a text.
@@ -154,6 +154,13 @@ export type Violation = Message<"postrider.errors.v1.Violation"> & {
    * @generated from field: optional string reason = 14;
    */
   reason?: string | undefined;
+
+  /**
+   * For duplicates: when the other post is due, or was published.
+   *
+   * @generated from field: google.protobuf.Timestamp planned_at = 15;
+   */
+  plannedAt?: Timestamp | undefined;
 };
 
 /**
