@@ -58,12 +58,16 @@ create table posts.duplicate_guards (
   content_hash bytea not null,
   exclusive boolean not null,
   expires_at timestamp(3) with time zone,
+  due_at timestamp(3) with time zone,
+  is_checked boolean not null default false,
   constraint duplicate_guards_pkey PRIMARY KEY (target_id),
   constraint duplicate_guards_target_id_fkey FOREIGN KEY (target_id) REFERENCES targets(id) ON DELETE CASCADE
 );
+CREATE INDEX duplicate_guards_content ON posts.duplicate_guards USING btree (account_id, content_hash);
 CREATE UNIQUE INDEX duplicate_guards_exclusive ON posts.duplicate_guards USING btree (account_id, content_hash) WHERE exclusive;
 CREATE INDEX duplicate_guards_expiry ON posts.duplicate_guards USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 CREATE INDEX duplicate_guards_shared ON posts.duplicate_guards USING btree (account_id, content_hash) WHERE (NOT exclusive);
+CREATE TRIGGER duplicate_guards_check AFTER INSERT ON posts.duplicate_guards FOR EACH ROW WHEN (new.is_checked) EXECUTE FUNCTION check_guard();
 
 create table posts.idempotency_keys (
   workspace_id uuid not null,

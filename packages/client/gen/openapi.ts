@@ -1857,6 +1857,11 @@ export interface components {
              * @description The other post.
              */
             readonly postId?: string;
+            /**
+             * Format: date-time
+             * @description When the other post is due, or was published.
+             */
+            readonly plannedAt?: string;
             /** @description The status of the resource, or the HTTP status with which another server answered. */
             readonly status?: string;
             /** @description What another server answered, or why a download failed. */

@@ -44,7 +44,6 @@ test("concurrent changes of different settings of an account through two replica
   const patches = [
     { allowComment: true },
     { allowDuet: true },
-    { allowStitch: true },
     { autoAddMusic: true },
     { disclosure: "own_brand" },
     { unlistedAs: "friends" },
@@ -52,7 +51,7 @@ test("concurrent changes of different settings of an account through two replica
   await Promise.all(
     patches.map((patch, index) => update(ref, patch, index % 2 === 0 ? fixture.app : replica)),
   );
-  expect((await get(ref)).settings).toEqual(Object.assign({}, ...patches));
+  expect((await get(ref)).settings).toEqual(Object.assign({ allowStitch: false }, ...patches));
 });
 
 test("a change of account settings that names an unknown setting or has a wrong value is refused with the paths of these settings, and changes nothing", async () => {
@@ -167,4 +166,30 @@ test("the settings of an account are readable while its platform fails or the ac
   expect(read).toMatchObject({ settings: { allowDuet: false }, available: null });
   await fixture.app.accounts.requireReconnect({ ref: refused, credentialVersion: 1n });
   expect(await get(refused)).toMatchObject({ settings: { allowDuet: false }, available: null });
+});
+
+test("a change of the settings of a TikTok account is refused if TikTok does not offer the account the new values at the moment, and changes nothing", async () => {
+  const ref = await fixture.connect("tiktok");
+  const patch = { unlistedAs: "followers", allowStitch: true, allowDuet: true };
+  await expect(update(ref, patch)).rejects.toMatchObject(
+    refusal(
+      { code: "not_allowed", path: "/unlistedAs", allowed: ["friends", "only_me"] },
+      { code: "not_allowed", path: "/allowStitch", allowed: ["false"] },
+    ),
+  );
+  expect((await get(ref)).settings).toMatchObject({ unlistedAs: "only_me", allowDuet: false });
+  expect(await update(ref, { unlistedAs: "friends", allowStitch: null })).toMatchObject({
+    unlistedAs: "friends",
+  });
+  const silent = await fixture.connect("tiktok");
+  await fixture.control.fault({
+    platform: "tiktok",
+    operation: "account",
+    mode: "status",
+    status: 503,
+    times: 9,
+  });
+  expect(await update(silent, { unlistedAs: "followers" })).toMatchObject({
+    unlistedAs: "followers",
+  });
 });

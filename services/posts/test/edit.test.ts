@@ -144,7 +144,7 @@ test("an update of a post to the content of another post is refused, and new pos
     reason: "duplicate_content",
     violations: [{ code: "duplicate_content", postId: other.id, accountId: accountIds[0] }],
   });
-  const again = workspace.create({ accountIds, content: "mine" });
+  const again = workspace.scheduled({ accountIds, content: "mine" });
   await expect(again).rejects.toMatchObject({ reason: "duplicate_content" });
 
   await posts.posts.updatePost({ ...workspace.ref(post), content: "something else" });

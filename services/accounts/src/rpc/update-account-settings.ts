@@ -4,7 +4,9 @@ import type {
   UpdateAccountSettingsResponseSchema,
 } from "@postrider/contracts/accounts/v1/account_settings_service_pb";
 import { isPlatformId, type PlatformId } from "@postrider/platforms/registry";
+import type { ValueFault } from "@postrider/platforms/settings/check-value";
 import type { SettingValue } from "@postrider/platforms/settings/field";
+import { findUnoffered } from "@postrider/platforms/settings/offered";
 import { applyPatch, checkPatch, type SettingValues } from "@postrider/platforms/settings/patch";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
 import { appendAudit } from "@postrider/shared/audit/append";
@@ -49,16 +51,36 @@ function compare(platform: PlatformId, before: SettingValues, after: SettingValu
   return { isEqual: names.length === 0, before: pick(old), after: pick(now) };
 }
 
+function assertValid(faults: readonly ValueFault[]): void {
+  if (faults.length === 0) return;
+  throw invalidRequest(
+    faults.map(({ allowed = [], ...fault }) => ({ ...fault, allowed: [...allowed] })),
+  );
+}
+
+/**
+ * Refuses values that the platform does not offer the account now: the posts with them would be accepted and then fail. When the
+ * platform does not answer, every value is taken.
+ */
+async function assertOffered(
+  { sql, readAvailable }: Pick<Dependencies, "sql" | "readAvailable">,
+  key: AccountKey,
+  patch: SettingValues,
+): Promise<void> {
+  const account = await findAccountSettings(sql, key);
+  if (account === undefined || account.status === "disconnected") throw notFound();
+  const { platform } = account;
+  if (!isPlatformId(platform)) throw notFound();
+  assertValid(checkPatch(platform, patch));
+  assertValid(findUnoffered(platform, patch, await readAvailable(key, platform)));
+}
+
 async function change(tx: TransactionSql, key: AccountKey, patch: SettingValues): Promise<Changed> {
   const account = await lockAccount(tx, key);
   if (account === undefined || account.status === "disconnected") throw notFound();
   const { platform } = account;
   if (!isPlatformId(platform)) throw notFound();
-  const faults = checkPatch(platform, patch);
-  if (faults.length > 0)
-    throw invalidRequest(
-      faults.map(({ allowed = [], ...fault }) => ({ ...fault, allowed: [...allowed] })),
-    );
+  assertValid(checkPatch(platform, patch));
   const before = (await findAccountSettings(tx, key))?.settings ?? {};
   const settings = applyPatch(before, patch);
   const { isEqual, ...details } = compare(platform, before, settings);
@@ -81,6 +103,7 @@ export async function updateAccountSettings(
   const key = toAccountKey(ref);
   if (key === undefined) throw notFound();
   const patch = parsePatch(text);
+  await assertOffered(deps, key, patch);
   const changed = await deps.sql.begin((tx) => change(tx, key, patch));
   return { settings: await toAccountSettings(deps, key, changed) };
 }

@@ -69,6 +69,7 @@ export function paramsOf(violation: RequestViolation, locale: Locale) {
     allowed: allowed.length === 0 ? undefined : allowed.join(", "),
     choice: toChoice(allowed, locale),
     resetsAt: toTime(violation.resetsAt),
+    plannedAt: toTime(violation.plannedAt),
   };
 }
 

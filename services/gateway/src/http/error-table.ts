@@ -34,6 +34,7 @@ export interface ErrorDetail {
   readonly maximum?: number;
   readonly allowed?: readonly string[];
   readonly postId?: string;
+  readonly plannedAt?: string;
   /**
    * The status because of which the operation failed: that of the resource, or the HTTP status with which another
    * server answered.
@@ -203,6 +204,7 @@ function toDetail(violation: RequestViolation, error: ErrorCode, locale: Locale)
     maximum: violation.maximum,
     allowed: allowed.length === 0 ? undefined : allowed,
     postId: violation.postId,
+    plannedAt: toTime(violation.plannedAt),
     status: violation.status,
     reason: violation.reason,
     used: numbers.used,

@@ -47,6 +47,10 @@ const ErrorDetail = named(
       maximum: number("The largest number that is accepted."),
       allowed: Type.Optional(Type.Array(Type.String(), { description: "The accepted values." })),
       postId: Type.Optional({ ...Id, description: "The other post." }),
+      plannedAt: Type.Optional({
+        ...Instant,
+        description: "When the other post is due, or was published.",
+      }),
       status: text(
         "The status of the resource, or the HTTP status with which another server answered.",
       ),

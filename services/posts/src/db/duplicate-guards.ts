@@ -1,12 +1,16 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** A duplicate guard: while it exists, no other post can publish the same content on the same account. */
+/**
+ * A duplicate guard: while it exists, no other post can publish the same content on the same account within 24 hours of the planned
+ * time, of now while its outcome is open, or of its publication.
+ */
 export interface Guard {
   readonly workspaceId: string;
   readonly accountId: string;
   readonly targetId: string;
   /** SHA-256, in hex, of the content that is published for the target. */
   readonly contentHash: string;
+  readonly plannedAt: Date;
 }
 
 /** A target of another post that has the same content on the same account. */
@@ -14,10 +18,12 @@ export interface GuardClash {
   readonly postId: string;
   readonly accountId: string;
   readonly platform: string;
+  /** When the other target is due, or was published. */
+  readonly plannedAt: Date;
 }
 
 /**
- * Returns a duplicate guard for each target of a post. A draft's targets have no content hash yet and
+ * Returns a duplicate guard for each target of a post that is due at a time. A draft's targets have no content hash yet and
  * therefore no guard.
  */
 export function toGuards(
@@ -27,13 +33,16 @@ export function toGuards(
     readonly accountId: string;
     readonly contentHash: string | null;
   }[],
+  plannedAt: Date | null,
 ): Guard[] {
   return targets.flatMap(({ id: targetId, accountId, contentHash }) =>
-    contentHash === null ? [] : [{ workspaceId, targetId, accountId, contentHash }],
+    contentHash === null || plannedAt === null
+      ? []
+      : [{ workspaceId, targetId, accountId, contentHash, plannedAt }],
   );
 }
 
-function toRows(guards: readonly Guard[]) {
+function toRows(guards: readonly Omit<Guard, "plannedAt">[]) {
   return guards.map((guard) => ({
     workspace_id: guard.workspaceId,
     account_id: guard.accountId,
@@ -43,50 +52,44 @@ function toRows(guards: readonly Guard[]) {
 }
 
 function rowsOf(sql: ISql, guards: readonly Guard[]) {
+  const rows = toRows(guards).map((row, index) => ({
+    ...row,
+    due_at: guards[index]?.plannedAt.toISOString() ?? null,
+  }));
   return sql`
-    select workspace_id, account_id, target_id, decode(content_hash, 'hex') as content_hash
-    from jsonb_to_recordset(${sql.json(toRows(guards))})
-      as guard (workspace_id uuid, account_id uuid, target_id uuid, content_hash text)`;
+    select workspace_id, account_id, target_id, decode(content_hash, 'hex') as content_hash, due_at
+    from jsonb_to_recordset(${sql.json(rows)})
+      as guard (workspace_id uuid, account_id uuid, target_id uuid, content_hash text, due_at timestamptz)`;
 }
 
 /**
  * Returns the SQL that inserts duplicate guards and returns the ids of the targets that got a guard. A target gets no guard if
- * another target already guards the same content on its account. A unique index decides between concurrent posts. With `force`
- * every target gets a guard, whatever other targets guard. A statement without `force` does not see a guard that a concurrent
- * transaction inserts with `force`. Both posts are then stored, as if the forced post were the later one.
+ * a stored guard clashes with it. A trigger compares the others with the guards of concurrent transactions, and stops the statement
+ * with `duplicate_content`. With `force` every target gets a guard, and nothing is compared.
+ *
+ * The rows are ordered, because the trigger takes a lock for each, in their order.
  */
 export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
-  if (force) {
-    return sql`
-      insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, exclusive)
-      select workspace_id, account_id, target_id, content_hash, false
-      from (${rowsOf(sql, guards)}) as guard
-      returning target_id`;
-  }
   return sql`
-    insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, exclusive)
-    select workspace_id, account_id, target_id, content_hash, true
+    insert into duplicate_guards (
+      workspace_id, account_id, target_id, content_hash, due_at, exclusive, is_checked
+    )
+    select workspace_id, account_id, target_id, content_hash, due_at, false, ${!force}
     from (${rowsOf(sql, guards)}) as guard
-    where not exists (
+    where ${force} or not exists (
       select 1
-      from duplicate_guards as other
-      where other.account_id = guard.account_id
-      and other.content_hash = guard.content_hash
-      and not other.exclusive
-      and (other.expires_at is null or other.expires_at > now())
+      from duplicate_guards as held
+      where held.account_id = guard.account_id
+      and held.content_hash = guard.content_hash
+      and guard_clashes(held.due_at, held.expires_at, guard.due_at)
     )
     order by account_id, content_hash
-    on conflict (account_id, content_hash) where exclusive do update
-    set workspace_id = excluded.workspace_id,
-      target_id = excluded.target_id,
-      expires_at = null
-    where duplicate_guards.expires_at <= now()
     returning target_id`;
 }
 
 /**
- * Inserts duplicate guards. Returns the guards that were not inserted, because another target already guards the same
- * content. The caller rolls back if there are any.
+ * Inserts duplicate guards. Returns the guards that clash with stored ones; nothing is inserted if there are any, and the caller
+ * rolls back. The locks are taken first, in a statement of their own, so that the insert sees what other transactions committed.
  */
 export async function takeGuards(
   tx: TransactionSql,
@@ -94,10 +97,32 @@ export async function takeGuards(
   force: boolean,
 ): Promise<readonly Guard[]> {
   if (guards.length === 0) return [];
+  if (!force)
+    await tx`
+      select lock_guard(account_id, content_hash)
+      from (
+        select account_id, content_hash
+        from (${rowsOf(tx, guards)}) as guard
+        order by account_id, content_hash
+      ) as ordered`;
   const taken = new Set(
     (await guardInsert(tx, guards, force).execute()).map(({ targetId }) => targetId as string),
   );
   return guards.filter(({ targetId }) => !taken.has(targetId));
+}
+
+/** Returns those of the targets whose guard was compared with the others, unlike that of a forced post. */
+export async function listCheckedGuards(
+  tx: TransactionSql,
+  targetIds: readonly string[],
+): Promise<ReadonlySet<string>> {
+  if (targetIds.length === 0) return new Set();
+  const rows = await tx<{ targetId: string }[]>`
+    select target_id
+    from duplicate_guards
+    where target_id = any(${`{${targetIds.join(",")}}`}::uuid[])
+    and is_checked`;
+  return new Set(rows.map(({ targetId }) => targetId));
 }
 
 /**
@@ -106,7 +131,7 @@ export async function takeGuards(
  */
 export async function keepGuards(
   tx: TransactionSql,
-  guards: readonly (Guard & { readonly expiresAt: Date | null })[],
+  guards: readonly (Omit<Guard, "plannedAt"> & { readonly expiresAt: Date | null })[],
 ): Promise<void> {
   if (guards.length === 0) return;
   const rows = toRows(guards).map((row, index) => ({
@@ -114,8 +139,8 @@ export async function keepGuards(
     expires_at: guards[index]?.expiresAt?.toISOString() ?? null,
   }));
   await tx`
-    insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, exclusive, expires_at)
-    select workspace_id, account_id, target_id, decode(content_hash, 'hex'), false, expires_at
+    insert into duplicate_guards (workspace_id, account_id, target_id, content_hash, due_at, exclusive, expires_at)
+    select workspace_id, account_id, target_id, decode(content_hash, 'hex'), now(), false, expires_at
     from jsonb_to_recordset(${tx.json(rows)}) as guard (
       workspace_id uuid, account_id uuid, target_id uuid, content_hash text, expires_at timestamptz
     )
@@ -148,17 +173,17 @@ export async function listClashes(
   guards: readonly Guard[],
 ): Promise<readonly GuardClash[]> {
   return await sql<GuardClash[]>`
-    select distinct on (held.account_id) target.post_id, held.account_id, target.platform
+    select distinct on (held.account_id) target.post_id, held.account_id, target.platform,
+      coalesce(held.expires_at - interval '24 hours', held.due_at, target.due_at) as planned_at
     from (${rowsOf(sql, guards)}) as guard
     join duplicate_guards as held on held.account_id = guard.account_id
       and held.workspace_id = guard.workspace_id
       and held.content_hash = guard.content_hash
       and held.target_id <> guard.target_id
+      and guard_clashes(held.due_at, held.expires_at, guard.due_at)
     join targets as target on target.id = held.target_id
       and target.workspace_id = held.workspace_id
-    where held.expires_at is null
-    or held.expires_at > now()
-    order by held.account_id, held.exclusive desc, held.target_id`;
+    order by held.account_id, held.is_checked desc, held.target_id`;
 }
 
 /** Deletes up to `limit` expired duplicate guards of all workspaces and returns the number of deleted guards. */

@@ -99,7 +99,7 @@ function toDeed({ id, workspaceId, status, targets }: NewPost) {
 }
 
 function guardStep(sql: ISql, post: NewPost, force: boolean) {
-  const guards = toGuards(post.workspaceId, post.targets);
+  const guards = toGuards(post.workspaceId, post.targets, post.due?.dueAt ?? null);
   if (guards.length === 0) return sql`guarded as (select true as ok)`;
   return sql`
     guard as (${guardInsert(sql, guards, force)}),

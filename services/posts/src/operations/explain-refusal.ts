@@ -47,7 +47,11 @@ export async function findDuplicateError(
   const found = guards.flatMap(({ accountId }) => byAccount.get(accountId) ?? []);
   return conflict(
     "duplicate_content",
-    found.map((clash) => ({ code: "duplicate_content", ...clash })),
+    found.map(({ plannedAt, ...clash }) => ({
+      code: "duplicate_content",
+      ...clash,
+      plannedAt: timestampFromDate(plannedAt),
+    })),
   );
 }
 

@@ -3,7 +3,7 @@ import { newId } from "@postrider/shared/ids";
 import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { replacePostRow } from "#src/db/command-posts.ts";
-import { freeGuards, takeGuards, toGuards } from "#src/db/duplicate-guards.ts";
+import { freeGuards, listCheckedGuards, takeGuards, toGuards } from "#src/db/duplicate-guards.ts";
 import type { PostRow } from "#src/db/posts.ts";
 import { replaceTargets } from "#src/db/replace-targets.ts";
 import { freeSlot } from "#src/db/slot-assignments.ts";
@@ -62,8 +62,8 @@ export async function replacePost(
 }
 
 /**
- * Replaces the targets of a post and their duplicate guards. A target whose content does not change keeps its guard. A
- * post that was forced to duplicate another post is therefore not compared again when only its time changes.
+ * Replaces the targets of a post and their duplicate guards. A target whose content and time do not change keeps its guard. A
+ * post that was forced to duplicate another post is not compared again when only its time changes.
  */
 async function moveTargets(
   tx: TransactionSql,
@@ -72,14 +72,26 @@ async function moveTargets(
 ): Promise<void> {
   const { post, targets, placement, force } = change;
   const { workspaceId, id: postId } = post;
-  const hashes = new Map(before.map(({ id, contentHash }) => [id, contentHash]));
-  const changed = targets.filter(({ id, contentHash }) => hashes.get(id) !== contentHash);
+  const dueAt = placement.due?.dueAt ?? null;
+  const known = new Map(before.map((target) => [target.id, target]));
+  const moved = targets.filter(({ id, contentHash }) => {
+    const target = known.get(id);
+    return target?.contentHash !== contentHash || target.dueAt?.getTime() !== dueAt?.getTime();
+  });
+  const checked = await listCheckedGuards(
+    tx,
+    moved.map(({ id }) => id),
+  );
+  const isForced = ({ id, contentHash }: PlannedTarget) =>
+    force || (known.get(id)?.contentHash === contentHash && !checked.has(id));
   await freeGuards(
     tx,
-    changed.map(({ id: targetId }) => ({ workspaceId, targetId })),
+    moved.map(({ id: targetId }) => ({ workspaceId, targetId })),
   );
   await replaceTargets(tx, { workspaceId, postId }, { targets, due: placement.due });
-  const clashing = await takeGuards(tx, toGuards(workspaceId, changed), force);
+  await takeGuards(tx, toGuards(workspaceId, moved.filter(isForced), dueAt), true);
+  const compared = moved.filter((target) => !isForced(target));
+  const clashing = await takeGuards(tx, toGuards(workspaceId, compared, dueAt), false);
   if (clashing.length > 0) throw (await findDuplicateError(tx, clashing)) ?? unavailable();
 }
 

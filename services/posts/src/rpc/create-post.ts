@@ -197,7 +197,7 @@ async function chooseSlot(
   const [slot] = nextFreeSlots(rules, { after, taken, count: 1 });
   if (slot !== undefined) return { kind: "chosen_slot", ...slot };
   const { post } = build(checked, { kind: "now" });
-  const guards = force ? [] : toGuards(workspaceId, post.targets);
+  const guards = force ? [] : toGuards(workspaceId, post.targets, post.due?.dueAt ?? null);
   const error = (await findDuplicateError(tx, guards)) ?? conflict("no_queue_slot");
   return await replayOr(tx, checked.request, error);
 }
@@ -240,10 +240,10 @@ async function explain(
   sql: ISql,
   { reason, post, demands }: InsertRefused,
 ): Promise<Refused | { readonly kind: "reason_gone" }> {
-  const { workspaceId, targets } = post;
+  const { workspaceId, targets, due } = post;
   const error =
     reason === "duplicate_content"
-      ? await findDuplicateError(sql, toGuards(workspaceId, targets))
+      ? await findDuplicateError(sql, toGuards(workspaceId, targets, due?.dueAt ?? null))
       : await findShortageError(sql, workspaceId, reason === "quota_exceeded" ? demands : []);
   return error === undefined ? { kind: "reason_gone" } : { kind: "refused", error };
 }

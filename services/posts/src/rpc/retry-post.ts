@@ -61,7 +61,7 @@ async function retryUnderLock(
   const retried = failed.map((target) => retryTarget(target, due));
   await updateTargets(tx, retried);
   // The user asked for this retry, so the post is published even if other posts have the same content.
-  await takeGuards(tx, toGuards(workspaceId, retried), true);
+  await takeGuards(tx, toGuards(workspaceId, retried, now), true);
   const demands = quotaDemands(workspaceId, retried, now, limits);
   const exhausted = await reserveQuotaOrThrow(tx, { workspaceId, demands, now });
   const publishedAt = firstPublishedAt(all);

@@ -52,7 +52,7 @@ status.
 | \`found\` | what was sent: as JSON, a header or method as it was sent, or the type of a longer value |
 | \`limit\`, \`actual\`, \`unit\` | the limit and what was sent, in the same unit. The length of a text is in the unit of the platform: \`utf16_units\`, \`bytes\` (of UTF-8), \`graphemes\` or \`weighted_characters\` (of X). \`actual\` is absent if a text is so long that it was not counted to its end |
 | \`status\`, \`reason\` | the status of the resource, or what another server answered |
-| \`postId\` | the other post |
+| \`postId\`, \`plannedAt\` | the other post, and when it is due or was published |
 | \`used\`, \`reserved\`, \`requested\`, \`resetsAt\` | the state of a quota |
 
 ## Codes of errors

@@ -42,12 +42,12 @@ export const STATE_ERRORS = {
   duplicate_content: error(
     409,
     [
-      "The same content was already sent to this account in the last 24 hours.",
-      "Change it, or send force: true to publish it anyway.",
+      "The post {postId|with this content}[, planned or published at {plannedAt},] has the same content on the same account, less than 24 hours apart.",
+      "Change the content or the time, or send force: true to publish it anyway.",
     ],
     [
-      "최근 24시간 안에 같은 내용을 이 계정으로 보냈습니다.",
-      "내용을 바꾸거나, 그대로 보내려면 force: true를 보내 주세요.",
+      "같은 계정의 게시물 {postId|}[({plannedAt})]과 내용이 같고 시간 차이가 24시간 미만입니다.",
+      "내용이나 시간을 바꾸거나, 그대로 보내려면 force: true를 보내 주세요.",
     ],
   ),
   no_queue_slot: error(
