@@ -830,6 +830,26 @@ export interface webhooks {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "target.updated": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * target.updated
+         * @description The platform has told the id or the address of a published post, or another one, after `target.published`.
+         */
+        readonly post: operations["onTargetUpdated"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "target.failed": {
         readonly parameters: {
             readonly query?: never;
@@ -1816,7 +1836,7 @@ export interface components {
          * @description Stable. More codes may be added. With `insufficient_scope` it is the scope that the key lacks.
          * @enum {string}
          */
-        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "too_many_cashtags" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "media_codec" | "media_frame_rate" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "mcp:drafts" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_drafts" | "post_storage" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "secret_unsupported" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "unknown_path" | "malformed_id" | "unknown_upload" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
+        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "too_many_cashtags" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "media_codec" | "media_frame_rate" | "alt_text_too_long" | "cover_needs_video" | "cover_outside_video" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "mcp:drafts" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_drafts" | "post_storage" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "secret_unsupported" | "webhook_not_public" | "download_refused" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "unknown_path" | "malformed_id" | "unknown_upload" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
         /**
          * @description Stable; programs decide by it. More codes may be added: treat an unknown one like its HTTP status.
          * @enum {string}
@@ -1889,12 +1909,12 @@ export interface components {
          * @description A type of events, a group of types such as `post.*`, or `*`. More values may be added.
          * @enum {string}
          */
-        readonly EventFilter: "*" | "post.*" | "target.*" | "account.*" | "media.*" | "comment_action.*" | "automation_run.*" | "quota.*" | "webhook.*" | "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
+        readonly EventFilter: "*" | "post.*" | "target.*" | "account.*" | "media.*" | "comment_action.*" | "automation_run.*" | "quota.*" | "webhook.*" | "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.updated" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
         /**
          * @description What happened. More types may be added; a subscription to `*` or to a group receives them.
          * @enum {string}
          */
-        readonly EventType: "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
+        readonly EventType: "post.scheduled" | "post.publishing" | "post.published" | "post.partial" | "post.failed" | "post.cancelled" | "post.deleted" | "target.published" | "target.updated" | "target.failed" | "target.deleted" | "account.connected" | "account.disconnected" | "account.reconnect_required" | "media.ready" | "comment_action.completed" | "automation_run.completed" | "quota.exhausted" | "webhook.disabled" | "webhook.test";
         readonly FacebookAccountSettings: {
             /** Format: uuid */
             readonly accountId: string;
@@ -2650,6 +2670,26 @@ export interface components {
          * @enum {string}
          */
         readonly TargetStatus: "pending" | "publishing" | "published" | "failed" | "deleting" | "deleted" | "delete_failed" | "cancelled";
+        /** @description The platform has told the id or the address of a published post, or another one, after `target.published`. */
+        readonly TargetUpdatedEvent: {
+            /**
+             * Format: uuid
+             * @description The header `webhook-id`; the same at every attempt.
+             */
+            readonly id: string;
+            /** @enum {string} */
+            readonly type: "target.updated";
+            /**
+             * Format: date-time
+             * @description When it happened.
+             */
+            readonly timestamp: string;
+            /** Format: uuid */
+            readonly workspaceId: string;
+            /** @description Version of the resource when it happened: higher is newer. */
+            readonly sequence: number;
+            readonly data: components["schemas"]["WebhookTarget"];
+        };
         readonly TelegramAccountSettings: {
             /** Format: uuid */
             readonly accountId: string;
@@ -3034,11 +3074,11 @@ export interface components {
             readonly responseHeaders: {
                 readonly [key: string]: string;
             };
-            /** @description At most 16 KiB. */
+            /** @description At most 16 KiB; of a 2xx response, at most 2 KiB. */
             readonly responseBody: string | null;
         };
         /**
-         * @description Why the attempt failed. More codes may be added.
+         * @description Why the attempt failed. `dns_failed`: the host name has no public address. More codes may be added.
          * @enum {string}
          */
         readonly WebhookAttemptError: "timeout" | "connection_failed" | "tls_failed" | "dns_failed" | "address_not_allowed" | "redirect_refused" | "http_error" | "body_timeout" | "too_large_headers";
@@ -3383,6 +3423,7 @@ export type TargetErrorCode = components['schemas']['TargetErrorCode'];
 export type TargetFailedEvent = components['schemas']['TargetFailedEvent'];
 export type TargetPublishedEvent = components['schemas']['TargetPublishedEvent'];
 export type TargetStatus = components['schemas']['TargetStatus'];
+export type TargetUpdatedEvent = components['schemas']['TargetUpdatedEvent'];
 export type TelegramAccountSettings = components['schemas']['TelegramAccountSettings'];
 export type TextRules = components['schemas']['TextRules'];
 export type TextUnit = components['schemas']['TextUnit'];
@@ -12905,6 +12946,73 @@ export interface operations {
                  *     }
                  */
                 readonly "application/json": components["schemas"]["TargetPublishedEvent"];
+            };
+        };
+        readonly responses: {
+            /** @description The receiver is gone: the subscription is disabled. */
+            readonly 410: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is received. */
+            readonly "2XX": {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description The event is sent again later, for up to four days. */
+            readonly default: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    readonly onTargetUpdated: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header: {
+                /** @description Id of the event. Use it to recognise an event that was delivered before. */
+                readonly "webhook-id": string;
+                /** @description Time of the attempt in seconds since 1970. */
+                readonly "webhook-timestamp": string;
+                /** @description Signatures over id, timestamp and body, separated by spaces: `v1,` HMAC-SHA256 or `v1a,` Ed25519. */
+                readonly "webhook-signature": string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
+                 *       "type": "target.updated",
+                 *       "timestamp": "2026-11-21T09:00:01.402Z",
+                 *       "workspaceId": "01a17000-aaaa-7bbb-8ccc-ddddeeeeffff",
+                 *       "sequence": 4,
+                 *       "data": {
+                 *         "id": "01a1a1b4-3c5e-7102-9324-b5c6d7e8f901",
+                 *         "postId": "01a1a1b4-3c5d-7e6f-8091-a2b3c4d5e6f7",
+                 *         "accountId": "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a",
+                 *         "platform": "bluesky",
+                 *         "username": "rider.example",
+                 *         "status": "published",
+                 *         "externalId": "at://did:plc:abc/app.bsky.feed.post/3m5xk",
+                 *         "permalink": "https://bsky.app/profile/rider.example/post/3m5xk",
+                 *         "publishedAt": "2026-11-21T09:00:01.402Z",
+                 *         "error": null,
+                 *         "attemptCount": 1,
+                 *         "nextAttemptAt": null,
+                 *         "metrics": null
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["TargetUpdatedEvent"];
             };
         };
         readonly responses: {

@@ -57,6 +57,7 @@ function errorOf(task: {
 export function toTargetUpdated({
   task,
   attempt,
+  hasNewAddress = false,
 }: TargetUpdate): MessageInitShape<typeof TargetUpdatedSchema> {
   const next = nextAttemptAt(task);
   return {
@@ -67,6 +68,7 @@ export function toTargetUpdated({
     version: BigInt(task.version),
     status: toStatus(task),
     attemptCount: countAttempts(task),
+    hasNewAddress,
     ...(task.externalId === null ? {} : { externalId: task.externalId }),
     ...(task.permalink === null ? {} : { permalink: task.permalink }),
     ...(task.publishedAt === null ? {} : { publishedAt: timestampFromDate(task.publishedAt) }),

@@ -1,4 +1,4 @@
-import { conflict, notFound, type ServiceError } from "@postrider/shared/errors";
+import { conflict, notFound, unprocessable, type ServiceError } from "@postrider/shared/errors";
 import type { FastifyInstance, InjectOptions } from "fastify";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AdmissionResult } from "#src/operations/admission/admission-result.ts";
@@ -257,3 +257,18 @@ test.each(["nonsense", "0", "01936A5E-7D2B-7000-8000-00000000000C"])(
     expect(seen).toEqual([]);
   },
 );
+
+test("a subscription to localhost is refused with the reason, and with the ways to receive webhooks in development", async () => {
+  const error = unprocessable("address_not_allowed", [
+    { code: "webhook_not_public", path: "/url" },
+  ]);
+  const payload = { ...BODY, url: "http://localhost:3000/hook" };
+  const answer = await send({ method: "POST", url: "/api/v1/webhooks", payload }, { error });
+  const body = answer.json<ErrorBody>();
+
+  expect(body.error.code).toBe("address_not_allowed");
+  expect(body.error.message).toContain("public addresses only");
+  expect(body.error.message).toContain("OUTBOUND_ALLOW=127.0.0.1:3000");
+  expect(body.error.message).toContain("tunnel");
+  expect(body.error.message).not.toContain("/media/presign");
+});

@@ -113,6 +113,7 @@ export const EXAMPLE_DATA = {
   },
   "post.deleted": { id: POST_ID },
   "target.published": target,
+  "target.updated": target,
   "target.failed": {
     ...target,
     status: "failed",

@@ -44,6 +44,11 @@ const EVENTS: Readonly<Record<DocumentedEventType, EventDescription>> = {
     description: "A post is published on one account.",
     data: EVENT_DATA.target,
   },
+  "target.updated": {
+    description:
+      "The platform has told the id or the address of a published post, or another one, after `target.published`.",
+    data: EVENT_DATA.target,
+  },
   "target.failed": {
     description: "Publishing a post on one account failed.",
     data: EVENT_DATA.target,

@@ -42,9 +42,21 @@ const MESSAGES = {
 export class OutboundError extends Error {
   override name = "OutboundError";
   readonly failure: OutboundFailure;
+  /**
+   * Whether the DNS told the address. A customer must not learn which names exist in our network, so such an address is
+   * answered like a name without an address.
+   */
+  readonly isResolved: boolean;
 
-  constructor(failure: OutboundFailure, options: { readonly cause?: unknown } = {}) {
+  constructor(
+    failure: OutboundFailure,
+    {
+      isResolved = false,
+      ...options
+    }: { readonly cause?: unknown; readonly isResolved?: boolean } = {},
+  ) {
     super(MESSAGES[failure], options);
     this.failure = failure;
+    this.isResolved = isResolved;
   }
 }

@@ -61,6 +61,6 @@ async function addressesOf(
   if (isLiteral) return [hostname];
   const addresses = await resolve(hostname, signal);
   if (!addresses.every((address) => mayConnect(rules, address, port)))
-    throw new OutboundError("address_not_allowed");
+    throw new OutboundError("address_not_allowed", { isResolved: true });
   return addresses;
 }

@@ -103,7 +103,10 @@ test.each([
   "http://10.0.0.1/",
   "http://169.254.169.254/latest",
 ])("the webhook address %s is refused because it is not public", async (url) => {
-  await expect(create({ url })).rejects.toMatchObject({ reason: "address_not_allowed" });
+  await expect(create({ url })).rejects.toMatchObject({
+    reason: "address_not_allowed",
+    violations: [{ code: "webhook_not_public", path: "/url" }],
+  });
   const { workspaceId, id } = await create();
   await expect(webhooks.rpc.updateWebhook({ workspaceId, id, url })).rejects.toMatchObject({
     reason: "address_not_allowed",

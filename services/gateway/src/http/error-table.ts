@@ -103,6 +103,7 @@ export interface ErrorBodyInput {
 
 /** Errors without a message of their own: they have the message of their first detail. */
 const GENERAL: ReadonlySet<ErrorCode> = new Set([
+  "address_not_allowed",
   "invalid_request",
   "validation_failed",
   "quota_exceeded",

@@ -182,7 +182,7 @@ async function remove(
   await recordDeed(tx, post);
   const mediaIds = await deletePostRow(tx, post);
   // The deletion is the last change of the post, so its version is above those of all events before.
-  const last = { ...post, version: Number(post.version) + 1, occurredAt: post.now };
+  const last = { ...post, version: post.version + 1, occurredAt: post.now };
   await appendEvents(tx, [postDeleted(last)]);
   return { kind: "removed", mediaIds };
 }

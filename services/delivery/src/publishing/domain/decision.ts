@@ -136,6 +136,8 @@ export interface Decision {
 export interface TargetUpdate {
   readonly task: Task;
   readonly attempt: Attempt | undefined;
+  /** Whether the platform has told the post id or address of a target that was reported as published before. */
+  readonly hasNewAddress?: boolean;
 }
 
 /**

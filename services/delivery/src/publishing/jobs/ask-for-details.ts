@@ -147,7 +147,10 @@ async function report(
     const detailed = task === undefined ? undefined : addDetails(task, details);
     if (detailed !== undefined) {
       await updateTasks(tx, [detailed]);
-      await appendEvents(tx, [targetUpdated({ task: detailed, attempt: undefined })]);
+      const hasNewAddress = details.kind === "found";
+      await appendEvents(tx, [
+        targetUpdated({ task: detailed, attempt: undefined, hasNewAddress }),
+      ]);
     }
     await deleteQuestions(tx, [question]);
   });

@@ -16,6 +16,7 @@ function updated(change: {
   generation?: number;
   version?: bigint;
   permalink?: string;
+  hasNewAddress?: boolean;
   errorCode?: string;
 }) {
   return fromTargetUpdated({
@@ -41,6 +42,23 @@ test("a published target makes a webhook event with the time of its publication,
   const [later] = updated({ status: "published", version: 9n, permalink: "https://example.com" });
   expect(later?.id).toBe(event?.id);
   expect(updated({ status: "published", generation: 2 })[0]?.id).not.toBe(event?.id);
+});
+
+test("an update with the address of a published target makes target.updated beside target.published, one for each version", () => {
+  const [published] = updated({ status: "published" });
+  const change = { status: "published", permalink: "https://example.com/1", hasNewAddress: true };
+  const [same, later, ...rest] = updated({ ...change, version: 4n });
+  expect(rest).toEqual([]);
+  expect(same?.id).toBe(published?.id);
+  expect(later).toMatchObject({
+    type: "target.updated",
+    occurredAt: RECORDED,
+    sequence: 2 ** 20 + 4,
+    source: { kind: "target", reported: { permalink: "https://example.com/1" } },
+  });
+  expect(later?.id).not.toBe(same?.id);
+  expect(updated({ ...change, version: 4n })[1]?.id).toBe(later?.id);
+  expect(updated({ ...change, version: 5n })[1]?.id).not.toBe(later?.id);
 });
 
 test("a failed target makes a webhook event with the time at which the failure was recorded and with the platform's error", () => {

@@ -19,8 +19,9 @@ const GENERATION = 2 ** 20;
 const DELETIONS = 2 ** 40;
 
 /**
- * Converts the update of a target to the webhook event that subscriptions receive; none while the target is
- * being published. Later updates of a published target, for example with its address, make the same webhook event.
+ * Converts the update of a target to the webhook events that subscriptions receive; none while the target is
+ * being published. Later updates of a published target make the same event `target.published`, and one with its id or
+ * address on the platform also makes `target.updated`.
  */
 export function fromTargetUpdated({
   message,
@@ -44,7 +45,10 @@ export function fromTargetUpdated({
     source: { kind: "target" as const, postId, targetId, reported: toReported(message) },
   };
   const about = [targetId, generation, ...(isPublished ? [] : [version])].join(" ");
-  return [createWebhookEvent(event, about)];
+  const first = createWebhookEvent(event, about);
+  if (!isPublished || !message.hasNewAddress) return [first];
+  const later = { ...event, type: "target.updated" as const, occurredAt: required(recordedAt) };
+  return [first, createWebhookEvent(later, [targetId, generation, version].join(" "))];
 }
 
 /**

@@ -6,9 +6,9 @@ export type AttemptError =
   | "connection_failed"
   /** TLS failed, for example because the certificate is invalid. */
   | "tls_failed"
-  /** The host name has no address. */
+  /** The host name has no address that is public; also when it does not exist. */
   | "dns_failed"
-  /** The address is not public. */
+  /** The IP address in the URL is not public. */
   | "address_not_allowed"
   /** The receiver answered with a redirect. */
   | "redirect_refused"
@@ -30,7 +30,7 @@ export interface Attempt {
   readonly requestHeaders: Readonly<Record<string, string>>;
   /** Headers of the response with names in lower case; null without a response. */
   readonly responseHeaders: Readonly<Record<string, string>> | null;
-  /** Body of the response, at most 16 KiB; null without a response. */
+  /** Body of the response, at most 16 KiB, and 2 KiB of a 2xx response; null without a response. */
   readonly responseBody: string | null;
 }
 

@@ -8,6 +8,7 @@ export const EVENT_TYPES = [
   "post.cancelled",
   "post.deleted",
   "target.published",
+  "target.updated",
   "target.failed",
   "target.deleted",
   "account.connected",

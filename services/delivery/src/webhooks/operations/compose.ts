@@ -24,7 +24,7 @@ import { readObjects } from "#src/webhooks/operations/read-objects.ts";
 import { renderData, renderWithoutObject } from "#src/webhooks/operations/render-data.ts";
 
 /** Maximum number of webhook events whose payloads are written together, as one page. */
-export const PAGE_EVENTS = 200;
+const PAGE_EVENTS = 200;
 /**
  * Lease in milliseconds with which a process claims a page of webhook events. It is longer than the deadline of the
  * calls that read the posts, accounts and so on for the payloads.

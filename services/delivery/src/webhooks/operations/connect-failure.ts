@@ -14,7 +14,8 @@ export class ConnectFailure extends Error {
   }
 }
 
-function codeOf({ failure, cause }: OutboundError): AttemptError {
+function codeOf({ failure, cause, isResolved }: OutboundError): AttemptError {
+  if (isResolved) return "dns_failed";
   if (failure === "address_not_allowed" || failure === "url_invalid") return "address_not_allowed";
   if (!(cause instanceof Error)) return "connection_failed";
   const code = "code" in cause ? String(cause.code) : "";

@@ -93,7 +93,8 @@ export async function sendWebhook(
     statusCode: response?.status ?? null,
     error,
     requestHeaders,
-    responseHeaders: response === undefined ? null : toStoredHeaders(response.headers),
-    responseBody: response === undefined ? null : toStoredBody(response.body),
+    responseHeaders:
+      response === undefined ? null : toStoredHeaders(response.headers, response.status),
+    responseBody: response === undefined ? null : toStoredBody(response.body, response.status),
   };
 }

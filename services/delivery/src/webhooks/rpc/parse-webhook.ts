@@ -82,7 +82,7 @@ export function assertUrl(url: string, rules: OutboundRules): void {
  */
 export function assertAddress(url: string, rules: OutboundRules): void {
   if (findUrlFailure(url, rules) !== undefined)
-    throw unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }]);
+    throw unprocessable("address_not_allowed", [{ code: "webhook_not_public", path: "/url" }]);
 }
 
 function findUrlFailure(url: string, rules: OutboundRules) {

@@ -140,6 +140,16 @@ export const STATE_DETAILS = {
       "rotateSecret을 빼고, 구독의 publicKey로 검증해 주세요.",
     ],
   ),
+  webhook_not_public: detail(
+    [
+      "Webhooks are sent to public addresses only, and this one is inside a private network or on this machine.",
+      "Use the public URL of your endpoint. In development, start Postrider with its address and port in OUTBOUND_ALLOW, for example OUTBOUND_ALLOW=127.0.0.1:3000, or use a tunnel that gives it a public https URL.",
+    ],
+    [
+      "웹훅은 공개 주소로만 보냅니다. 이 주소는 사설 네트워크 또는 이 컴퓨터의 주소입니다.",
+      "엔드포인트의 공개 URL을 사용해 주세요. 개발 중에는 OUTBOUND_ALLOW=127.0.0.1:3000처럼 주소와 포트를 OUTBOUND_ALLOW에 넣어 Postrider를 시작하거나, 공개 https URL을 주는 터널을 사용해 주세요.",
+    ],
+  ),
   download_refused: detail(
     [
       "The server of the URL answered with the status {status|of an error}.",

@@ -104,12 +104,14 @@ const WebhookAttempt = Type.Object(
           "body_timeout",
           "too_large_headers",
         ],
-        "Why the attempt failed. More codes may be added.",
+        "Why the attempt failed. `dns_failed`: the host name has no public address. More codes may be added.",
       ),
     ),
     requestHeaders: Headers,
     responseHeaders: Headers,
-    responseBody: nullable(Type.String({ description: "At most 16 KiB." })),
+    responseBody: nullable(
+      Type.String({ description: "At most 16 KiB; of a 2xx response, at most 2 KiB." }),
+    ),
   },
   { $id: "WebhookAttempt" },
 );

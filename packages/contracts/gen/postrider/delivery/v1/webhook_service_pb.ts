@@ -631,7 +631,7 @@ export type WebhookAttempt = Message<"postrider.delivery.v1.WebhookAttempt"> & {
   responseHeaders: { [key: string]: string };
 
   /**
-   * Body of the response, at most 16 KiB as UTF-8; absent without a response.
+   * Body of the response, at most 16 KiB as UTF-8, and 2 KiB of a 2xx response; absent without a response.
    *
    * @generated from field: optional string response_body = 8;
    */
