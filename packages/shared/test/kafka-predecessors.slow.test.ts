@@ -9,7 +9,7 @@ import { newId } from "#src/ids.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { eventually } from "#src/testing/poll.ts";
 import { startTestKafka, type TestKafka } from "./test-kafka.ts";
-import { createDatabase, logger } from "./test-service.ts";
+import { createDatabase, logger, OWN_DATA } from "./test-service.ts";
 
 const WAIT = { timeoutMs: 30_000 };
 const INSTANCE = "postrider-sample@host:1";
@@ -36,7 +36,7 @@ async function leaveMember(instance: string): Promise<string> {
     program,
     broker.brokers[0] ?? "",
     instance,
-    `g.${topic}`,
+    `g.${topic}.test`,
     topic,
   ]);
   await once(child.stdout, "data");
@@ -47,7 +47,7 @@ async function leaveMember(instance: string): Promise<string> {
 
 async function listMembers(topic: string): Promise<readonly string[]> {
   const { groups } = await withAdmin(openKafka(client()), (admin) =>
-    admin.describeGroups([`g.${topic}`]),
+    admin.describeGroups([`g.${topic}.test`]),
   );
   return groups.flatMap(({ members }) => members.map(({ clientId }) => clientId));
 }
@@ -58,6 +58,7 @@ test("a process that replaces a killed one reads events at once, although the se
   const seen: string[] = [];
   await using bus = createKafkaBus({
     ...client(),
+    ...OWN_DATA,
     sql: database.sql,
     instance: INSTANCE,
     onFatal: (error) => {
@@ -78,8 +79,8 @@ test("a process leaves the members of other processes in its Kafka group", async
   const other = "postrider-sample@other:1";
   const topic = await leaveMember(other);
   const kafka = openKafka(client());
-  await removePredecessors({ kafka, groupId: `g.${topic}`, instance: INSTANCE, logger });
+  await removePredecessors({ kafka, groupId: `g.${topic}.test`, instance: INSTANCE, logger });
   expect(await listMembers(topic)).toEqual([other]);
-  await removePredecessors({ kafka, groupId: `g.${topic}`, instance: other, logger });
+  await removePredecessors({ kafka, groupId: `g.${topic}.test`, instance: other, logger });
   expect(await listMembers(topic)).toEqual([]);
 }, 90_000);
