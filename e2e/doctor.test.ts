@@ -44,7 +44,7 @@ test("`postrider doctor config` reports no failed check of a running installatio
     `ok       this computer, gateway and media key: the gateway of this installation answers at ${baseUrl}, and has the media key of delivery`,
   );
   for (const service of ["accounts", "posts", "media", "delivery"])
-    for (const name of ["database", "clock and database", "bus"])
+    for (const name of ["database", "clock and database", "bus", "owner of the data"])
       expect(lines).toContainEqual(expect.stringContaining(`ok       ${service}, ${name}: `));
   expect(lines.slice(-4)).toEqual([
     `warning  this computer, PUBLIC_URL: ${baseUrl} can be reached only from this computer`,

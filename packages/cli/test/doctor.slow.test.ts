@@ -125,13 +125,27 @@ test("`doctor config` checks databases, clocks, the bus and the object store, an
   const { find } = await diagnose();
 
   for (const service of ["accounts", "media", "delivery"])
-    for (const name of ["database", "clock and database", "bus"])
+    for (const name of ["database", "clock and database", "bus", "owner of the data"])
       expect(find(service, name)).toMatchObject({ status: "ok" });
   expect(find("media", "object store")).toMatchObject({
     status: "ok",
     found: "a small object was written, read and deleted on disk",
   });
+  expect(find("media", "owner of the object store")).toMatchObject({ status: "ok" });
   expect(find("posts", "answer")).toMatchObject({ status: "failed" });
+});
+
+test("`doctor config` warns about a service whose data is a copy, and says how to use the data in this deployment", async () => {
+  const { sql } = accountsDatabase;
+  await sql`update deployment set deployment_id = 'production'`;
+  const { find } = await diagnose();
+  await sql`update deployment set deployment_id = 'default'`;
+
+  expect(find("accounts", "owner of the data")).toMatchObject({
+    status: "warning",
+    found: expect.stringMatching(/^held: the data belongs to another deployment;/) as string,
+    remedy: expect.stringContaining("postrider recovery adopt") as string,
+  });
 });
 
 test("`doctor config` reports a platform that delivery cannot reach, but not one that is not set up", async () => {

@@ -25,8 +25,8 @@ test("the readiness metric is measured each time metrics are read", async () => 
 
 test("/readyz shows the notes of a process that is ready, such as why it is held, and leaves out notes without a text", async () => {
   const health = createHealth();
-  let note: string | undefined;
-  health.notes.set("deployment", () => note);
+  const found: { note?: string } = {};
+  health.notes.set("deployment", () => found.note);
   await using app = createOpsServer(health);
   const read = async () => {
     const { statusCode, body } = await app.inject("/readyz");
@@ -34,6 +34,9 @@ test("/readyz shows the notes of a process that is ready, such as why it is held
   };
 
   expect(await read()).toEqual([200, { status: "ok", checks: {} }]);
-  note = "held: the data belongs to another deployment";
-  expect(await read()).toEqual([200, { status: "ok", checks: {}, notes: { deployment: note } }]);
+  found.note = "held: the data belongs to another deployment";
+  expect(await read()).toEqual([
+    200,
+    { status: "ok", checks: {}, notes: { deployment: found.note } },
+  ]);
 });
