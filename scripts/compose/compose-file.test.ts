@@ -128,7 +128,23 @@ describe.each([
       networks: ["inspection"],
     });
     expect(members.map(([name]) => name)).toEqual(["media", "inspector"]);
-    expect(declared.networks).toEqual({ inspection: { internal: true } });
+    expect(declared.networks).toMatchObject({ inspection: { internal: true } });
+  });
+
+  test("Postgres and Kafka in compose.yaml are only on an internal network, and neither the gateway nor the inspector nor the object store is on it", () => {
+    const services = read();
+    const { networks } = parse(readFileSync(join(root, "compose.yaml"), "utf8"), {
+      merge: true,
+    }) as { readonly networks: Readonly<Record<string, unknown>> };
+    expect(networks["data"]).toEqual({ internal: true });
+    for (const name of ["postgres", "kafka"])
+      expect(get(services, name).networks).toEqual(["data"]);
+    const members = Object.entries(services).filter(([, one]) => one.networks?.includes("data"));
+    const known = ["accounts", "posts", "media", "delivery"];
+    const setup = [...known.map((name) => `${name}-migrations`), "roles", "topics"];
+    expect(members.map(([name]) => name).toSorted()).toEqual(
+      [...known, ...setup, "postgres", "kafka"].toSorted(),
+    );
   });
 
   test("every command in compose.yaml is a list of strings", () => {

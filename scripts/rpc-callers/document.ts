@@ -34,6 +34,9 @@ const PROCESSES: readonly CallingProcess[] = [
  */
 const NEXT_RELEASE: Readonly<Record<string, readonly string[]>> = {};
 
+/** Maximum length of a line in characters, as the formatter breaks lines. */
+const LINE_LENGTH = 100;
+
 const HEAD = `// Written by \`npm run generate\` from the code of the services and of the operator's tool.
 
 /** The processes that call each RPC, by \`<service>/<method>\`. Services refuse every other caller. */
@@ -50,8 +53,10 @@ async function renderCallers(): Promise<string> {
   const lines = [...callers]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([rpc, names]) => {
-      const list = names.map((name) => JSON.stringify(name)).join(", ");
-      return `  ${JSON.stringify(rpc)}: [${list}],\n`;
+      const list = names.map((name) => JSON.stringify(name));
+      const line = `  ${JSON.stringify(rpc)}: [${list.join(", ")}],`;
+      if (line.length <= LINE_LENGTH) return `${line}\n`;
+      return `  ${JSON.stringify(rpc)}: [\n${list.map((name) => `    ${name},\n`).join("")}  ],\n`;
     });
   return `${HEAD}${lines.join("")}};\n`;
 }

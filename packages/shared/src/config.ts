@@ -1,5 +1,6 @@
 import { ConfigError } from "#src/config/config-error.ts";
 import { EnvReader, type Environment } from "#src/config/env-reader.ts";
+import { findNetworkFaults } from "#src/config/internal-network.ts";
 import { findProductionFaults, isProduction } from "#src/config/production.ts";
 import type { Setting } from "#src/config/settings.ts";
 
@@ -13,7 +14,7 @@ export function loadConfig<T extends object>(
   const reader = new EnvReader(env);
   const config = read(reader);
   const faults = isProduction(reader)
-    ? [...reader.faults, ...findProductionFaults(reader)]
+    ? [...reader.faults, ...findProductionFaults(reader), ...findNetworkFaults(reader)]
     : reader.faults;
   if (faults.length > 0) throw new ConfigError(faults);
   return Object.freeze(config);

@@ -1,6 +1,7 @@
 import type { ConnectRouter } from "@connectrpc/connect";
 import { readKafkaSecurity, type KafkaSecurity } from "#src/bus/kafka-security.ts";
 import type { EnvReader } from "#src/config.ts";
+import { readInternalNetwork } from "#src/config/internal-network.ts";
 import { readEnvironment } from "#src/config/production.ts";
 import { withAdmission } from "#src/connect/admission.ts";
 import { addPlainRoutes, type PlainRoutes } from "#src/connect/plain-routes.ts";
@@ -61,6 +62,7 @@ export function readProcessConfig(
   defaultPort: number,
 ): ProcessConfig {
   readEnvironment(read);
+  readInternalNetwork(read);
   const identity = readIdentity(read, service);
   return {
     service,
