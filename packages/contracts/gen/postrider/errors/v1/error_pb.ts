@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/errors/v1/error.proto.
  */
 export const file_postrider_errors_v1_error: GenFile = /*@__PURE__*/
-  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIscDCglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgZzdGF0dXMYDCABKAlICYgBARIPCgdhbGxvd2VkGA0gAygJEhMKBnJlYXNvbhgOIAEoCUgKiAEBQgcKBV9wYXRoQg0KC19hY2NvdW50X2lkQgsKCV9wbGF0Zm9ybUIICgZfbGltaXRCCQoHX2FjdHVhbEIKCghfcG9zdF9pZEIHCgVfdXNlZEILCglfcmVzZXJ2ZWRCDAoKX3JlcXVlc3RlZEIJCgdfc3RhdHVzQgkKB19yZWFzb25iBnByb3RvMw", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIokECglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgZzdGF0dXMYDCABKAlICYgBARIPCgdhbGxvd2VkGA0gAygJEhMKBnJlYXNvbhgOIAEoCUgKiAEBEhIKBWZvdW5kGA8gASgJSAuIAQESFQoIZXhwZWN0ZWQYECABKAlIDIgBAUIHCgVfcGF0aEINCgtfYWNjb3VudF9pZEILCglfcGxhdGZvcm1CCAoGX2xpbWl0QgkKB19hY3R1YWxCCgoIX3Bvc3RfaWRCBwoFX3VzZWRCCwoJX3Jlc2VydmVkQgwKCl9yZXF1ZXN0ZWRCCQoHX3N0YXR1c0IJCgdfcmVhc29uQggKBl9mb3VuZEILCglfZXhwZWN0ZWRiBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * ErrorInfo says why a call failed. Its reason and codes are stable: clients branch on them, never on a text.
@@ -154,6 +154,20 @@ export type Violation = Message<"postrider.errors.v1.Violation"> & {
    * @generated from field: optional string reason = 14;
    */
   reason?: string | undefined;
+
+  /**
+   * What was found instead, for example the media type of a file.
+   *
+   * @generated from field: optional string found = 15;
+   */
+  found?: string | undefined;
+
+  /**
+   * What to send instead, as a phrase in English.
+   *
+   * @generated from field: optional string expected = 16;
+   */
+  expected?: string | undefined;
 };
 
 /**
