@@ -201,7 +201,7 @@ describe("imports:", () => {
   test.each([
     ["/missing.png", "422 import_failed download_refused"],
     ["/loop", "422 import_failed download_broken"],
-    ["/page.png", "422 media_rejected media_type_unsupported"],
+    ["/page.png", "422 media_rejected download_not_media"],
   ])("a media import from a URL with the path %s is refused with %s", async (path, expected) => {
     expect(refusalOf(await fromUrl(path))).toBe(expected);
   });

@@ -2,7 +2,13 @@
 
 /** The processes that call each RPC, by `<service>/<method>`. Services refuse every other caller. */
 export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
-  "postrider.accounts.v1.AccountService/BatchGetAccounts": ["posts", "delivery", "delivery-webhooks", "delivery-engagement", "operator"],
+  "postrider.accounts.v1.AccountService/BatchGetAccounts": [
+    "posts",
+    "delivery",
+    "delivery-webhooks",
+    "delivery-engagement",
+    "operator",
+  ],
   "postrider.accounts.v1.AccountService/ConnectAccount": ["operator"],
   "postrider.accounts.v1.AccountService/ConnectSimulatedAccounts": ["operator"],
   "postrider.accounts.v1.AccountService/DisconnectAccount": ["gateway"],
@@ -19,7 +25,10 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.accounts.v1.AuthorizationService/GetTicket": ["operator"],
   "postrider.accounts.v1.AuthorizationService/IssueTicket": ["operator"],
   "postrider.accounts.v1.AuthorizationService/OpenTicket": ["gateway"],
-  "postrider.accounts.v1.CredentialService/BatchGetCredentials": ["delivery", "delivery-engagement"],
+  "postrider.accounts.v1.CredentialService/BatchGetCredentials": [
+    "delivery",
+    "delivery-engagement",
+  ],
   "postrider.accounts.v1.CredentialService/ListSealingKeys": ["operator"],
   "postrider.accounts.v1.CredentialService/RefreshCredential": ["delivery", "delivery-engagement"],
   "postrider.accounts.v1.CredentialService/ResealCredentials": ["operator"],
@@ -64,7 +73,12 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.engagement.v1.CommentService/ListComments": ["gateway"],
   "postrider.engagement.v1.CommentService/RequestCommentAction": ["gateway"],
   "postrider.engagement.v1.MetricsService/RefreshMetrics": ["gateway"],
-  "postrider.media.v1.MediaService/BatchGetMedia": ["gateway", "posts", "delivery", "delivery-webhooks"],
+  "postrider.media.v1.MediaService/BatchGetMedia": [
+    "gateway",
+    "posts",
+    "delivery",
+    "delivery-webhooks",
+  ],
   "postrider.media.v1.MediaService/CompleteUpload": ["gateway"],
   "postrider.media.v1.MediaService/CreateUpload": ["gateway"],
   "postrider.media.v1.MediaService/DeleteMedia": ["gateway"],

@@ -202,6 +202,16 @@ test("POST /media/{id}/complete answers 404 for a malformed id, without a call t
   expect(calls).toEqual([]);
 });
 
+test.each([
+  ["https://example.com/Straße 1.png", "https://example.com/Stra%C3%9Fe%201.png"],
+  ["https://example.com/a b.png?q=ü", "https://example.com/a%20b.png?q=%C3%BC"],
+])("POST /media/from-url says how the URL %s has to be percent-encoded", async (url, encoded) => {
+  const { message, details } = errorOf(await ask(fromUrl({ url })));
+
+  expect(details?.[0]).toMatchObject({ code: "format", path: "/url", found: JSON.stringify(url) });
+  expect(message).toContain(encoded);
+});
+
 test("POST /media/from-url answers with the imported media", async () => {
   const answer = await ask(fromUrl({ url: "https://example.com/a.mp4" }), {
     importMedia: () => ({ media: MEDIA }),

@@ -34,7 +34,8 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 async function resolve(hostname: string): Promise<readonly string[]> {
   const addresses = NAMES[hostname];
-  if (addresses === undefined) throw new Error("ENOTFOUND");
+  if (addresses === undefined)
+    throw Object.assign(new Error("queryA ENOTFOUND"), { code: "ENOTFOUND", syscall: "queryA" });
   return await Promise.resolve(addresses);
 }
 

@@ -180,8 +180,42 @@ test.each(["ftp://example.com/a.png", "cat.png", "http://user:secret@example.com
   },
 );
 
-test("ImportMedia fails when the host name does not exist", async () => {
-  expect(await failure("http://gone.example.com/cat.png")).toEqual(importFailed);
+test("ImportMedia answers the same for a name that does not exist and for one with a private address", async () => {
+  const missing = await failure("http://gone.example.com/cat.png");
+
+  expect(missing).toEqual(await failure("http://private.example.com/cat.png"));
+  expect(missing).toMatchObject({ reason: "address_not_allowed" });
+});
+
+test("ImportMedia says that a public host refuses connections", async () => {
+  const host = await startHost((_request, response) => response.end(PNG));
+  await host[Symbol.asyncDispose]();
+
+  expect(await failure(host.url)).toMatchObject({
+    reason: "import_failed",
+    violations: [{ reason: "the server refuses connections on this port" }],
+  });
+});
+
+test("ImportMedia says that an address answered with a web page, and which type it has", async () => {
+  const page = "\n<!DOCTYPE html><html><head><title>Virus scan warning</title></head></html>";
+  await using host = await startHost((_request, response) =>
+    response.writeHead(200, { "content-type": "text/html; charset=utf-8" }).end(page),
+  );
+  const replica = importer.startReplica({
+    inspect: () =>
+      Promise.resolve({
+        kind: "rejected",
+        violation: { code: "media_type_unsupported", message: "", found: "text/html" },
+      }),
+  });
+
+  expect(await failure(host.url, replica)).toMatchObject({
+    reason: "media_rejected",
+    violations: [
+      { code: "download_not_media", path: "/url", reason: "a web page", found: "text/html" },
+    ],
+  });
 });
 
 test("ImportMedia fails when the connection is refused", async () => {

@@ -25,10 +25,15 @@ export function createNameResolver(servers?: readonly string[]): ResolveName {
       const addresses = answers.flatMap((answer) =>
         answer.status === "fulfilled" ? answer.value : [],
       );
-      if (addresses.length === 0) throw new Error("the name has no address");
+      if (addresses.length === 0)
+        throw new Error("the name has no address", { cause: findReason(answers) });
       return addresses;
     } finally {
       signal.removeEventListener("abort", cancel);
     }
   };
+}
+
+function findReason(answers: readonly PromiseSettledResult<unknown>[]): unknown {
+  return answers.find((answer) => answer.status === "rejected")?.reason;
 }

@@ -75,6 +75,17 @@ function describePattern(schema: ExpectedSchema): string | undefined {
   return description === undefined ? `text that matches ${pattern}` : toPhrase(description);
 }
 
+const MAX_URL_ADVICE = 500;
+
+/** Returns a URL with blanks or letters such as `ß` as it has to be sent; undefined for other text. */
+function encodedUrl(data: unknown, { format }: ExpectedSchema): string | undefined {
+  if (format !== "uri" || typeof data !== "string" || data.length > MAX_URL_ADVICE)
+    return undefined;
+  const encoded = URL.parse(data.trim())?.href.replace(/[<>"{}|\\^`]/g, encodeURIComponent);
+  const isWeb = encoded !== undefined && /^https?:/.test(encoded);
+  return isWeb && encoded !== data && !encoded.includes(" ") ? encoded : undefined;
+}
+
 /** The advice for a value that does not fit its schema, by the keyword of the schema. */
 const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
   type: ({ data }, schema) => ({
@@ -97,6 +108,9 @@ const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
   format: ({ data }, schema) => {
     const day = describeDay(data, schema);
     const found = quoteFound(data);
+    const encoded = encodedUrl(data, schema);
+    if (encoded !== undefined)
+      return { expected: `the URL percent-encoded: ${encoded}`, found: found ?? "string" };
     if (day === undefined) return { expected: describeField(schema), found };
     return { expected: `a date that exists; ${day}`, found, variant: "no_such_day" };
   },

@@ -9,7 +9,7 @@ export type RequestViolation = Violation & {
   /** The part of the request to which `path` belongs. Default: the body, or the query of a request without a body. */
   readonly in?: RequestPart;
   /** Describes a valid value as a phrase in English. */
-  readonly expected?: string;
+  readonly expected?: string | undefined;
   /** The faulty value that was sent: a short value as JSON, otherwise only its JSON type. */
   readonly found?: string | undefined;
   readonly minimum?: number;

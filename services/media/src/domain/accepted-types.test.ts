@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-types.ts";
+import {
+  agreesWith,
+  checkDeclared,
+  declaredType,
+  foldContentType,
+  kindOf,
+} from "#src/domain/accepted-types.ts";
 
 const limits = { maxImageBytes: 20, maxVideoBytes: 1000 };
 
@@ -36,9 +42,30 @@ test("an image and a video have separate size limits, and a file of exactly the 
   expect(checkDeclared({ contentType: "text/html", bytes: 1 }, limits)).toEqual({
     code: "media_type_unsupported",
     path: "/contentType",
+    found: "text/html",
+    allowed: expect.arrayContaining(["image/jpeg", "video/mp4"]) as string[],
   });
 });
 
 test("media types are compared without regard to case and surrounding spaces", () => {
   expect(foldContentType(" Image/PNG ")).toBe("image/png");
+});
+
+test.each([
+  ["image/jpg", "a.jpg", "image/jpeg"],
+  ["image/pjpeg", "a", "image/jpeg"],
+  ["Image/JPEG; charset=binary", "a.jpg", "image/jpeg"],
+  ["application/octet-stream", "Photo.JPG", "image/jpeg"],
+  ["application/octet-stream; charset=binary", "clip.mov", "video/quicktime"],
+  ["application/octet-stream", "notes", "application/octet-stream"],
+  ["image/svg+xml", "a.png", "image/svg+xml"],
+])("a file that is declared as %s and named %s counts as %s", (contentType, fileName, type) => {
+  expect(declaredType(contentType, fileName)).toBe(type);
+});
+
+test("an upload without a type, with another name of the declared type, or as bytes of an unknown type agrees with its declaration", () => {
+  for (const sent of ["", "image/jpg", "image/jpeg; charset=binary", "application/octet-stream"])
+    expect(agreesWith("image/jpeg", sent), sent).toBe(true);
+  for (const sent of ["image/png", "multipart/form-data; boundary=x", "application/json"])
+    expect(agreesWith("image/jpeg", sent), sent).toBe(false);
 });

@@ -60,6 +60,8 @@ export interface MediaViolation {
   readonly message: string;
   readonly limit?: number;
   readonly actual?: number;
+  /** The media type that the bytes of the file have. */
+  readonly found?: string;
 }
 
 export type InspectionResult =

@@ -1,3 +1,4 @@
+import { ACCEPTED_TYPES } from "#src/domain/accepted-types.ts";
 import type { MediaViolation, Patch } from "#src/domain/inspected-media.ts";
 import type { VideoFacts } from "./videos/video-facts.ts";
 
@@ -5,7 +6,10 @@ import type { VideoFacts } from "./videos/video-facts.ts";
  * The reason for which a media file was rejected, as the database stores it and callers receive it: without the
  * message.
  */
-export type Rejection = Pick<MediaViolation, "code" | "limit" | "actual">;
+export type Rejection = Pick<MediaViolation, "code" | "limit" | "actual" | "found"> & {
+  /** The accepted types, for a file of another type. */
+  readonly allowed?: string[];
+};
 
 /** A row of the table `media`. */
 export interface StoredMedia {
@@ -46,10 +50,12 @@ export interface StoredMedia {
 }
 
 /** Returns the code and the numbers of a rejection, which are stored and returned, without its message. */
-export function toRejection({ code, limit, actual }: MediaViolation): Rejection {
+export function toRejection({ code, limit, actual, found }: MediaViolation): Rejection {
   return {
     code,
     ...(limit === undefined ? {} : { limit }),
     ...(actual === undefined ? {} : { actual }),
+    ...(found === undefined ? {} : { found }),
+    ...(code === "media_type_unsupported" ? { allowed: [...ACCEPTED_TYPES] } : {}),
   };
 }

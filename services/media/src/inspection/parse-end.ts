@@ -22,6 +22,8 @@ const MAX_PATCHES = 200;
 const MAX_FRAMES = 2_147_483_647;
 /** Maximum number of renditions in one result. A result with more is not valid. */
 const MAX_OUTCOMES = 500;
+/** Media types that an inspection finds. Clients see them. */
+const MEDIA_TYPE = /^[a-z]{1,20}\/[a-z0-9.+-]{1,80}$/;
 const SHA256 = /^[0-9a-f]{64}$/;
 const CODES: ReadonlySet<unknown> = new Set<MediaViolation["code"]>([
   "media_type_unsupported",
@@ -75,13 +77,20 @@ function parseDone(result: Fields, fileBytes: number): InspectionEnd | undefined
   return media && { kind: "done", result: { kind: "accepted", media } };
 }
 
-function parseViolation({ code, message, limit, actual }: Fields): MediaViolation | undefined {
+function parseViolation({
+  code,
+  message,
+  limit,
+  actual,
+  found,
+}: Fields): MediaViolation | undefined {
   if (!CODES.has(code)) return undefined;
   return {
     code: code as MediaViolation["code"],
     message: toText(message),
     ...(isCount(limit) ? { limit } : {}),
     ...(isCount(actual) ? { actual } : {}),
+    ...(isMediaType(found) ? { found } : {}),
   };
 }
 
@@ -165,6 +174,10 @@ function toFields(value: unknown): Fields {
 
 function toText(value: unknown): string {
   return (typeof value === "string" ? value : "").slice(0, MAX_MESSAGE_CHARACTERS).toWellFormed();
+}
+
+function isMediaType(value: unknown): value is string {
+  return typeof value === "string" && MEDIA_TYPE.test(value);
 }
 
 function isHash(value: unknown): value is string {

@@ -9,6 +9,7 @@ import { OutboundError } from "@postrider/shared/http/outbound-error";
 import type { OutboundAnswer } from "@postrider/shared/http/outbound-exchange";
 import { TRANSFER_RATE, type MinimumRate } from "@postrider/shared/limits/minimum-rate";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
+import { connectionReason, hasNoAddress } from "#src/domain/connection-failure.ts";
 import { startsLikeVideo, VIDEO_START_BYTES } from "#src/domain/videos/video-start.ts";
 import { atMinimumRate, TooSlowError } from "#src/storage/at-minimum-rate.ts";
 import { writeNewFile } from "#src/storage/write-new-file.ts";
@@ -39,13 +40,14 @@ export interface Download {
  * Downloads a file from a URL that a customer provided. A file whose first bytes are those of a video may have the
  * maximum size of a video, any other file the maximum size of an image.
  *
+ * @returns The header `Content-Type` of the answer.
  * @throws `invalid_request`, `address_not_allowed`, `import_failed`, `media_rejected`, the signal's reason, or an error of
  *   `reserve` or of the disk.
  */
 export async function downloadFile(
   client: Pick<OutboundClient, "send">,
   download: Download,
-): Promise<void> {
+): Promise<string> {
   const { url, path, totalMs, signal } = download;
   try {
     await using answer = await client.send({
@@ -61,6 +63,7 @@ export async function downloadFile(
     const announced = announcedBytes(answer);
     const body = withMinimumRate(answer.body, minimumRate(announced, totalMs));
     await writeNewFile(path, limitBytes(body, announced, download), { bufferBytes: 256 * 1024 });
+    return [answer.headers["content-type"]].flat()[0] ?? "";
   } catch (error) {
     throw error instanceof OutboundError ? toServiceError(error) : error;
   }
@@ -79,7 +82,12 @@ function toServiceError(error: OutboundError): ServiceError {
   if (error.failure === "url_invalid") return invalidRequest([{ code: "invalid", path: "/url" }]);
   if (error.failure === "address_not_allowed")
     return unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }]);
-  return broken(error.message, error);
+  // A name without an address gets the same answer as one with a private address: the difference would tell which internal
+  // names exist.
+  if (error.failure === "unreachable" && hasNoAddress(error))
+    return unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }]);
+  const known = error.failure === "unreachable" ? connectionReason(error) : undefined;
+  return broken(known ?? error.message, error);
 }
 
 /**

@@ -1,3 +1,4 @@
+import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { ServiceError, unavailable, unprocessable } from "@postrider/shared/errors";
 import type { OutboundClient } from "@postrider/shared/http/outbound-client";
@@ -7,6 +8,7 @@ import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
 import type { InspectedMedia, InspectFile } from "#src/domain/inspected-media.ts";
+import { describeNotMedia, type Answered } from "#src/domain/not-media.ts";
 import { toRejection } from "#src/domain/stored-media.ts";
 import type { TempSpace } from "#src/storage/temp-space.ts";
 import { downloadFile } from "./download-file.ts";
@@ -15,6 +17,8 @@ import { downloadFile } from "./download-file.ts";
 const IMPORT_LIMITS = { total: 40, maxWaitMs: 10_000, maxWaiting: 200, maxWaitingPerShare: 25 };
 /** Maximum number of concurrent imports of one workspace in one process; further imports wait. */
 const MAX_PER_WORKSPACE = 4;
+/** Number of bytes at the start of a file by which a web page is recognised. */
+const START_BYTES = 1024;
 
 export interface ImportOptions {
   readonly client: OutboundClient;
@@ -98,9 +102,9 @@ export class Imports implements AsyncDisposable {
     const reserve = async (bytes: number): Promise<void> => {
       reserved.use(await space.reserve({ workspaceId, bytes, signal }));
     };
-    await downloadFile(client, { url, path, limits, totalMs, signal, reserve });
+    const contentType = await downloadFile(client, { url, path, limits, totalMs, signal, reserve });
     failpoint("media.import-downloaded");
-    const media = await this.#inspect(path);
+    const media = await this.#inspect(path, { url, contentType });
     return await use({ path, media });
   }
 
@@ -119,12 +123,23 @@ export class Imports implements AsyncDisposable {
     return known;
   }
 
-  async #inspect(path: string): Promise<InspectedMedia> {
+  async #inspect(path: string, answered: Omit<Answered, "start">): Promise<InspectedMedia> {
     const result = await this.#options.inspect(path, undefined);
     if (result.kind === "unavailable") throw unavailable();
     if (result.kind === "accepted") return result.media;
-    throw unprocessable("media_rejected", [toRejection(result.violation)]);
+    const { violation } = result;
+    const known =
+      violation.code === "media_type_unsupported"
+        ? describeNotMedia({ ...answered, start: await readStart(path) })
+        : undefined;
+    throw unprocessable("media_rejected", [known ?? toRejection(violation)]);
   }
+}
+
+async function readStart(path: string): Promise<Uint8Array> {
+  await using file = await open(path);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(START_BYTES), 0, START_BYTES, 0);
+  return buffer.subarray(0, bytesRead);
 }
 
 /** Whether a system call on a file failed, for example because the disk is full. */

@@ -15,7 +15,7 @@ import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { findGrant, spendGrant, type Grant } from "#src/db/upload-grants.ts";
-import { foldContentType } from "#src/domain/accepted-types.ts";
+import { agreesWith, foldContentType } from "#src/domain/accepted-types.ts";
 import { parseContentDigest } from "#src/domain/content-digest.ts";
 import { objectKey } from "#src/domain/object-keys.ts";
 import { hashUploadToken } from "#src/domain/upload-token.ts";
@@ -33,6 +33,9 @@ import {
  * ends the uploads of gateways that have disappeared.
  */
 const RATE = { ...TRANSFER_RATE, stallMs: 2 * TRANSFER_RATE.stallMs };
+
+/** Maximum number of characters of a client's header that an error repeats. */
+const MAX_FOUND_CHARACTERS = 100;
 
 interface UploadRequest {
   Params: { uploadPath: string };
@@ -87,14 +90,22 @@ async function readGrant(sql: Sql, uploadPath: string, request: IncomingMessage)
  */
 function parseBody(grant: Grant, request: IncomingMessage): DeclaredBody {
   const contentType = headerOf(request, "content-type") ?? "";
-  if (contentType !== "" && foldContentType(contentType) !== grant.contentType)
-    throw new ServiceError("invalid", "unsupported_media_type");
+  if (!agreesWith(grant.contentType, contentType)) throw otherType(grant, contentType);
   const digestHeader = headerOf(request, "content-digest");
   const digests = digestHeader === undefined ? [] : parseContentDigest(digestHeader);
   if (digests === undefined)
     throw invalidRequest([{ code: "invalid_header", path: "/Content-Digest" }]);
   checkLength(grant, request);
   return { bytes: grant.bytes, digests };
+}
+
+/** A form, for example of `curl -F`, has its own type and wraps the file, so that its bytes are not those of the file. */
+function otherType(grant: Grant, contentType: string): ServiceError {
+  const found = foldContentType(contentType).slice(0, MAX_FOUND_CHARACTERS);
+  const allowed = [grant.contentType];
+  return new ServiceError("invalid", "unsupported_media_type", [
+    { code: "upload_type_differs", found, allowed },
+  ]);
 }
 
 function checkLength({ bytes }: Grant, { headers }: IncomingMessage): void {

@@ -10,7 +10,7 @@ import { invalidRequest, unprocessable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { insertUpload, type NewUpload } from "#src/db/media.ts";
 import { insertGrant } from "#src/db/upload-grants.ts";
-import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-types.ts";
+import { checkDeclared, declaredType, kindOf } from "#src/domain/accepted-types.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import { hashUploadToken } from "#src/domain/upload-token.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
@@ -65,7 +65,7 @@ function parse(
 ): NewUpload {
   const { workspaceId, fileName } = request;
   const bytes = Number(request.bytes);
-  const contentType = foldContentType(request.contentType);
+  const contentType = declaredType(request.contentType, fileName);
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
   if (bytes < 1) throw invalidRequest([{ code: "too_small", path: "/bytes", limit: 1 }]);
   const kind = kindOf(contentType);

@@ -154,11 +154,11 @@ export const ERRORS = {
   address_not_allowed: error(
     422,
     [
-      "The URL leads to an address that is not public.",
-      "Use a public address; a file of your own can be uploaded with POST /media/presign.",
+      "The URL leads to no public address: its host does not exist, or is not public.",
+      "Check the host, and use a public address; a file of your own can be uploaded with POST /media/presign.",
     ],
     [
-      "URL이 공개되지 않은 주소를 가리킵니다.",
+      "URL이 공개 주소를 가리키지 않습니다. 호스트가 없거나 공개되지 않았습니다.",
       "공개 주소를 사용해 주세요. 가지고 있는 파일은 POST /media/presign으로 올릴 수 있습니다.",
     ],
   ),

@@ -1,4 +1,5 @@
 import { detail } from "./entry.ts";
+import { VIDEO_DETAILS } from "./video-details.ts";
 
 /** Texts of the error details about a post or a file, by the code in `error.details[].code`. */
 export const POST_DETAILS = {
@@ -54,8 +55,11 @@ export const POST_DETAILS = {
     ["이 플랫폼은 이런 종류의 미디어를 한 게시물에 함께 받지 않습니다.", "한 종류만 보내 주세요."],
   ),
   media_type_unsupported: detail(
-    ["This type of file is not accepted here[ (accepted: {allowed})].", "Use another format."],
-    ["받지 않는 파일 형식입니다[(허용: {allowed})].", "다른 형식을 사용해 주세요."],
+    [
+      "This type of file is not accepted here[: {found}][ (accepted: {allowed})].",
+      "Use another format.",
+    ],
+    ["받지 않는 파일 형식입니다[: {found}][(허용: {allowed})].", "다른 형식을 사용해 주세요."],
   ),
   media_too_large: detail(
     ["The file is too large[: {actual} bytes, at most {limit} are allowed].", "Use a smaller one."],
@@ -83,27 +87,7 @@ export const POST_DETAILS = {
     ],
     "seconds",
   ),
-  media_codec: detail(
-    [
-      "The way in which this video is encoded is not accepted[ (accepted: {allowed})].",
-      "Export it again as H.264 with 4:2:0, 8 bits and AAC sound; the field `video` of the media says how it is encoded.",
-    ],
-    [
-      "동영상의 인코딩 방식이 허용되지 않습니다[(허용: {allowed})].",
-      "H.264(4:2:0, 8비트)와 AAC 음성으로 다시 내보내 주세요. 미디어의 `video` 필드에서 인코딩 방식을 볼 수 있습니다.",
-    ],
-  ),
-  media_frame_rate: detail(
-    [
-      "The frame rate of this video is not accepted[: {actual} fps, the limit is {limit} fps][ (accepted: {allowed})].",
-      "Export it again with a frame rate in this range, for example 30.",
-    ],
-    [
-      "동영상의 프레임 속도가 허용되지 않습니다[({actual}fps, 한도 {limit}fps)][(허용: {allowed})].",
-      "범위 안의 프레임 속도(예: 30)로 다시 내보내 주세요.",
-    ],
-    "frames_per_second",
-  ),
+  ...VIDEO_DETAILS,
   alt_text_too_long: detail(
     [
       "The description of this media is too long for the platform[: it counts {actual}, at most {limit} {unit} are allowed].",
@@ -231,8 +215,14 @@ export const POST_DETAILS = {
     ["아직 준비되지 않은 미디어입니다.", "먼저 POST /media/ID/complete로 업로드를 완료해 주세요."],
   ),
   media_type_mismatch: detail(
-    ["The type of the file differs from the declared one.", "Declare its real type."],
-    ["선언한 형식과 다른 파일입니다.", "실제 형식을 선언해 주세요."],
+    [
+      "The type of the file differs from the declared one[: the file is {found}].",
+      "Upload it again with POST /media/presign and {found|its real type} as the contentType.",
+    ],
+    [
+      "선언한 형식과 다른 파일입니다[(실제 형식: {found})].",
+      "POST /media/presign에서 contentType을 {found|실제 형식}(으)로 선언하고 다시 올려 주세요.",
+    ],
   ),
   media_length_mismatch: detail(
     [

@@ -160,6 +160,26 @@ export const STATE_DETAILS = {
       "로그인 없이 200과 파일을 응답하는 URL을 사용해 주세요.",
     ],
   ),
+  upload_type_differs: detail(
+    [
+      "The upload was declared as {allowed|another type}, and is sent as {found|another type}.",
+      "Send the bytes of the file alone and no form, for example with curl -T FILE and the header Content-Type: {allowed|of the declared type}.",
+    ],
+    [
+      "{allowed|다른 형식}(으)로 선언한 업로드를 {found|다른 형식}(으)로 보냈습니다.",
+      "양식(form)이 아니라 파일의 바이트만 보내 주세요. 예: curl -T FILE, 헤더 Content-Type: {allowed|선언한 형식}.",
+    ],
+  ),
+  download_not_media: detail(
+    [
+      "The address answered with {reason|something else}[ ({found})] instead of an image or video.",
+      "Use {expected|a URL that answers with the file itself, without a login or a page in between}.",
+    ],
+    [
+      "주소가 이미지나 동영상이 아닌 {reason|다른 내용}[({found})](으)로 응답했습니다.",
+      "{expected|로그인이나 중간 페이지 없이 파일을 바로 응답하는 URL}(을)를 사용해 주세요.",
+    ],
+  ),
   download_broken: detail(
     [
       "The download did not succeed[: {reason}].",

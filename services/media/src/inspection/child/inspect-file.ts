@@ -78,11 +78,11 @@ async function guessType(start: Uint8Array): Promise<string | undefined> {
 function checkType(real: string, declared: DeclaredFile | undefined): void {
   if (declared !== undefined && !isSameType(foldContentType(declared.contentType), real)) {
     const message = `The file is ${real}, not ${declared.contentType} as declared.`;
-    throw new MediaRejected({ code: "media_type_mismatch", message });
+    throw new MediaRejected({ code: "media_type_mismatch", message, found: real });
   }
   if (kindOf(real) === undefined) {
     const message = `Files of type ${real} are not accepted.`;
-    throw new MediaRejected({ code: "media_type_unsupported", message });
+    throw new MediaRejected({ code: "media_type_unsupported", message, found: real });
   }
 }
 

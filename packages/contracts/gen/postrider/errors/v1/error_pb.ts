@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/errors/v1/error.proto.
  */
 export const file_postrider_errors_v1_error: GenFile = /*@__PURE__*/
-  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zIrEECglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgZzdGF0dXMYDCABKAlICYgBARIPCgdhbGxvd2VkGA0gAygJEhMKBnJlYXNvbhgOIAEoCUgKiAEBEhEKBHVuaXQYFCABKAlIC4gBARISCgVmb3VuZBgVIAEoCUgMiAEBEi4KCnBsYW5uZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wQgcKBV9wYXRoQg0KC19hY2NvdW50X2lkQgsKCV9wbGF0Zm9ybUIICgZfbGltaXRCCQoHX2FjdHVhbEIKCghfcG9zdF9pZEIHCgVfdXNlZEILCglfcmVzZXJ2ZWRCDAoKX3JlcXVlc3RlZEIJCgdfc3RhdHVzQgkKB19yZWFzb25CBwoFX3VuaXRCCAoGX2ZvdW5kYgZwcm90bzM", [file_google_protobuf_timestamp]);
+  fileDesc("Ch9wb3N0cmlkZXIvZXJyb3JzL3YxL2Vycm9yLnByb3RvEhNwb3N0cmlkZXIuZXJyb3JzLnYxIn8KCUVycm9ySW5mbxIOCgZyZWFzb24YASABKAkSMgoKdmlvbGF0aW9ucxgCIAMoCzIeLnBvc3RyaWRlci5lcnJvcnMudjEuVmlvbGF0aW9uEhsKDnJldHJ5X2FmdGVyX21zGAMgASgDSACIAQFCEQoPX3JldHJ5X2FmdGVyX21zItUECglWaW9sYXRpb24SDAoEY29kZRgBIAEoCRIRCgRwYXRoGAIgASgJSACIAQESFwoKYWNjb3VudF9pZBgDIAEoCUgBiAEBEhUKCHBsYXRmb3JtGAQgASgJSAKIAQESEgoFbGltaXQYBSABKAFIA4gBARITCgZhY3R1YWwYBiABKAFIBIgBARIUCgdwb3N0X2lkGAcgASgJSAWIAQESEQoEdXNlZBgIIAEoA0gGiAEBEhUKCHJlc2VydmVkGAkgASgDSAeIAQESFgoJcmVxdWVzdGVkGAogASgDSAiIAQESLQoJcmVzZXRzX2F0GAsgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBITCgZzdGF0dXMYDCABKAlICYgBARIPCgdhbGxvd2VkGA0gAygJEhMKBnJlYXNvbhgOIAEoCUgKiAEBEi4KCnBsYW5uZWRfYXQYDyABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKCGV4cGVjdGVkGBAgASgJSAuIAQESEQoEdW5pdBgUIAEoCUgMiAEBEhIKBWZvdW5kGBUgASgJSA2IAQFCBwoFX3BhdGhCDQoLX2FjY291bnRfaWRCCwoJX3BsYXRmb3JtQggKBl9saW1pdEIJCgdfYWN0dWFsQgoKCF9wb3N0X2lkQgcKBV91c2VkQgsKCV9yZXNlcnZlZEIMCgpfcmVxdWVzdGVkQgkKB19zdGF0dXNCCQoHX3JlYXNvbkILCglfZXhwZWN0ZWRCBwoFX3VuaXRCCAoGX2ZvdW5kYgZwcm90bzM", [file_google_protobuf_timestamp]);
 
 /**
  * ErrorInfo says why a call failed. Its reason and codes are stable: clients branch on them, never on a text.
@@ -156,6 +156,20 @@ export type Violation = Message<"postrider.errors.v1.Violation"> & {
   reason?: string | undefined;
 
   /**
+   * For duplicates: when the other post is due, or was published.
+   *
+   * @generated from field: google.protobuf.Timestamp planned_at = 15;
+   */
+  plannedAt?: Timestamp | undefined;
+
+  /**
+   * What to send instead, as a phrase in English.
+   *
+   * @generated from field: optional string expected = 16;
+   */
+  expected?: string | undefined;
+
+  /**
    * The unit of `limit` and `actual`, if it depends on more than the code, for example `graphemes`.
    *
    * @generated from field: optional string unit = 20;
@@ -163,18 +177,11 @@ export type Violation = Message<"postrider.errors.v1.Violation"> & {
   unit?: string | undefined;
 
   /**
-   * What was found that is refused, for example the refused characters and their positions.
+   * What was found that is refused: the refused characters and their positions, or the media type of a file.
    *
    * @generated from field: optional string found = 21;
    */
   found?: string | undefined;
-
-  /**
-   * For duplicates: when the other post is due, or was published.
-   *
-   * @generated from field: google.protobuf.Timestamp planned_at = 15;
-   */
-  plannedAt?: Timestamp | undefined;
 };
 
 /**

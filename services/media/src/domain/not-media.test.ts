@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { describeNotMedia } from "./not-media.ts";
+
+const describe = (text: string, contentType = "", url = "https://example.com/a.png") =>
+  describeNotMedia({ url, contentType, start: Buffer.from(text) });
+
+test.each([
+  ["<!DOCTYPE html><title>Sign in</title>", "text/html; charset=utf-8", "a web page"],
+  ["\n <html lang=en>", "", "a web page"],
+  ["<!-- saved --><HTML>", "image/png", "a web page"],
+  ["anything", "text/html", "a web page"],
+  ['{"error":{"code":403}}', "application/json", "JSON"],
+  ['[{"error":1}]', "text/plain", "JSON"],
+  ["{}", "application/problem+json", "JSON"],
+])("an answer that begins with %j and has the type %j is described as %s", (text, type, reason) => {
+  expect(describe(text, type)).toMatchObject({ code: "download_not_media", reason });
+});
+
+test("an answer that is neither a web page nor JSON has no such description", () => {
+  expect(describe("%PDF-1.7", "application/pdf")).toBeUndefined();
+  expect(describe("<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml")).toBeUndefined();
+});
+
+test.each([
+  ["https://drive.google.com/file/d/1a/view?usp=sharing", "export=download"],
+  ["https://www.dropbox.com/scl/fi/a/b.jpg?rlkey=c&dl=0", "dl=1"],
+  ["https://1drv.ms/i/s!a", "download=1"],
+  ["https://company-my.sharepoint.com/:i:/g/a", "download=1"],
+])("for a page of the share %s it is said which link leads to the file", (url, hint) => {
+  expect(describe("<html>", "text/html", url)?.expected).toContain(hint);
+});
+
+test("a host whose name only contains that of a share gets no advice about it", () => {
+  expect(describe("<html>", "", "https://notdropbox.com/a")).not.toHaveProperty("expected");
+});

@@ -1,0 +1,49 @@
+import type { Violation } from "@postrider/shared/errors";
+
+/** What a server answered to the request for a file. */
+export interface Answered {
+  /** The URL that the client sent. */
+  readonly url: string;
+  /** The header `Content-Type` of the answer; empty without one. */
+  readonly contentType: string;
+  /** The first bytes of the answer. */
+  readonly start: Uint8Array;
+}
+
+const PAGE = /^\s*(?:<!--[^]*?-->\s*)?<(?:!doctype\s+html|html|head|body|script)\b/i;
+
+/** For shares whose usual links lead to a page: the end of their host names, and which link leads to the file. */
+const SHARES: readonly (readonly [RegExp, string])[] = [
+  [
+    /(?:^|\.)(?:drive|docs)\.google\.com$|^drive\.usercontent\.google\.com$/,
+    "https://drive.usercontent.google.com/download?id=FILE_ID&export=download&confirm=t with the id from the link, and share the file with anyone who has the link",
+  ],
+  [/(?:^|\.)dropbox\.com$/, "the link of the share with dl=1 instead of dl=0 at its end"],
+  [
+    /(?:^|\.)(?:1drv\.ms|onedrive\.live\.com|sharepoint\.com)$/,
+    "the link of the share with the further parameter download=1, and share the file with anyone who has the link",
+  ],
+];
+
+/**
+ * Explains an answer that is a web page or JSON instead of an image or video.
+ *
+ * @returns undefined for anything else.
+ */
+export function describeNotMedia({ url, contentType, start }: Answered): Violation | undefined {
+  const said = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
+  const text = Buffer.from(start)
+    .toString("utf8")
+    .replace(/^\ufeff/, "");
+  const common = { code: "download_not_media", path: "/url", ...expectedOf(url) };
+  if (PAGE.test(text) || said === "text/html" || said === "application/xhtml+xml")
+    return { ...common, reason: "a web page", found: said.endsWith("html") ? said : "text/html" };
+  const isJson = /^[^;]*[/+]json$/.test(said) || /^\s*(?:\{\s*["}]|\[\s*[{["\]])/.test(text);
+  return isJson ? { ...common, reason: "JSON", found: "application/json" } : undefined;
+}
+
+function expectedOf(url: string): { readonly expected?: string } {
+  const host = URL.parse(url)?.hostname ?? "";
+  const expected = SHARES.find(([pattern]) => pattern.test(host))?.[1];
+  return expected === undefined ? {} : { expected };
+}
