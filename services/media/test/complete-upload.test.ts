@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { newId } from "@postrider/shared/ids";
+import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { noise, png, startMedia, type TestMedia } from "./media-fixture.ts";
 import { createGrant, upload } from "./upload-client.ts";
@@ -87,4 +88,25 @@ test("CompleteUpload returns not_found for media of another workspace, unknown m
     await expect(service.complete(ref)).rejects.toMatchObject({ reason: "not_found" });
   await service.media.deleteMedia({ workspaceId: grant.workspaceId, id: grant.id });
   await expect(service.complete(grant)).rejects.toMatchObject({ reason: "not_found" });
+});
+
+test("CompleteUpload says which type a file has that was declared as another one, also when it is repeated", async () => {
+  const jpeg = await sharp(await png())
+    .jpeg()
+    .toBuffer();
+  const grant = await uploaded(jpeg);
+
+  for (const _attempt of ["first", "repeated"])
+    await expect(service.complete(grant)).rejects.toMatchObject({
+      reason: "media_rejected",
+      violations: [{ code: "media_type_mismatch", found: "image/jpeg" }],
+    });
+});
+
+test("CompleteUpload says which type a file has that is not accepted at all", async () => {
+  const grant = await uploaded(Buffer.from("%PDF-1.7\n%EOF"));
+
+  await expect(service.complete(grant)).rejects.toMatchObject({
+    violations: [{ found: "application/pdf" }],
+  });
 });

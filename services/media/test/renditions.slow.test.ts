@@ -6,6 +6,7 @@ import type {
   MediaPreparationSchema,
   PreparedMedia,
 } from "@postrider/contracts/media/v1/media_service_pb";
+import { ascii, box, sampleMp4 } from "@postrider/local/sample-mp4";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
@@ -298,4 +299,30 @@ test("the frames of an image that an older release stored without their number a
 
   const [file] = await prepare([item(ref)]);
   expect(file?.media?.frames).toBe(1);
+});
+
+test("PrepareMedia makes an MP4 of a MOV once for all platforms, without the metadata of the upload", async () => {
+  const place = "+37.3318-122.0312/";
+  const body = Buffer.from(
+    sampleMp4({ brand: "qt  ", inMovie: [box("udta", box("\u00a9xyz", ascii(place)))] }),
+  );
+  const grant = await ready({ body, contentType: "video/quicktime" });
+  const plan = { ...PLAN, contentType: "video/mp4", maxBytes: 1_000_000_000_000n };
+  const before = renders;
+
+  const items = [item(grant, plan), item(grant, plan)];
+  const { files } = await service.media.prepareMedia({ items });
+  const again = await service.media.prepareMedia({ items: [item(grant, plan)] });
+
+  expect(renders - before).toBe(1);
+  expect(again.files[0]?.renditionId).toBe(files[0]?.renditionId);
+  expect(files[1]).toMatchObject({
+    renditionId: files[0]?.renditionId,
+    contentType: "video/mp4",
+    width: 128,
+    height: 96,
+    refusal: "",
+  });
+  const [image] = (await service.media.prepareMedia({ items: [item(await ready(), plan)] })).files;
+  expect(image?.refusal).toBe("Images are not made into videos.");
 });

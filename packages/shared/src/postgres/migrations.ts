@@ -23,9 +23,9 @@ function readMigrations(folder: string): readonly Migration[] {
       return { version: Number(match[1]), name, text: readFileSync(join(folder, name), "utf8") };
     });
   migrations.forEach((migration, index) => {
-    if (migration.version === migrations[index - 1]?.version)
+    if (migration.version !== index + 1)
       throw new Error(
-        `the migrations ${migrations[index - 1]?.name} and ${migration.name} have the same number; give one of them the next free number`,
+        `the migration ${migration.name} should have the number ${index + 1}; numbers must not have gaps`,
       );
   });
   return migrations;
@@ -33,7 +33,7 @@ function readMigrations(folder: string): readonly Migration[] {
 
 /** Returns the schema version that this build requires: the number of its last migration. */
 export function neededSchemaVersion(folder: string): number {
-  return readMigrations(folder).at(-1)?.version ?? 0;
+  return readMigrations(folder).length;
 }
 
 /** Returns the schema version of the database; 0 before the first migration. Throws only infrastructure errors. */

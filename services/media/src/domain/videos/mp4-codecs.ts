@@ -74,7 +74,7 @@ export function readAudioCodec(parts: Parts, description: Box): string {
 }
 
 /** Returns the boxes in an audio sample entry. QuickTime files wrap them into a box `wave`. */
-export function readAudioBoxes(parts: Parts, entry: Box): readonly Box[] {
+function readAudioBoxes(parts: Parts, entry: Box): readonly Box[] {
   const version = parts.source.read(entry.payload + 8, 2).readUInt16BE(0);
   const sizes = new Set([AUDIO_FIELDS + (QUICKTIME_EXTRA[version] ?? 0), AUDIO_FIELDS]);
   for (const fields of sizes) {
@@ -87,7 +87,7 @@ export function readAudioBoxes(parts: Parts, entry: Box): readonly Box[] {
 }
 
 /** Returns the first sample entry of an `stsd` box. */
-export function readEntry({ source, budget }: Parts, description: Box): Box | undefined {
+function readEntry({ source, budget }: Parts, description: Box): Box | undefined {
   const range = { payload: description.payload + 8, end: description.end };
   return tryRead(() => readBoxes(source, range, budget))?.[0];
 }
