@@ -323,6 +323,10 @@ test("PrepareMedia makes an MP4 of a MOV once for all platforms, without the met
     height: 96,
     refusal: "",
   });
+  const served = await get(grant, files[0]?.renditionId ?? "");
+  expect(served.status).toBe(200);
+  expect(served.body.includes(place)).toBe(false);
+  expect(served.body.indexOf("moov")).toBeLessThan(served.body.indexOf("mdat"));
   const [image] = (await service.media.prepareMedia({ items: [item(await ready(), plan)] })).files;
   expect(image?.refusal).toBe("Images are not made into videos.");
 });
