@@ -137,11 +137,13 @@ async function listFiles(folders: readonly string[]): Promise<string[]> {
       readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []),
     ),
   );
-  return lists
-    .flat()
-    .filter((entry) => entry.isFile())
-    .map(({ name }) => name)
-    // The marker of the object store is not a file of media.
-    .filter((name) => name !== "owner.json")
-    .toSorted();
+  return (
+    lists
+      .flat()
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name)
+      // The marker of the object store is not a file of media.
+      .filter((name) => name !== "owner.json")
+      .toSorted()
+  );
 }

@@ -39,7 +39,10 @@ export function mapServerError(error: unknown, rpc: string, logger: Logger): Con
   if (error instanceof ServiceError) return toConnectError(error);
   if (error instanceof ConnectError && error.code !== Code.Unknown) return error;
   if (isInfrastructureError(error)) {
-    logger.warn({ err: error, rpc }, "an RPC failed because the database or the network did not answer");
+    logger.warn(
+      { err: error, rpc },
+      "an RPC failed because the database or the network did not answer",
+    );
     return toConnectError(unavailable(error));
   }
   logger.error({ err: error, rpc }, "an RPC failed with an unexpected error");
