@@ -26,9 +26,7 @@ import { sendWebhook } from "#src/webhooks/operations/send-webhook.ts";
 
 /** Interval in milliseconds at which a process that holds leases of webhook subscriptions looks for due deliveries. */
 const POLL_MS = 50;
-/**
- * Interval in milliseconds at which a process that holds no lease of a webhook subscription looks for due deliveries.
- */
+/** Interval in milliseconds at which a process without such a lease looks for due deliveries. */
 const IDLE_POLL_MS = 250;
 /** Wait in milliseconds after a pass of the dispatcher that failed. */
 const FAILED_MS = 500;

@@ -99,20 +99,6 @@ export const POST_DETAILS = {
     ],
     "characters",
   ),
-  cover_needs_video: detail(
-    ["Only a video has a cover.", "Leave coverMs out."],
-    ["커버는 동영상에만 있습니다.", "coverMs를 빼 주세요."],
-  ),
-  cover_outside_video: detail(
-    [
-      "The cover is not within the video[: {actual} ms, the video lasts {limit} ms].",
-      "Send an earlier time.",
-    ],
-    [
-      "커버가 동영상 범위를 벗어납니다[({actual}ms, 동영상 길이 {limit}ms)].",
-      "더 이른 시각을 보내 주세요.",
-    ],
-  ),
   title_required: detail(
     ["This platform needs a title.", "Set title in the options of the platform or account."],
     ["이 플랫폼에는 제목이 필요합니다.", "플랫폼이나 계정 옵션의 title을 설정해 주세요."],

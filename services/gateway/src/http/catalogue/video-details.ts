@@ -1,6 +1,6 @@
 import { detail } from "./entry.ts";
 
-/** Texts of the error details about how a video is encoded, by the code in `error.details[].code`. */
+/** Texts of the error details about a video: how it is encoded, and its cover, by the code in `error.details[].code`. */
 export const VIDEO_DETAILS = {
   media_codec: detail(
     [
@@ -22,5 +22,19 @@ export const VIDEO_DETAILS = {
       "범위 안의 프레임 속도(예: 30)로 다시 내보내 주세요.",
     ],
     "frames_per_second",
+  ),
+  cover_needs_video: detail(
+    ["Only a video has a cover.", "Leave coverMs out."],
+    ["커버는 동영상에만 있습니다.", "coverMs를 빼 주세요."],
+  ),
+  cover_outside_video: detail(
+    [
+      "The cover is not within the video[: {actual} ms, the video lasts {limit} ms].",
+      "Send an earlier time.",
+    ],
+    [
+      "커버가 동영상 범위를 벗어납니다[({actual}ms, 동영상 길이 {limit}ms)].",
+      "더 이른 시각을 보내 주세요.",
+    ],
   ),
 } as const;
