@@ -1,6 +1,6 @@
 /**
  * Characters that a terminal obeys instead of showing them, or that change the order in which it shows others: controls, direction
- * marks and separators of lines. A name that somebody else chose may contain them.
+ * marks and separators of lines. A name that another person chose may contain them.
  */
 const OBEYED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 const OBEYED_EXCEPT_NEWLINE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;

@@ -128,7 +128,6 @@ describe("descriptions of media", () => {
   test.each<[string, Site, () => TestMedia]>([
     ["X", X, () => pngMedia(1)],
     ["Instagram", INSTAGRAM, () => jpegMedia(1)],
-    ["Bluesky", BLUESKY, () => mp4Media(300_000)],
   ])(
     "a post on %s with a file whose description is longer than 1,000 characters is refused, and the description is not cut",
     async (_name, site, create) => {
@@ -142,6 +141,13 @@ describe("descriptions of media", () => {
       expect(await publish(site, [longest])).toMatchObject({ kind: "published" });
     },
   );
+});
+
+test("Bluesky publishes a video with a description of 1,500 characters", async () => {
+  const altText = "a".repeat(1500);
+  const video = described(mp4Media(300_000), altText);
+  expect(await publish(BLUESKY, [video])).toMatchObject({ kind: "published" });
+  expect(await shown(BLUESKY)).toEqual([[{ altText }]]);
 });
 
 describe("descriptions of uploaded files on X", () => {

@@ -3,7 +3,7 @@ import { mp4Media, type TestMedia } from "@postrider/platforms/test/test-media";
 import { startTestPlatform } from "@postrider/platforms/test/test-platform";
 import { createYoutubePublishingConnector } from "@postrider/platforms/youtube/publishing/connector";
 import { eventually } from "@postrider/shared/testing/poll";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
 import { addTargetOf } from "./add-target-of.ts";
 import {
   consume,
@@ -127,6 +127,7 @@ test("an upload to YouTube continues in the same upload session after its worker
 });
 
 test("a target waits in the queue and starts no upload when the YouTube quota of the API project is used up", async () => {
+  onTestFinished(async () => void (await database.sql`delete from platform_limits`));
   const scene = await createScene(1000);
   await platform.control("POST", "settings", { quotas: true });
   const spent = await createScene(1000);

@@ -9,7 +9,7 @@ import {
   type Asked,
   type World,
 } from "./model-world.ts";
-import { isOpen, type ModelPost, type ModelTarget } from "./model.ts";
+import { isOpen, PLANNED_HOURS, type ModelPost, type ModelTarget } from "./model.ts";
 
 /**
  * The random steps that act as clients. The posts service and the reference model get the same requests and must return
@@ -18,8 +18,8 @@ import { isOpen, type ModelPost, type ModelTarget } from "./model.ts";
 
 const CONTENTS = ["one", "two", "three", "four"];
 
-function soon(world: World): Date {
-  return new Date(Date.now() + world.pick([48, 72, 24 * 40]) * HOUR_MS);
+function inHours(hours: number): Date {
+  return new Date(Date.now() + hours * HOUR_MS);
 }
 
 function newTarget(id: string, accountId: string): ModelTarget {
@@ -35,6 +35,8 @@ function newTarget(id: string, accountId: string): ModelTarget {
     deletionVersion: 0,
     dueDay: null,
     guard: null,
+    plannedIn: 0,
+    isChecked: false,
   };
 }
 
@@ -43,7 +45,8 @@ export async function createPost(world: World): Promise<Asked> {
   if (accountIds.length === 0) accountIds.push(world.pick(world.accounts));
   const content = world.pick(CONTENTS);
   const status = world.pick(["publishing", "scheduled", "draft"] as const);
-  const at = status === "scheduled" ? soon(world) : new Date();
+  const plannedIn = status === "scheduled" ? world.pick(PLANNED_HOURS) : 0;
+  const at = inHours(plannedIn);
   const isForced = world.isLikely(0.2);
   // A refused request does not use up its idempotency key, so the next request uses the same key.
   const key = world.isLikely(0.4) ? `key ${world.keys.size + 1}` : undefined;
@@ -63,7 +66,8 @@ export async function createPost(world: World): Promise<Asked> {
   );
   const post = { id: made?.id ?? "none", status, content, targets };
   const dueDay = status === "draft" ? null : dayOf(at);
-  const refusal = world.model.create(post, { content, isForced, dueDay, limit: MONTHLY_QUOTA });
+  const wish = { content, isForced, dueDay, plannedIn, limit: MONTHLY_QUOTA };
+  const refusal = world.model.create(post, wish);
   assert.equal(reason, refusal);
   if (key !== undefined && made !== undefined) world.keys.set(key, made.id);
   return asksToPublish(refusal === undefined && status === "publishing" ? targets : []);
@@ -88,13 +92,14 @@ export async function updatePost(world: World): Promise<Asked> {
   if (post === undefined) return NOTHING_ASKED;
   const { id } = post;
   const content = world.isLikely(0.7) ? world.pick(CONTENTS) : post.content;
-  const at = world.isLikely(0.5) ? soon(world) : undefined;
+  const plannedIn = world.isLikely(0.5) ? world.pick(PLANNED_HOURS) : undefined;
+  const at = plannedIn === undefined ? undefined : inHours(plannedIn);
   const dueDay = at === undefined ? (post.targets[0]?.dueDay ?? null) : dayOf(at);
   const sent = at === undefined ? {} : { scheduledAt: timestampFromDate(at) };
   const reason = await world.reasonOf(() =>
     world.posts.posts.updatePost({ workspaceId: world.workspaceId, id, content, ...sent }),
   );
-  const wish = { content, dueDay, isForced: false, limit: MONTHLY_QUOTA };
+  const wish = { content, dueDay, plannedIn, isForced: false, limit: MONTHLY_QUOTA };
   assert.equal(reason, world.model.update(id, wish, at !== undefined));
   return NOTHING_ASKED;
 }
@@ -105,7 +110,12 @@ export async function publishPost(world: World): Promise<Asked> {
   const force = world.isLikely(0.3);
   const ref = { workspaceId: world.workspaceId, id: post.id };
   const reason = await world.reasonOf(() => world.posts.posts.publishPost({ ...ref, force }));
-  const wish = { dueDay: dayOf(new Date()), isForced: force, limit: MONTHLY_QUOTA };
+  const wish = {
+    dueDay: dayOf(new Date()),
+    plannedIn: 0,
+    isForced: force,
+    limit: MONTHLY_QUOTA,
+  };
   const refusal = world.model.publish(post.id, wish);
   assert.equal(reason, refusal);
   return asksToPublish(refusal === undefined ? post.targets : []);

@@ -33,6 +33,10 @@ export async function comeDue(world: World): Promise<Asked> {
     update targets
     set due_at = now() - ${agoMs}::float8 * interval '1 millisecond', last_news_at = now()
     where post_id = ${post.id}`;
+  await sql`
+    update duplicate_guards
+    set due_at = now() - ${agoMs}::float8 * interval '1 millisecond'
+    where target_id in (select id from targets where post_id = ${post.id})`;
   const missed = { sql, missedAfterMs: 24 * HOUR_MS, nudgeRelay: () => {} };
   const counts = [await posts.startDue(), await failMissedBatch(missed)];
   assert.deepEqual(counts, isMissed ? [0, 1] : [1, 0]);

@@ -18,7 +18,14 @@ export interface ModelTarget {
   dueDay: string | null;
   /** The content for which the target has a duplicate guard; null if it has no guard. */
   guard: string | null;
+  /** For when the guarded target is planned: 0 for now, else one of `PLANNED_HOURS`. Only guards of the same time clash. */
+  plannedIn: number;
+  /** Whether the guard was compared with those of other targets; false after `force` and a retry. */
+  isChecked: boolean;
 }
+
+/** Hours after now for which the test schedules posts. They are over 24 hours apart, so that posts of two times never clash. */
+export const PLANNED_HOURS = [48, 100, 24 * 40] as const;
 
 export interface ModelPost {
   readonly id: string;
@@ -40,6 +47,8 @@ export interface Wish {
   readonly content: string;
   readonly isForced: boolean;
   readonly dueDay: string | null;
+  /** When the post is planned, as `ModelTarget.plannedIn`; undefined if the time stays as it is. */
+  readonly plannedIn: number | undefined;
   readonly limit: number;
 }
 
@@ -101,21 +110,31 @@ export class Model {
   }
 
   /** Gives duplicate guards and quota to targets, or returns why it cannot. */
-  #place(targets: ModelTarget[], { content, isForced, dueDay, limit }: Wish): Refusal | undefined {
+  #place(targets: ModelTarget[], wish: Wish): Refusal | undefined {
+    const { content, isForced, dueDay, plannedIn, limit } = wish;
     if (dueDay === null) return undefined;
     const others = this.targets().filter(({ id }) => targets.every((target) => target.id !== id));
-    const isNew = (target: ModelTarget) => target.guard !== content;
-    const clashes = (target: ModelTarget) =>
-      others.some(({ accountId, guard }) => accountId === target.accountId && guard === content);
-    if (!isForced && targets.some((target) => isNew(target) && clashes(target)))
-      return "duplicate_content";
+    const isMoved = (target: ModelTarget) => target.guard !== content || plannedIn !== undefined;
+    const isExempt = (target: ModelTarget) =>
+      isForced || (target.guard === content && !target.isChecked);
+    const clashes = ({ accountId, ...target }: ModelTarget) =>
+      others.some(
+        (other) =>
+          other.accountId === accountId &&
+          other.guard === content &&
+          other.plannedIn === (plannedIn ?? target.plannedIn),
+      );
+    const moved = targets.filter(isMoved);
+    if (moved.some((target) => !isExempt(target) && clashes(target))) return "duplicate_content";
     const month = dueDay.slice(0, 7);
     const { used, reserved } = this.month(month);
     const before = targets.filter((target) => isOpen(target) && target.dueDay?.startsWith(month));
     const known = this.targets().some(({ id }) => id === targets[0]?.id) ? before.length : 0;
     const more = targets.length - known;
     if (more > 0 && used + reserved + more > limit) return "quota_exceeded";
-    for (const target of targets) Object.assign(target, { dueDay, guard: content });
+    for (const target of moved) target.isChecked = !isExempt(target);
+    for (const target of targets)
+      Object.assign(target, { dueDay, guard: content, plannedIn: plannedIn ?? target.plannedIn });
     return undefined;
   }
 
@@ -149,7 +168,7 @@ export class Model {
     for (const target of failed) {
       const generation = target.generation + 1;
       const wanted = { status: "pending", generation, error: null, dueDay, guard: post.content };
-      Object.assign(target, wanted);
+      Object.assign(target, { ...wanted, plannedIn: 0, isChecked: false });
     }
     post.status = "publishing";
     return undefined;
@@ -183,7 +202,9 @@ export class Model {
   }
 
   start(id: string): void {
-    this.#post(id).status = "publishing";
+    const post = this.#post(id);
+    post.status = "publishing";
+    for (const target of post.targets) target.plannedIn = 0;
   }
 
   miss(id: string): void {
@@ -235,6 +256,7 @@ export class Model {
     const wasPublished = target.status === "published";
     // A duplicate guard that has expired is not restored.
     const guard = holds ? (wasPublished ? target.guard : post.content) : null;
+    if (target.guard === null) Object.assign(target, { plannedIn: 0, isChecked: false });
     Object.assign(target, { status, externalId, error, guard, applied: [generation, version] });
   }
 

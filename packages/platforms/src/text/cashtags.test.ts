@@ -7,7 +7,7 @@ test.each([
   ["$aapl, $AAPL.", 2],
   ["$BRK.A rises", 1],
   ["it costs $5 or US$AAPL", 0],
-  ["$TOOLONGS is none", 0],
+  ["$TOOLONGS is too long", 0],
   ["no tag", 0],
 ])("the text %j has %i cashtags", (text, count) => {
   expect(countCashtags(text)).toBe(count);

@@ -67,7 +67,7 @@ export function publishPost(
   return published;
 }
 
-/** Whether Facebook turns a video into the draft of a reel, which readers never see: an upright video that is no reel. */
+/** Whether Facebook turns a video into the draft of a reel, which readers never see: an upright video that is not a reel. */
 function becomesDraft({ uploads }: FacebookNetwork, { id, kind }: FacebookVideo): boolean {
   const { width = 0, height = 0 } = uploads.find(id)?.received ?? {};
   return kind === "video" && height > width;

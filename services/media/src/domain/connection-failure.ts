@@ -26,7 +26,7 @@ export function hasNoAddress(error: unknown): boolean {
  */
 export function connectionReason(error: unknown): string | undefined {
   const failures = failuresOf(error);
-  // A name server that does not answer is no fact about the host.
+  // A name server that does not answer says nothing about the host.
   if (failures.some(({ isLookup }) => isLookup)) return undefined;
   const codes = failures.map(({ code }) => code);
   const known = codes.map((code) => REASONS.get(code)).find((reason) => reason !== undefined);

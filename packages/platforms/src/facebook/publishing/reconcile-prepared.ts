@@ -61,7 +61,7 @@ const DRAFT: Verdict = {
   kind: "refused",
   code: "media_rejected",
   message:
-    "Facebook keeps the upright video as the draft of a reel, which nobody sees. Send it as a reel: 9:16, at least 540x960, 3 to 90 seconds",
+    "Facebook keeps the upright video as the draft of a reel, which readers never see. Send it as a reel: 9:16, at least 540x960, 3 to 90 seconds",
 };
 
 /**
