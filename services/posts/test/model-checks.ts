@@ -111,7 +111,7 @@ function toComparable({ id, status, content, targets }: StoredPost) {
 }
 
 function toExpected({ targets, ...post }: ModelPost) {
-  const hashed = targets.map(({ guard, plannedIn, isChecked, ...target }) => ({
+  const hashed = targets.map(({ guard, plannedIn: _planned, isChecked: _checked, ...target }) => ({
     ...target,
     guard: guard === null ? null : contentHash(guard, []),
   }));
