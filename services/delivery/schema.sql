@@ -245,6 +245,7 @@ create table delivery.comment_actions (
 );
 CREATE INDEX comment_actions_by_external ON delivery.comment_actions USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX comment_actions_comment ON delivery.comment_actions USING btree (account_id, comment_id);
+CREATE INDEX comment_actions_further_ids ON delivery.comment_actions USING btree (comment_id) WHERE (further_ids <> '{}'::text[]);
 CREATE INDEX comment_actions_hiding ON delivery.comment_actions USING btree (account_id, media_id, comment_created_at) WHERE ((type = ANY (ARRAY['hide'::text, 'unhide'::text])) AND (status = 'succeeded'::text));
 CREATE INDEX comment_actions_in_work ON delivery.comment_actions USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX comment_actions_one_external_open ON delivery.comment_actions USING btree (platform, external_account_id, comment_id, call_key) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
@@ -497,6 +498,7 @@ CREATE INDEX publish_tasks_by_account ON delivery.publish_tasks USING btree (acc
 CREATE INDEX publish_tasks_by_external ON delivery.publish_tasks USING btree (external_id) WHERE (external_id IS NOT NULL);
 CREATE INDEX publish_tasks_in_work ON delivery.publish_tasks USING btree (wake_at) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'reconciling'::text]));
 CREATE INDEX publish_tasks_live ON delivery.publish_tasks USING btree (account_id) WHERE (status = ANY (ARRAY['working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text]));
+CREATE INDEX publish_tasks_live_external ON delivery.publish_tasks USING btree (platform, external_account_id) WHERE ((external_account_id IS NOT NULL) AND (status = ANY (ARRAY['queued'::text, 'working'::text, 'calling'::text, 'unknown'::text, 'reconciling'::text])));
 CREATE UNIQUE INDEX publish_tasks_one_calling ON delivery.publish_tasks USING btree (account_id) WHERE (status = 'calling'::text);
 CREATE UNIQUE INDEX publish_tasks_one_content ON delivery.publish_tasks USING btree (account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));
 CREATE UNIQUE INDEX publish_tasks_one_external_content ON delivery.publish_tasks USING btree (platform, external_account_id, content_hash) WHERE (status = ANY (ARRAY['calling'::text, 'unknown'::text, 'reconciling'::text]));

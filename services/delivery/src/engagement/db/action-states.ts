@@ -126,6 +126,7 @@ export async function findOwnedReplies(
     select unnest(further_ids) as external_id
     from comment_actions
     where comment_id = ${commentId}
+    and further_ids <> '{}'
     and ${isOfAccount}
     and id <> ${id}`;
   const owned = new Set(rows.map(({ externalId }) => externalId));

@@ -27,6 +27,8 @@ export async function listUncertainTasks(
     cross join deployment d
     where (t.account_id = ${accountId} or t.platform = ${platform} and t.external_account_id = ${externalAccountId})
     and t.target_id <> ${targetId}
+    -- The next condition implies this one, with which Postgres reads only the unfinished targets of the account.
+    and t.status in ('queued', 'working', 'calling', 'unknown', 'reconciling')
     and (
       t.status in ('calling', 'unknown', 'reconciling')
       or (t.status in ('queued', 'working') and ${isDoubtful(sql)})
