@@ -1,4 +1,5 @@
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { deliveryOf, startPosts, type Posts } from "./fixture.ts";
 import { workspaceOf } from "./workspace.ts";
@@ -92,6 +93,37 @@ describe("two posts with the same content on one account", () => {
       where target_id = ${target?.id ?? ""}`;
     await expect(now()).rejects.toMatchObject(refusal(first));
     await after(-98);
+  });
+
+  test("wait for each other before they lock the quota that other changes of their workspace need", async () => {
+    const { after } = samePosts();
+    const first = await after(0);
+    const [guard] = await posts.sql<{ workspaceId: string }[]>`
+      select workspace_id, account_id, content_hash
+      from duplicate_guards
+      where target_id = ${first.targets[0]?.id ?? ""}`;
+    if (guard === undefined) throw new Error("the first post has no guard");
+    const { workspaceId } = guard;
+    // A request that changes a post locks its guards first and then the quota counters.
+    const second = await posts.sql.begin(async (tx) => {
+      await tx`
+        select lock_guard(account_id, content_hash)
+        from duplicate_guards
+        where workspace_id = ${workspaceId}`;
+      const created = Promise.allSettled([after(48)]);
+      await eventually(async () => {
+        const waiting = await posts.sql`
+          select 1
+          from pg_locks
+          where locktype = 'advisory'
+          and not granted
+          and database = (select oid from pg_database where datname = current_database())`;
+        return waiting.length > 0;
+      });
+      await tx`select 1 from quota_usage where workspace_id = ${workspaceId} for update`;
+      return { created };
+    });
+    expect(await second.created).toMatchObject([{ status: "fulfilled" }]);
   });
 });
 

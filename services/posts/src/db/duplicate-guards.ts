@@ -67,15 +67,25 @@ function rowsOf(sql: ISql, guards: readonly Guard[]) {
  * a stored guard clashes with it. A trigger compares the others with the guards of concurrent transactions, and stops the statement
  * with `duplicate_content`. With `force` every target gets a guard, and nothing is compared.
  *
- * The rows are ordered, because the trigger takes a lock for each, in their order.
+ * The locks are taken first, in the order of the rows: the trigger would take them only at the end of a statement that also locks
+ * quota counters, while other requests lock counters after guards.
  */
 export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
+  const lock = force ? sql`` : sql`, lock_guard(account_id, content_hash)`;
   return sql`
+    with guard as materialized (
+      select ordered.*${lock}
+      from (
+        select *
+        from (${rowsOf(sql, guards)}) as new
+        order by account_id, content_hash
+      ) as ordered
+    )
     insert into duplicate_guards (
       workspace_id, account_id, target_id, content_hash, due_at, exclusive, is_checked
     )
     select workspace_id, account_id, target_id, content_hash, due_at, false, ${!force}
-    from (${rowsOf(sql, guards)}) as guard
+    from guard
     where ${force} or not exists (
       select 1
       from duplicate_guards as held

@@ -1,7 +1,7 @@
 import { MediaRejected } from "#src/domain/media-rejected.ts";
 import type { ByteSource } from "./byte-source.ts";
 import { readAvcConfiguration } from "./h264-sequence.ts";
-import { nameOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
+import { nameOf, payloadOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
 import { pixelFormatOf, type VideoFacts } from "./video-facts.ts";
 
 /** Names of codecs by the type of the sample entry (mp4ra.org, codecs; QuickTime File Format). */
@@ -75,7 +75,7 @@ export function readAudioCodec(parts: Parts, description: Box): string {
 
 /** Returns the boxes in an audio sample entry. QuickTime files wrap them into a box `wave`. */
 function readAudioBoxes(parts: Parts, entry: Box): readonly Box[] {
-  const version = parts.source.read(entry.payload + 8, 2).readUInt16BE(0);
+  const version = tryRead(() => payloadOf(parts.source, entry, 2, 8).readUInt16BE(0)) ?? 0;
   const sizes = new Set([AUDIO_FIELDS + (QUICKTIME_EXTRA[version] ?? 0), AUDIO_FIELDS]);
   for (const fields of sizes) {
     const boxes = readChildren(parts, entry, fields);

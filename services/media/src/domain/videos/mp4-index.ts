@@ -141,7 +141,7 @@ function writeOffsets(
   { moved, isLarge }: IndexOptions,
 ): Buffer | undefined {
   const entry = type === "co64" ? 8 : 4;
-  const count = payload.readUInt32BE(4);
+  const count = payload.length < 8 ? Infinity : payload.readUInt32BE(4);
   if (8 + count * entry > payload.length) throw unreadable("The table of chunks is too short.");
   const width = isLarge ? 8 : 4;
   const bytes = Buffer.alloc(8 + count * width);
