@@ -27,7 +27,7 @@ const VIDEO: File = {
   bytes: sampleMp4({ seconds: 3 }),
 };
 /** A video that is large enough for all platforms. */
-const LARGE_VIDEO: File = { ...VIDEO, bytes: sampleMp4({ seconds: 3, width: 368, height: 640 }) };
+const LARGE_VIDEO: File = { ...VIDEO, bytes: sampleMp4({ seconds: 3, width: 540, height: 960 }) };
 const WITH_PAGE = ["x", "facebook", "instagram", "tiktok", "youtube"];
 const PLATFORMS = [...WITH_PAGE, "telegram", "bluesky"];
 const SETTLE_MS = 90_000;
