@@ -18,26 +18,34 @@ function resolve(schema: Schema, schemas: Schemas): Schema {
   return resolve((schemas[$ref.slice(PREFIX.length)] ?? {}) as Schema, schemas);
 }
 
+/** Schema of a text or null. Some agents take no list of types. */
+const TEXT_OR_NULL: Schema = { anyOf: [{ type: "string" }, { type: "null" }] };
+
 function shortenObject({ properties }: Schema, schemas: Schemas, depth: number): Schema {
   if (depth === 0 || typeof properties !== "object" || properties === null)
     return { type: "object" };
-  const entries = Object.entries(properties).map(([name, member]) => [
-    name,
-    shorten(member as Schema, schemas, depth - 1),
-  ]);
+  const entries = Object.entries(properties).flatMap(([name, member]) => {
+    const short = shorten(member as Schema, schemas, depth - 1);
+    if (short !== undefined) return [[name, short] as const];
+    // The cursor is what the next call of the tool needs.
+    return name === "nextCursor" ? [[name, TEXT_OR_NULL] as const] : [];
+  });
   return { type: "object", properties: Object.fromEntries(entries) as Schema };
 }
 
 /**
- * Returns a short form of a schema of the API description, which every value of that schema fits. A field that may be null has no
- * type, because some agents take no list of types.
+ * Returns a short form of a schema of the API description, which every value of that schema fits. Returns undefined for a value
+ * that may be null, because its schema would be long: the result itself shows what it is.
  */
-function shorten(described: Schema, schemas: Schemas, depth: number): Schema {
+function shorten(described: Schema, schemas: Schemas, depth: number): Schema | undefined {
   const schema = resolve(described, schemas);
   const { type, enum: values, items } = schema;
-  if (typeof type !== "string") return {};
+  if (typeof type !== "string") return undefined;
   if (type === "object") return shortenObject(schema, schemas, depth);
-  if (type === "array") return { type, items: shorten((items ?? {}) as Schema, schemas, depth) };
+  if (type === "array") {
+    const short = shorten((items ?? {}) as Schema, schemas, depth);
+    return short === undefined ? { type } : { type, items: short };
+  }
   return Array.isArray(values) && values.length <= MAX_VALUES ? { type, enum: values } : { type };
 }
 
@@ -45,7 +53,7 @@ function shorten(described: Schema, schemas: Schemas, depth: number): Schema {
 export function toOutputSchema(tool: Tool, schemas: Schemas): Schema {
   const { output, showsZonedTime, isReadOnly } = tool;
   const link = (name: string, depth: number) =>
-    shorten({ $ref: `${PREFIX}${name}` }, schemas, depth);
+    shorten({ $ref: `${PREFIX}${name}` }, schemas, depth) ?? { type: "object" };
   if (typeof output === "string")
     return link(output, isReadOnly === true ? DEPTH.read : DEPTH.write);
   return {
@@ -57,6 +65,7 @@ export function toOutputSchema(tool: Tool, schemas: Schemas): Schema {
       ...(showsZonedTime === true
         ? {
             scheduledAtInZone: {
+              ...TEXT_OR_NULL,
               description: "scheduledAt in the zone, for people; null without a time.",
             },
           }
