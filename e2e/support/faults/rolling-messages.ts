@@ -2,6 +2,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { PostRecord } from "../api.ts";
 import { expectAll, expectExactlyOnce } from "../burst.ts";
+import { areReady } from "../rolling.ts";
 import type { System } from "../system.ts";
 import { countCalls, countTasks, SLOW_MS, type FaultStack } from "./fault-stack.ts";
 import { repeatDuring } from "./repeat-during.ts";
@@ -38,6 +39,8 @@ async function sendDuring(
 
 /** Replaces each process of the delivery service, one after the other, while publishing calls are in progress. */
 async function rollDelivery(system: System): Promise<void> {
+  // A process that is still starting, after an earlier test killed it, would end without stopping in order.
+  await eventually(() => areReady(system, ["delivery"]), { timeoutMs: SETTLE_MS });
   for (const pid of system.pids("delivery")) {
     await eventually(async () => (await countCalls(system)) > ACCOUNTS / 2, {
       timeoutMs: SETTLE_MS,

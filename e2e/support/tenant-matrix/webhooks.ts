@@ -30,13 +30,18 @@ export async function makeWebhooks(
     paused: await makeWebhook(tenant, receiverUrl, mark),
     revoked: await makeWebhook(tenant, receiverUrl, mark),
   };
-  const failedDelivery = await eventually(async () => {
-    const path = `/webhooks/${webhooks.active}/deliveries?status=failed`;
-    const { body } = await api.call<{ deliveries: { id: string }[] }>("GET", path);
-    const [delivery] = body.deliveries;
-    if (delivery === undefined) throw new Error("no delivery has failed yet");
-    return delivery.id;
-  });
+  const whenFailed = (id: string) =>
+    eventually(async () => {
+      const path = `/webhooks/${id}/deliveries?status=failed`;
+      const { body } = await api.call<{ deliveries: { id: string }[] }>("GET", path);
+      const [delivery] = body.deliveries;
+      if (delivery === undefined) throw new Error("no delivery has failed yet");
+      return delivery.id;
+    });
+  const failedDelivery = await whenFailed(webhooks.active);
+  // The job that cancels the waiting deliveries of a revoked subscription would change the database later.
+  await whenFailed(webhooks.paused);
+  await whenFailed(webhooks.revoked);
   await api.call("PATCH", `/webhooks/${webhooks.paused}`, { body: { status: "paused" } });
   await api.call("DELETE", `/webhooks/${webhooks.revoked}`);
   const page = await api.call<{ nextCursor: string }>("GET", "/webhooks?limit=1");

@@ -106,13 +106,25 @@ export interface PostmasterPid {
   readonly ready: boolean;
 }
 
+/** Reads a file; undefined when it does not exist. A server that ends may remove its file at any moment. */
+function readIfExists(file: string): string | undefined {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
+      return undefined;
+    }
+    throw error;
+  }
+}
+
 /** Reads the pid file of the Postgres cluster; undefined when it does not exist. */
 export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
-  const file = join(dataDir, "postmaster.pid");
-  if (!existsSync(file)) {
+  const text = readIfExists(join(dataDir, "postmaster.pid"));
+  if (text === undefined) {
     return undefined;
   }
-  const lines = readFileSync(file, "utf8").split("\n");
+  const lines = text.split("\n");
   return { pid: Number(lines[0]), ready: lines[7]?.trim() === "ready" };
 }
 
