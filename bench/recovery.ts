@@ -201,8 +201,8 @@ const rows = samples.flatMap(({ at, open, cutOff, inEvents, due, delayed, workin
 process.stdout.write(
   [
     `\nkilled: ${killed.join(", ")}\n`,
-    `| seconds after the last kill | open targets | cut off in the call | published per second |`,
-    "|---:|---:|---:|---:|",
+    `| seconds after the last kill | open targets | in events | due | delayed | in work | cut off in the call | published per second |`,
+    "|---:|---:|---:|---:|---:|---:|---:|---:|",
     ...rows,
     `\n${TARGETS_PER_SECOND} targets/s created. Without kills ${baseline.toFixed(1)}/s were published.`,
     `Full speed ${findRecovery(samples, baseline).toFixed(0)} s after the last kill, no open target after ${drainedAt?.toFixed(0)} s, the last of those that were cut off ended after ${last?.at.toFixed(0)} s.`,
