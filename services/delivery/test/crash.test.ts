@@ -4,7 +4,7 @@ import { openSql, type Sql } from "@postrider/shared/postgres";
 import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, inject, test } from "vitest";
-import { endFormerLeases } from "#src/db/former-leases.ts";
+import { endFormerLeases } from "#src/publishing/db/former-leases.ts";
 import { EventRecorder } from "#src/publishing/operations/event-recorder.ts";
 import {
   lastUpdate,

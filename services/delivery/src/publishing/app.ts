@@ -23,9 +23,9 @@ import type { Loop } from "@postrider/shared/process/loop";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { AccountsClients } from "#src/clients/accounts.ts";
 import type { Config } from "#src/config.ts";
-import { endFormerLeases } from "#src/db/former-leases.ts";
 import { createMediaSource } from "#src/publishing/clients/media.ts";
 import { POSTS_TOPIC, postsHandlers } from "#src/publishing/consumers/index.ts";
+import { endFormerLeases } from "#src/publishing/db/former-leases.ts";
 import { createHandleSealing } from "#src/publishing/db/handles.ts";
 import { startAskForDetails } from "#src/publishing/jobs/ask-for-details.ts";
 import { startClaimDeletions } from "#src/publishing/jobs/claim-deletions.ts";
@@ -91,14 +91,14 @@ export async function startPublishing(options: PublishingOptions): Promise<Publi
   const { config, sql, logger, bus, peers, guard, onEvents } = options;
   limitForeignHosts(config.outbound);
   const media = openMediaSource(config, peers.media);
-  const formerId = instanceId(config);
-  if (formerId !== undefined) await takeOverLeases(sql, formerId, logger);
+  const ownId = instanceId(config);
+  if (ownId !== undefined) await takeOverLeases(sql, ownId, logger);
   const deps = {
     sql,
     logger,
     guard,
     onEvents,
-    owner: formerId ?? newId(),
+    owner: ownId ?? newId(),
     connectors: createPublishingConnectors(config.platforms),
     posts: peers.posts.client(TargetService),
     accounts: createAccountsClients(peers.accounts),
