@@ -53,7 +53,7 @@ function closeObjects(schema: unknown, isOpen = false): unknown {
 export function createSchemaJudge(document: ApiDocument, of: "requests" | "answers"): SchemaJudge {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat("uuid", UUID);
-  ajv.addFormat("uri", (text: string) => URL.canParse(text));
+  ajv.addFormat("uri", (text: string) => URL.parse(text) !== null);
   ajv.addFormat("date", isDate);
   ajv.addFormat(
     "date-time",

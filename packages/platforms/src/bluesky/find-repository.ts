@@ -77,7 +77,8 @@ export function ownPdsUrlOf(document: unknown, baseUrl: string): string | undefi
   const services = list(document, "service");
   const pds = services.find((service) => text(service, "type") === "AtprotoPersonalDataServer");
   const endpoint = text(pds, "serviceEndpoint")?.replace(TRAILING_SLASHES, "");
-  if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;
+  const url = endpoint === undefined ? null : URL.parse(endpoint);
+  if (endpoint === undefined || url === null) return undefined;
   if (endpoint === baseUrl.replace(TRAILING_SLASHES, "")) return undefined;
-  return mayCallForeign(new URL(endpoint)) ? endpoint : undefined;
+  return mayCallForeign(url) ? endpoint : undefined;
 }

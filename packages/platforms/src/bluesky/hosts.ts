@@ -7,5 +7,5 @@ const BLUESKY_HOSTS = ".host.bsky.network";
 
 /** Whether a server is one of Bluesky's own, whose accounts log in at `bsky.social`. */
 export function isBlueskysHost(url: string): boolean {
-  return URL.canParse(url) && new URL(url).hostname.endsWith(BLUESKY_HOSTS);
+  return URL.parse(url)?.hostname.endsWith(BLUESKY_HOSTS) ?? false;
 }

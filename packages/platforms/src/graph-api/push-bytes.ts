@@ -22,7 +22,7 @@ const OFFSET_ERRORS = new Set(["OffsetInvalidError", "PartialRequestError"]);
 
 /** Whether the account's access token may be sent to the upload URL that Facebook or Instagram returned. */
 export function isUploadUrl({ uploadBaseUrl }: GraphApi, url: string): boolean {
-  return url.startsWith(`${uploadBaseUrl}/`) && URL.canParse(url);
+  return url.startsWith(`${uploadBaseUrl}/`) && URL.parse(url) !== null;
 }
 
 /**

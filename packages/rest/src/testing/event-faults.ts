@@ -30,7 +30,7 @@ const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 const ajv = new Ajv({ allErrors: true, strictTypes: false });
 ajv.addKeyword("x-postrider-extension");
 ajv.addFormat("uuid", true);
-ajv.addFormat("uri", (text: string) => URL.canParse(text));
+ajv.addFormat("uri", (text: string) => URL.parse(text) !== null);
 ajv.addFormat("date-time", (text: string) => INSTANT.test(text));
 for (const schema of SCHEMAS) ajv.addSchema(schema);
 

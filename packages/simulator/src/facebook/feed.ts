@@ -35,10 +35,11 @@ function checkLink(link: string): string {
   if (link === "") {
     return link;
   }
-  if (!/^https?:\/\//i.test(link) || !URL.canParse(link)) {
+  const url = /^https?:\/\//i.test(link) ? URL.parse(link) : null;
+  if (url === null) {
     return refuseGraph({ code: 100, subcode: 2_061_006, message: "The URL is not valid." });
   }
-  const { hostname } = new URL(link);
+  const { hostname } = url;
   if (FACEBOOK_HOST.test(hostname)) {
     return refuseGraph({ code: 100, subcode: 1_609_008, message: "You can't post this link." });
   }

@@ -47,7 +47,7 @@ async function toFetched(answer: Response): Promise<Fetched> {
 }
 
 async function fetchOne(url: string, signal: AbortSignal): Promise<Fetched> {
-  if (!/^https?:\/\//.test(url) || !URL.canParse(url)) {
+  if (!/^https?:\/\//.test(url) || URL.parse(url) === null) {
     return failed("bad_address");
   }
   try {

@@ -60,7 +60,7 @@ export function readRequest(
   const fault = [
     text("response_type") === "code" ? undefined : "response_type must be code",
     clientId === "" ? `${rules.clientParameter} is missing` : undefined,
-    /^https?:\/\//.test(redirectUri) && URL.canParse(redirectUri)
+    /^https?:\/\//.test(redirectUri) && URL.parse(redirectUri) !== null
       ? undefined
       : "redirect_uri must be an http or https URL",
     state.length < MIN_STATE_LENGTH

@@ -31,10 +31,11 @@ function isPhotoTooLarge({ bytes, width = 0, height = 0 }: ReceivedMedia): boole
  * must use https unless its host is this machine.
  */
 export function isVerified(url: unknown): url is string {
-  if (typeof url !== "string" || !URL.canParse(url)) {
+  const parsed = typeof url === "string" ? URL.parse(url) : null;
+  if (parsed === null) {
     return false;
   }
-  const { protocol, hostname } = new URL(url);
+  const { protocol, hostname } = parsed;
   if (RESERVED_DOMAIN.test(hostname)) {
     return false;
   }
@@ -47,7 +48,7 @@ export function isVerified(url: unknown): url is string {
  */
 export function checkMediaUrls(urls: readonly unknown[]): readonly string[] {
   return urls.map((url) => {
-    if (typeof url !== "string" || !URL.canParse(url)) {
+    if (typeof url !== "string" || URL.parse(url) === null) {
       return refuseParameter("A media URL is not valid.");
     }
     return isVerified(url) ? url : refuse("url_ownership_unverified");

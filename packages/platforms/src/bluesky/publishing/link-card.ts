@@ -95,9 +95,7 @@ export function toCard(uri: string, html: string): LinkCard {
 /** Returns the absolute address of a page's preview picture; the page may state it relative to its own address. */
 function toImageUrl(named: string | undefined, pageUrl: string): string | undefined {
   const address = clean(named ?? "", 2_000);
-  return address !== "" && URL.canParse(address, pageUrl)
-    ? new URL(address, pageUrl).href
-    : undefined;
+  return address === "" ? undefined : URL.parse(address, pageUrl)?.href;
 }
 
 async function readHead(body: AsyncIterable<Uint8Array>): Promise<string> {

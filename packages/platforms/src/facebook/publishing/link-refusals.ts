@@ -12,8 +12,8 @@ const LINK_REFUSALS: ReadonlySet<number | undefined> = new Set([1_609_005, 1_609
 const FACEBOOK_HOST = /(^|\.)(facebook\.com|fb\.com|fb\.me|fb\.watch)$/i;
 
 /** Whether an address in a text may be sent as the link of a Facebook post. */
-export function mayBeLink(url: string): boolean {
-  return URL.canParse(url) && !FACEBOOK_HOST.test(new URL(url).hostname);
+export function mayBeLink({ hostname }: URL): boolean {
+  return !FACEBOOK_HOST.test(hostname);
 }
 
 /**

@@ -63,9 +63,8 @@ export function createPhotoStep(api: GraphApi, index: number): PrepareStep {
 function linkIn({ text, media }: Publication): string | undefined {
   if (media.length > 0) return undefined;
   return findWebLinks(text)
-    .filter(({ uri, hasProtocol }) => hasProtocol && URL.canParse(uri))
-    .map(({ uri }) => new URL(uri).href)
-    .find(mayBeLink);
+    .map(({ uri, hasProtocol }) => (hasProtocol ? URL.parse(uri) : null))
+    .find((url) => url !== null && mayBeLink(url))?.href;
 }
 
 /**

@@ -49,9 +49,8 @@ function advance(upload: Upload): StepResult {
  * TikTok's configured address.
  */
 function isTrusted(url: string, baseUrl: string): boolean {
-  if (!URL.canParse(url)) return false;
-  const { protocol, origin } = new URL(url);
-  return protocol === "https:" || origin === new URL(baseUrl).origin;
+  const parsed = URL.parse(url);
+  return parsed?.protocol === "https:" || parsed?.origin === new URL(baseUrl).origin;
 }
 
 /** Creates the request that sends a chunk of a video to TikTok; its `Content-Range` refers to the whole video. */

@@ -61,9 +61,9 @@ export function beginSession(
  */
 export function sessionUriOf(answer: PlatformAnswer, baseUrl: string): string | undefined {
   const location = header(answer, "location") ?? "";
-  if (!URL.canParse(location)) return undefined;
-  const { protocol, origin } = new URL(location);
-  return protocol === "https:" || origin === new URL(baseUrl).origin ? location : undefined;
+  const parsed = URL.parse(location);
+  const isTrusted = parsed?.protocol === "https:" || parsed?.origin === new URL(baseUrl).origin;
+  return isTrusted ? location : undefined;
 }
 
 /**
