@@ -41,7 +41,7 @@ function readBrake(read: EnvReader) {
 function readPublishing(read: EnvReader) {
   const maxPerPlatform = read
     .about(
-      "Maximum number of targets of one platform that all processes together publish at a time; other targets wait. One workspace publishes at most half as many at a time (rounded up).",
+      "Maximum number of targets of one platform that all processes together publish at a time while targets of several workspaces wait. One workspace publishes at most half as many at a time (rounded up), or three times as many while no other workspace waits.",
       { level: "advanced" },
     )
     .integer("MAX_TARGETS_PER_PLATFORM", { default: 64, min: 1 });
@@ -75,6 +75,7 @@ function readPublishing(read: EnvReader) {
     ...readBrake(read),
     maxPerPlatform,
     maxPerWorkspace: Math.ceil(maxPerPlatform / 2),
+    maxWhileAlone: 3 * maxPerPlatform,
     reconcileTimeScale: read
       .about(
         "Factor for the waits before Postrider searches a platform for a post whose response was lost; with 0.5, it waits half as long. With a value below 1, a post may be published twice; use it only in tests.",

@@ -29,6 +29,7 @@ const CLAIM = {
   mayTakeOver: true,
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
+  maxWhileAlone: 32,
   floors: null,
 };
 

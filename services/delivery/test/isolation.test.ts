@@ -28,6 +28,7 @@ const CLAIM = {
   mayTakeOver: true,
   maxPerPlatform: SHARE,
   maxPerWorkspace: SHARE,
+  maxWhileAlone: SHARE,
   floors: null,
 };
 /** Number of tasks in a backlog; it is larger than the number of tasks that one claim takes. */
@@ -93,6 +94,25 @@ test("the backlog of one workspace does not delay posts of other workspaces on t
   expect(await claim(database.sql, more)).toEqual([]);
 });
 
+test("a workspace gets more of a platform's places while no other workspace waits there, and these take no place from a workspace that comes later", async () => {
+  await using database = await openDatabase();
+  const world = new World();
+  await addBacklog(database.sql, world, { platform: "x", workspaceId: randomUUID() });
+  const more = { maxPerPlatform: 2 * SHARE, maxWhileAlone: 5 * SHARE };
+  let inWork = 0;
+  for (let taken = 1; taken > 0; inWork += taken) taken = (await claim(database.sql, more)).length;
+  expect(inWork).toBe(5 * SHARE);
+
+  const later = Array.from({ length: 2 * SHARE }, () =>
+    world.addTarget({ platform: "x", dueAt: new Date() }),
+  );
+  await request(database.sql, ...later);
+  const laterIds = new Set(later.map(({ targetId }) => targetId));
+  const claimed = names(await claim(database.sql, more));
+  expect(claimed).toHaveLength(SHARE);
+  expect(claimed.every((targetId) => laterIds.has(targetId))).toBe(true);
+});
+
 test("all delivery processes together never work on more publish tasks of a platform at a time than the configured maximum", async () => {
   await using database = await openDatabase();
   const world = new World();
@@ -105,11 +125,15 @@ test("all delivery processes together never work on more publish tasks of a plat
     return make();
   });
   await request(database.sql, ...targets, ...others);
-  const settings = { maxPerPlatform: 3, maxPerWorkspace: 2 };
+  const settings = { maxPerPlatform: 3, maxPerWorkspace: 2, maxWhileAlone: 9 };
   await using _worker = startWorker(database, world, { settings });
 
   await eventually(() => expect(world.calls).toHaveLength(3));
-  const left = await claim(database.sql, { maxPerPlatform: 100, maxPerWorkspace: 100 });
+  const left = await claim(database.sql, {
+    maxPerPlatform: 100,
+    maxPerWorkspace: 100,
+    maxWhileAlone: 100,
+  });
   expect(left).toHaveLength(7);
   expect(left.filter((task) => task.workspaceId === workspaceId).length).toBeGreaterThanOrEqual(3);
   resolve();

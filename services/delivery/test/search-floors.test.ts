@@ -24,6 +24,7 @@ const CLAIM = {
   maxSuspects: 1,
   mayTakeOver: true,
   maxPerWorkspace: 32,
+  maxWhileAlone: 32,
 };
 const ENDED = 10_000;
 

@@ -21,6 +21,7 @@ async function claim(sql: Sql, limit = 50) {
     mayTakeOver: true,
     maxPerPlatform: 64,
     maxPerWorkspace: 32,
+    maxWhileAlone: 32,
     floors: null,
   };
   return (await sql.begin((tx) => claimTasks(tx, options))).tasks;

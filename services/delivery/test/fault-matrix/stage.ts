@@ -37,6 +37,7 @@ export const SETTINGS = {
   probeMs: [],
   maxPerPlatform: 64,
   maxPerWorkspace: 32,
+  maxWhileAlone: 32,
 };
 
 interface Issued {

@@ -6,8 +6,13 @@ import { queueFloors, type TaskFloors } from "./task-floors.ts";
 export interface QueueLimits extends ClaimLimits {
   /** Platforms for which this version of the delivery service has a connector. */
   readonly platforms: readonly string[];
-  /** Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes. */
+  /**
+   * Maximum number of publish tasks that one workspace has in work on one platform at a time, over all processes, while tasks of
+   * other workspaces are due there.
+   */
   readonly maxPerWorkspace: number;
+  /** The same maximum while no other workspace has due tasks on the platform. */
+  readonly maxWhileAlone: number;
   /** Workspaces that have reached their maximum number of tasks in work in this process; no more of their tasks are claimed. */
   readonly busyWorkspaces?: readonly string[];
   /**
@@ -62,12 +67,13 @@ export function isUnpaused(sql: ISql) {
 
 /**
  * Common table expressions: the number of publish tasks in work of each workspace on each platform, and the platforms
- * and workspaces that have reached their maximum number.
+ * and workspaces that have reached their maximum number. What a workspace has in work beyond its share, because it was alone,
+ * takes no place from the others: they never wait for its calls to end.
  */
-function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace }: QueueLimits) {
+function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace, maxWhileAlone }: QueueLimits) {
   return sql`
     in_work as materialized (
-      select platform, workspace_id, count(*) as tasks
+      select platform, workspace_id, count(*) as tasks, least(count(*), ${maxPerWorkspace}) as places
       from publish_tasks
       where ${isInWork(sql)}
       group by platform, workspace_id
@@ -76,12 +82,12 @@ function placesInUse(sql: ISql, { maxPerPlatform, maxPerWorkspace }: QueueLimits
       select platform
       from in_work
       group by platform
-      having sum(tasks) >= ${maxPerPlatform}
+      having sum(places) >= ${maxPerPlatform}
     ),
     full_workspaces as materialized (
       select platform, workspace_id
       from in_work
-      where tasks >= ${maxPerWorkspace}
+      where tasks >= ${maxWhileAlone}
     )`;
 }
 
@@ -138,7 +144,7 @@ export async function lockDueAccounts(
   tx: TransactionSql,
   limits: QueueLimits,
 ): Promise<readonly string[]> {
-  const { limit, maxPerPlatform, maxPerWorkspace } = limits;
+  const { limit, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = limits;
   // A concurrent transaction that changes tasks of a locked queue waits for the lock, and then makes the queue due
   // again. So the change of that transaction is not lost. Locked queues are skipped, so that a claim never waits.
   // Postgres checks the times again under the lock.
@@ -148,6 +154,12 @@ export async function lockDueAccounts(
       select account_id, workspace_id, platform, min(wake_at) as wake_at
       from (${dueAccounts(tx, limits)}) as d
       group by account_id, workspace_id, platform
+    ),
+    used_alone as (
+      select platform
+      from due
+      group by platform
+      having count(distinct workspace_id) = 1
     ),
     in_turn as (
       select d.account_id, d.platform, d.wake_at,
@@ -159,12 +171,15 @@ export async function lockDueAccounts(
       select account_id, platform, wake_at, turn,
         row_number() over (partition by platform order by turn, wake_at) as place
       from in_turn
-      where turn <= ${maxPerWorkspace}
+      where turn <= case
+        when platform in (select platform from used_alone) then ${maxWhileAlone}::int
+        else ${maxPerWorkspace}::int
+      end
     )
     select q.account_id
     from chosen c
     join account_queues q on q.account_id = c.account_id
-    where c.place + coalesce((select sum(tasks) from in_work w where w.platform = c.platform), 0) <= ${maxPerPlatform}
+    where c.place + coalesce((select sum(places) from in_work w where w.platform = c.platform), 0) <= ${maxPerPlatform}
     and least(q.publish_at, q.look_at) <= now()
     order by c.turn, c.wake_at
     limit ${limit}

@@ -160,7 +160,7 @@ class Claims {
   /** Claims ready publish tasks and starts the work on them. Returns whether there may be more ready tasks. */
   async #claimReady(floors: TaskFloors): Promise<boolean> {
     const { sql, owner, settings } = this.#options;
-    const { leaseMs, maxPerPlatform, maxPerWorkspace } = settings;
+    const { leaseMs, maxPerPlatform, maxPerWorkspace, maxWhileAlone } = settings;
     const { free, hasSuspect, busyWorkspaces } = this.#context.inWork;
     const limit = Math.min(MAX_BATCH, free);
     if (limit <= 0) return false;
@@ -175,6 +175,7 @@ class Claims {
       mayTakeOver: this.#outages.mayTakeOver(),
       maxPerPlatform,
       maxPerWorkspace,
+      maxWhileAlone,
       busyWorkspaces,
       floors,
     };

@@ -21,8 +21,10 @@ export interface PublishingSettings extends PublishingPolicy {
    * not delay the others.
    */
   readonly maxPerPlatform: number;
-  /** Maximum number of publish tasks of one workspace among a platform's tasks in work. */
+  /** Maximum number of publish tasks of one workspace among a platform's tasks in work, while other workspaces wait. */
   readonly maxPerWorkspace: number;
+  /** The same maximum while no other workspace waits on the platform. */
+  readonly maxWhileAlone: number;
 }
 
 /** Dependencies of publishing and deleting. */
