@@ -24,6 +24,9 @@ const SETTINGS_BODY = {
     instagramPageTokenReads: { enum: ["allowed", "refused"] },
     facebookApp: { enum: ["all", "publishing"] },
     xFieldNames: { enum: ["both", "new"] },
+    xUserPostsPerDay: { type: "integer", minimum: 0 },
+    xAppPostsPerDay: { type: "integer", minimum: 0 },
+    xUsageCap: { enum: ["open", "reached"] },
   },
 };
 

@@ -45,6 +45,12 @@ export interface SettingValues {
    * document describes since 2026-08.
    */
   readonly xFieldNames: "both" | "new";
+  /** Maximum number of posts and replies of one user at X in 24 hours; X's help pages say 2,400. */
+  readonly xUserPostsPerDay: number;
+  /** Maximum number of posts and replies of the app at X in 24 hours, over all users. */
+  readonly xAppPostsPerDay: number;
+  /** Whether the app has reached its usage cap of the month at X; then X refuses every call. */
+  readonly xUsageCap: "open" | "reached";
 }
 
 const DEFAULTS: SettingValues = {
@@ -59,6 +65,9 @@ const DEFAULTS: SettingValues = {
   instagramPageTokenReads: "allowed",
   facebookApp: "all",
   xFieldNames: "both",
+  xUserPostsPerDay: 2400,
+  xAppPostsPerDay: 10_000,
+  xUsageCap: "open",
 };
 
 export class Settings {
