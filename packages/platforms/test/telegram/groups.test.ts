@@ -89,8 +89,16 @@ describe("Telegram groups", () => {
     const outcome = await telegram.publish(publication, handles, guard);
     expect(outcome).toMatchObject({ kind: "published" });
     expect(await platform.visible()).toHaveLength(1);
-    const id = outcome.kind === "published" ? (outcome.externalId ?? "") : "";
-    expect(await telegram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
+    const { externalId: id = "", permalink = null } = outcome.kind === "published" ? outcome : {};
+    const earlier = `https://t.me/c/${chat.chatId.slice(4)}/${id}`;
+    for (const sentBefore of [earlier, null])
+      expect(await telegram.delete(publication, id ?? "", signal, sentBefore)).toMatchObject({
+        kind: "refused",
+        code: "permission_missing",
+      });
+    expect(await platform.visible()).toHaveLength(1);
+    const deleted = await telegram.delete(publication, id ?? "", signal, permalink);
+    expect(deleted).toEqual({ kind: "deleted" });
     expect(await platform.visible()).toEqual([]);
   });
 
