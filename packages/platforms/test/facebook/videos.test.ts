@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { FacebookSettings } from "#src/facebook/publishing/connector.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
@@ -5,7 +6,7 @@ import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
 import { callOfLastMinute, VISIBLE_CALL_FAULTS } from "../graph-driver.ts";
-import { mp4Media, mp4OfSize, type TestMedia, toReel } from "../test-media.ts";
+import { mp4Media, mp4OfSize, TestMedia, toReel } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { facebookAt } from "./facebook-at.ts";
 
@@ -99,6 +100,18 @@ describe.each(MODES)("Facebook videos %s", (name, settings) => {
       expect(outcome).toMatchObject({ externalId: visible[0]?.id });
     },
   );
+});
+
+test.each([
+  ["h264-12fps.mp4", { kind: "refused", code: "media_rejected" }, 0],
+  ["h264-120fps.mp4", { kind: "refused", code: "media_rejected" }, 0],
+  ["hevc-10-bit.mp4", { kind: "present" }, 1],
+])("Facebook judges the reel %s by its frame rate: %o", async (name, end, count) => {
+  const url = new URL(`../../../../services/media/test/videos/${name}`, import.meta.url);
+  const video = toReel(new TestMedia(name, "video/mp4", readFileSync(url)));
+  const { outcome } = await settle(facebookAt(platform.url), await createPublication(video));
+  expect(outcome).toMatchObject(end);
+  expect(await platform.visible()).toHaveLength(count);
 });
 
 test("with FACEBOOK_TWO_PHASE=off, the call that ends the upload of a Facebook video publishes it", async () => {

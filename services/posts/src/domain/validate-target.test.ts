@@ -634,3 +634,19 @@ test.each([{}, { audiences: [], maxVideoSeconds: null }, { audiences: "public" }
       expect(check("tiktok", { privacy, available })).toEqual([]);
   },
 );
+
+test("a video that Facebook publishes as a reel has 24 to 60 frames per second, and other videos for Facebook may have any number", () => {
+  const encoded = (fps: number) => ({
+    video: { codec: "h264", fps, fastStart: true, fragmented: false },
+  });
+  const reel = (fps: number, change: Partial<TargetMedia> = {}) =>
+    check("facebook", { media: [video({ ...encoded(fps), ...change })] });
+  const fits = "24–60 fps";
+  expect(reel(12)).toEqual([media("media_frame_rate", { index: 0, limit: 24, actual: 12, fits })]);
+  expect(reel(120)).toEqual([
+    media("media_frame_rate", { index: 0, limit: 60, actual: 120, fits }),
+  ]);
+  for (const taken of [23.976, 30, 60.2]) expect(reel(taken)).toEqual([]);
+  expect(reel(12, { width: 1280, height: 720 })).toEqual([]);
+  expect(reel(12, { durationMs: null })).toEqual([]);
+});
