@@ -130,3 +130,16 @@ test("a Facebook video that was prepared in two phases is published after FACEBO
   expect(await atOnce.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
   expect(await platform.visible()).toHaveLength(1);
 });
+
+test.each([
+  ["video", mp4OfSize(1280, 720)],
+  ["reel", toReel(mp4Media(50_000))],
+])(
+  "Facebook's refusal of a %s because the app may not publish videos is a missing permission, although it has the code of an invalid parameter",
+  async (_kind, video) => {
+    await platform.control("POST", "settings", { facebookVideos: "refused" });
+    const { outcome } = await settle(facebookAt(platform.url), await createPublication(video));
+    expect(outcome).toMatchObject({ kind: "refused", code: "permission_missing" });
+    expect(await platform.visible()).toEqual([]);
+  },
+);

@@ -145,6 +145,8 @@ test("POST /_control/settings returns the current settings, and its setting late
     xUserPostsPerDay: 2400,
     xAppPostsPerDay: 10_000,
     xUsageCap: "open",
+    tiktokPostsOfOtherApps: 0,
+    facebookVideos: "allowed",
   });
   const settings = {
     quotas: false,
@@ -161,6 +163,8 @@ test("POST /_control/settings returns the current settings, and its setting late
     xUserPostsPerDay: 2400,
     xAppPostsPerDay: 10_000,
     xUsageCap: "open",
+    tiktokPostsOfOtherApps: 0,
+    facebookVideos: "allowed",
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
@@ -195,6 +199,8 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     xUserPostsPerDay: 2400,
     xAppPostsPerDay: 10_000,
     xUsageCap: "open",
+    tiktokPostsOfOtherApps: 0,
+    facebookVideos: "allowed",
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

@@ -27,6 +27,8 @@ const SETTINGS_BODY = {
     xUserPostsPerDay: { type: "integer", minimum: 0 },
     xAppPostsPerDay: { type: "integer", minimum: 0 },
     xUsageCap: { enum: ["open", "reached"] },
+    tiktokPostsOfOtherApps: { type: "integer", minimum: 0 },
+    facebookVideos: { enum: ["allowed", "refused"] },
   },
 };
 

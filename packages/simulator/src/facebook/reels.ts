@@ -1,4 +1,4 @@
-import { checkMessage, checkPage } from "#src/facebook/feed.ts";
+import { checkMayPublishVideos, checkMessage, checkPage } from "#src/facebook/feed.ts";
 import type { FacebookNetwork, FacebookVideo } from "#src/facebook/network.ts";
 import { publishVideo } from "#src/facebook/publishing.ts";
 import { FRAME_RATE, isTooSlowOrFast, processedAt, progressOf } from "#src/facebook/video-state.ts";
@@ -82,6 +82,7 @@ export function createReel(network: FacebookNetwork): GraphEndpoint {
     scope: "pages_manage_posts",
     handle: (graphCall) => {
       checkPage(graphCall);
+      checkMayPublishVideos(network);
       return graphCall.parameters.oneOf("upload_phase", PHASES) === "start"
         ? start(network, graphCall)
         : finish(network, graphCall);

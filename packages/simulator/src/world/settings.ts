@@ -51,6 +51,10 @@ export interface SettingValues {
   readonly xAppPostsPerDay: number;
   /** Whether the app has reached its usage cap of the month at X; then X refuses every call. */
   readonly xUsageCap: "open" | "reached";
+  /** Number of posts that other apps published for each TikTok account in the last 24 hours; they count for TikTok's limit of 15. */
+  readonly tiktokPostsOfOtherApps: number;
+  /** Whether Facebook refuses all videos of Pages because the app has no permission to publish them. */
+  readonly facebookVideos: "allowed" | "refused";
 }
 
 const DEFAULTS: SettingValues = {
@@ -68,6 +72,8 @@ const DEFAULTS: SettingValues = {
   xUserPostsPerDay: 2400,
   xAppPostsPerDay: 10_000,
   xUsageCap: "open",
+  tiktokPostsOfOtherApps: 0,
+  facebookVideos: "allowed",
 };
 
 export class Settings {
