@@ -147,6 +147,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     xUsageCap: "open",
     tiktokPostsOfOtherApps: 0,
     facebookVideos: "allowed",
+    instagramHashtags: 30,
   });
   const settings = {
     quotas: false,
@@ -165,6 +166,7 @@ test("POST /_control/settings returns the current settings, and its setting late
     xUsageCap: "open",
     tiktokPostsOfOtherApps: 0,
     facebookVideos: "allowed",
+    instagramHashtags: 30,
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
@@ -201,6 +203,7 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     xUsageCap: "open",
     tiktokPostsOfOtherApps: 0,
     facebookVideos: "allowed",
+    instagramHashtags: 30,
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

@@ -29,6 +29,7 @@ const SETTINGS_BODY = {
     xUsageCap: { enum: ["open", "reached"] },
     tiktokPostsOfOtherApps: { type: "integer", minimum: 0 },
     facebookVideos: { enum: ["allowed", "refused"] },
+    instagramHashtags: { type: "integer", minimum: 0 },
   },
 };
 

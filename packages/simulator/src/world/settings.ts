@@ -55,6 +55,11 @@ export interface SettingValues {
   readonly tiktokPostsOfOtherApps: number;
   /** Whether Facebook refuses all videos of Pages because the app has no permission to publish them. */
   readonly facebookVideos: "allowed" | "refused";
+  /**
+   * Maximum number of hashtags that Instagram takes: 30 by its documents, 5 by its announcement of 2025-12, which may hold for
+   * the API too.
+   */
+  readonly instagramHashtags: number;
 }
 
 const DEFAULTS: SettingValues = {
@@ -74,6 +79,7 @@ const DEFAULTS: SettingValues = {
   xUsageCap: "open",
   tiktokPostsOfOtherApps: 0,
   facebookVideos: "allowed",
+  instagramHashtags: 30,
 };
 
 export class Settings {
