@@ -22,9 +22,13 @@ create table accounts.accounts (
   created_at timestamp with time zone not null default now(),
   permissions jsonb,
   traits jsonb not null default '{}'::jsonb,
+  available jsonb,
+  available_at timestamp with time zone,
   constraint accounts_workspace_id_platform_external_id_key UNIQUE (workspace_id, platform, external_id),
   constraint accounts_pkey PRIMARY KEY (id),
   constraint accounts_workspace_id_fkey FOREIGN KEY (workspace_id) REFERENCES workspaces(id),
+  constraint accounts_available_check CHECK ((jsonb_typeof(available) = 'object'::text)),
+  constraint accounts_check CHECK (((available IS NULL) = (available_at IS NULL))),
   constraint accounts_permissions_check CHECK ((jsonb_typeof(permissions) = 'array'::text)),
   constraint accounts_status_check CHECK ((status = ANY (ARRAY['active'::text, 'reconnect_required'::text, 'disconnected'::text]))),
   constraint accounts_traits_check CHECK ((jsonb_typeof(traits) = 'object'::text))

@@ -13,6 +13,8 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.accounts.v1.AccountService/ConnectSimulatedAccounts": ["operator"],
   "postrider.accounts.v1.AccountService/DisconnectAccount": ["gateway"],
   "postrider.accounts.v1.AccountService/ListAccounts": ["gateway", "posts", "operator"],
+  "postrider.accounts.v1.AccountService/MoveAccount": ["delivery"],
+  "postrider.accounts.v1.AccountService/RecordAvailable": ["delivery"],
   "postrider.accounts.v1.AccountService/RequireReconnect": ["delivery", "delivery-engagement"],
   "postrider.accounts.v1.AccountSettingsService/GetAccountSettings": ["gateway", "operator"],
   "postrider.accounts.v1.AccountSettingsService/UpdateAccountSettings": ["gateway", "operator"],

@@ -193,3 +193,28 @@ test("a change of the settings of a TikTok account is refused if TikTok does not
     unlistedAs: "followers",
   });
 });
+
+test("BatchGetAccounts returns what TikTok last offered an account, without asking TikTok, until it is a day old or the account is connected again", async () => {
+  const ref = await fixture.connect("tiktok", "remembered");
+  const known = async () => {
+    const { accounts } = await fixture.app.accounts.batchGetAccounts({ refs: [ref] });
+    return accounts[0]?.available;
+  };
+  expect(await known()).toBe("");
+  const { available } = await get(ref);
+  const calls = await fixture.control.countCalls("tiktok", "account");
+  expect(JSON.parse((await known()) ?? "")).toEqual(available);
+  expect(await fixture.control.countCalls("tiktok", "account")).toBe(calls);
+  await fixture.sql`
+    update accounts
+    set available_at = now() - interval '24 hours 1 second'
+    where id = ${ref.accountId}`;
+  expect(await known()).toBe("");
+  await fixture.sql`
+    update accounts
+    set available_at = now()
+    where id = ${ref.accountId}`;
+  expect(await known()).not.toBe("");
+  expect(await fixture.connect("tiktok", "remembered")).toEqual(ref);
+  expect(await known()).toBe("");
+});

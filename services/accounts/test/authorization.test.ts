@@ -284,3 +284,17 @@ test("authorizations that expired more than a day ago are deleted when a new aut
     expect(rows).toHaveLength(1);
   });
 });
+
+test("a TikTok account that was just connected is listed with what TikTok offers it, so that its first post is validated by it", async () => {
+  const { id, browser, authorizeUrl } = await open("tiktok");
+  await finish(await press(authorizeUrl, "approve", "offered"), browser);
+  const { accounts } = await fixture.app.authorizations.getTicket({ id });
+  const refs = accounts.map((account) => ({
+    workspaceId: account.workspaceId,
+    accountId: account.id,
+  }));
+  const batch = await fixture.app.accounts.batchGetAccounts({ refs });
+  expect(batch.accounts.map(({ available }) => JSON.parse(available) as unknown)).toMatchObject([
+    { audiences: ["public", "friends", "only_me"], maxVideoSeconds: 600 },
+  ]);
+});

@@ -140,6 +140,10 @@ export class World {
   readonly targets = new Map<string, TestTarget>();
   readonly accounts = new Map<string, TestAccount>();
   readonly reconnects: RequireReconnectRequest[] = [];
+  /** Whether the accounts service answers when it is told the new id of an account. */
+  canMove = true;
+  /** What the delivery service reported that platforms offer accounts. */
+  readonly offers: (readonly [accountId: string, available: unknown])[] = [];
   /** Publishing calls that reached the simulated platform. */
   readonly calls: Call[] = [];
   /** Posts that readers of the simulated platform see. */
@@ -285,6 +289,16 @@ export class World {
     router.service(AccountService, {
       requireReconnect: (request) => {
         this.reconnects.push(request);
+        return {};
+      },
+      moveAccount: ({ ref, fromExternalId, toExternalId }) => {
+        const account = this.accounts.get(ref?.accountId ?? "");
+        if (!this.canMove || account === undefined) throw unavailable();
+        if (account.externalId === fromExternalId) account.externalId = toExternalId;
+        return {};
+      },
+      recordAvailable: ({ ref, available }) => {
+        this.offers.push([ref?.accountId ?? "", JSON.parse(available)]);
         return {};
       },
     });

@@ -76,3 +76,24 @@ test("a limit of our app at one platform does not stop the targets of another pl
 
   await untilStatus(sql, target, "published");
 });
+
+test("after a publishing call is answered with a limit of our app, the targets of other accounts of the platform wait without a call, and nothing is searched for", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  world.reactions = [() => appLimitReached("platform_quota", USED_UP, HOUR_MS / 2)];
+  const first = world.addTarget();
+  const second = world.addTarget();
+  await using _worker = startWorker(database, world);
+  for (const target of [first, second]) {
+    await request(sql, target);
+    await eventually(async () =>
+      expect(await readTask(sql, target)).toMatchObject({
+        status: "queued",
+        errorCode: "platform_quota",
+      }),
+    );
+  }
+  expect(world.calls).toMatchObject([{ targetId: first.targetId }]);
+  expect(world.looks).toEqual([]);
+});

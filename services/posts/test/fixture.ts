@@ -89,7 +89,7 @@ const EVENTS = [
 class FakePeers {
   readonly accounts = new Map<string, MessageInitShape<typeof AccountSchema>>();
   readonly media: MessageInitShape<typeof MediaSchema>[] = [];
-  readonly available = new Set(["x", "telegram", "bluesky"]);
+  readonly available = new Set(["x", "telegram", "bluesky", "tiktok"]);
   /** What the fake delivery service reports about targets, by target id. */
   readonly tasks = new Map<string, TargetUpdated>();
   /** What the fake delivery service reports about deletions on platforms, by target id. */

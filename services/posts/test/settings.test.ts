@@ -61,3 +61,31 @@ test("a post that breaks a rule because of the settings of an account is refused
     ],
   });
 });
+
+test("CreatePost and ValidatePost refuse a TikTok privacy and video length that TikTok last did not offer the account, with one lookup of the account and no other call", async () => {
+  const workspace = workspaceOf(posts);
+  const { workspaceId } = workspace;
+  const tiktok = workspace.connect("tiktok");
+  const account = posts.peers.accounts.get(tiktok);
+  const offered = { audiences: ["friends", "only_me"], maxVideoSeconds: 60 };
+  posts.peers.accounts.set(tiktok, { ...account, available: JSON.stringify(offered) });
+  const video = { kind: "video", contentType: "video/mp4", durationMs: 90_000n };
+  const mediaIds = [posts.peers.addMedia(workspaceId, video)];
+  const options = { tiktok: { privacy: "public" } };
+  const post = { workspaceId, content: "a", accountIds: [tiktok], mediaIds, options };
+  const violations = [
+    {
+      code: "privacy_unsupported",
+      path: "/options/tiktok/privacy",
+      accountId: tiktok,
+      allowed: ["unlisted", "private"],
+    },
+    { code: "media_duration", path: "/mediaIds/0", limit: 60, actual: 90 },
+  ];
+  const calls = posts.peers.accountCalls.length;
+  const refusal = { reason: "validation_failed", violations };
+  await expect(posts.posts.validatePost(post)).rejects.toMatchObject(refusal);
+  expect(posts.peers.accountCalls).toHaveLength(calls + 1);
+  const created = posts.posts.createPost({ ...post, createdVia: "rest" });
+  await expect(created).rejects.toMatchObject(refusal);
+});

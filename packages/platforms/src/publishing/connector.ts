@@ -74,6 +74,13 @@ export interface PublishingConnector {
   /**
    * Deletes the post with the id `externalId` from the platform. The call can be repeated safely. It is made only if
    * `canDelete` is true.
+   *
+   * @param permalink The address of the post as `publish` returned it.
    */
-  delete(account: AccountAccess, externalId: string, signal: AbortSignal): Promise<DeletionOutcome>;
+  delete(
+    account: AccountAccess,
+    externalId: string,
+    signal: AbortSignal,
+    permalink?: string | null,
+  ): Promise<DeletionOutcome>;
 }

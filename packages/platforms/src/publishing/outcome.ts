@@ -1,3 +1,4 @@
+import type { JsonObject } from "#src/http/platform-answer.ts";
 import type { NotSent } from "#src/http/send-once.ts";
 import type { Handles } from "./handles.ts";
 
@@ -20,6 +21,14 @@ export type TargetErrorCode =
   | "missed"
   | "internal_error";
 
+/** What a refusal says about the account itself; the accounts service stores it, so that it does not cost another post. */
+export interface AccountFacts {
+  /** The id under which the platform has the account from now on. */
+  readonly externalId?: string;
+  /** The values that the platform lets the account choose from for its posts, as its `AvailableReader` returns them. */
+  readonly available?: JsonObject;
+}
+
 /**
  * The result of a platform call that was refused or could not reach the platform. The call certainly made no post
  * visible.
@@ -28,7 +37,12 @@ export type Failure =
   /**
    * The platform definitely refused the call: the refusal could be parsed, and the same call would be refused again.
    */
-  | { readonly kind: "refused"; readonly code: TargetErrorCode; readonly message: string }
+  | {
+      readonly kind: "refused";
+      readonly code: TargetErrorCode;
+      readonly message: string;
+      readonly facts?: AccountFacts;
+    }
   /**
    * The post was certainly not created. A later attempt may succeed, after the wait that the platform stated, if any.
    */
@@ -49,6 +63,7 @@ export type Failure =
        * only when the platform answered, so the account is not to blame.
        */
       readonly handles?: Handles;
+      readonly facts?: AccountFacts;
     }
   /**
    * The platform refused the access token. The delivery service refreshes the token once; if that does not help, the

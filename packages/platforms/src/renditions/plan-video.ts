@@ -1,5 +1,6 @@
 import type { VideoRules } from "#src/rules.ts";
 import type { Rendition } from "./image-plan.ts";
+import { isReel, type VideoSize } from "./is-reel.ts";
 
 /** How a video is encoded. What is null or undefined is not known, and without an audio codec the video has no sound. */
 export interface VideoEncoding {
@@ -12,7 +13,7 @@ export interface VideoEncoding {
 }
 
 /** The facts about a video from which `planVideo` plans what a platform receives. */
-export interface VideoFacts {
+export interface VideoFacts extends VideoSize {
   readonly contentType: string;
   /** Undefined for videos of earlier releases, whose encoding was not read. */
   readonly video?: VideoEncoding | undefined;
@@ -64,6 +65,7 @@ export function planVideo(file: VideoFacts, rules: VideoRules): VideoPlan {
   const faults = [
     ...(isTaken || canMove(file, rules) ? [] : [typeFault(rules)]),
     ...encodingFaults(file.video, rules),
+    ...rateFaults(file.video?.fps, isReel(file, rules) ? { ...rules, ...rules.reel } : rules),
   ];
   if (faults.length > 0) return { kind: "refused", faults };
   return { kind: isTaken && !needsFastStart(file, rules) ? "original" : "remux" };
@@ -100,10 +102,7 @@ function encodingFaults(
 ): readonly VideoFault[] {
   if (video === undefined) return [];
   const isCoded = isCodecTaken(video, rules) && isAudioTaken(video, rules);
-  return [
-    ...(isCoded ? [] : [{ code: "media_codec", fits: describeCodecs(rules) } as const]),
-    ...rateFaults(video.fps, rules),
-  ];
+  return isCoded ? [] : [{ code: "media_codec", fits: describeCodecs(rules) }];
 }
 
 function isCodecTaken({ codec, pixelFormat }: VideoEncoding, { codecs }: VideoRules): boolean {

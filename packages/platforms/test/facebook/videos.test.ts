@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { FacebookSettings } from "#src/facebook/publishing/connector.ts";
 import type { PublishingConnector } from "#src/publishing/connector.ts";
@@ -5,7 +6,7 @@ import type { Outcome } from "#src/publishing/outcome.ts";
 import type { Publication } from "#src/publishing/publication.ts";
 import type { Verdict } from "#src/publishing/verdict.ts";
 import { callOfLastMinute, VISIBLE_CALL_FAULTS } from "../graph-driver.ts";
-import { mp4Media, mp4OfSize, type TestMedia, toReel } from "../test-media.ts";
+import { mp4Media, mp4OfSize, TestMedia, toReel } from "../test-media.ts";
 import { guard, signal, startTestPlatform } from "../test-platform.ts";
 import { facebookAt } from "./facebook-at.ts";
 
@@ -101,6 +102,18 @@ describe.each(MODES)("Facebook videos %s", (name, settings) => {
   );
 });
 
+test.each([
+  ["h264-12fps.mp4", { kind: "refused", code: "media_rejected" }, 0],
+  ["h264-120fps.mp4", { kind: "refused", code: "media_rejected" }, 0],
+  ["hevc-10-bit.mp4", { kind: "present" }, 1],
+])("Facebook judges the reel %s by its frame rate: %o", async (name, end, count) => {
+  const url = new URL(`../../../../services/media/test/videos/${name}`, import.meta.url);
+  const video = toReel(new TestMedia(name, "video/mp4", readFileSync(url)));
+  const { outcome } = await settle(facebookAt(platform.url), await createPublication(video));
+  expect(outcome).toMatchObject(end);
+  expect(await platform.visible()).toHaveLength(count);
+});
+
 test("with FACEBOOK_TWO_PHASE=off, the call that ends the upload of a Facebook video publishes it", async () => {
   const facebook = facebookAt(platform.url, { isTwoPhase: false });
   await settle(facebook, await createPublication(mp4Media(50_000)));
@@ -117,3 +130,16 @@ test("a Facebook video that was prepared in two phases is published after FACEBO
   expect(await atOnce.publish(publication, handles, guard)).toMatchObject({ kind: "published" });
   expect(await platform.visible()).toHaveLength(1);
 });
+
+test.each([
+  ["video", mp4OfSize(1280, 720)],
+  ["reel", toReel(mp4Media(50_000))],
+])(
+  "Facebook's refusal of a %s because the app may not publish videos is a missing permission, although it has the code of an invalid parameter",
+  async (_kind, video) => {
+    await platform.control("POST", "settings", { facebookVideos: "refused" });
+    const { outcome } = await settle(facebookAt(platform.url), await createPublication(video));
+    expect(outcome).toMatchObject({ kind: "refused", code: "permission_missing" });
+    expect(await platform.visible()).toEqual([]);
+  },
+);

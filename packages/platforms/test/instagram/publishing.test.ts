@@ -49,6 +49,19 @@ describe("publishing on Instagram", () => {
     },
   );
 
+  test("a caption with more hashtags than Instagram's API takes is refused as content before anything is published, whatever the number is", async () => {
+    const publication = await createPublication([jpegMedia(1)], "#a ".repeat(6));
+    await platform.control("POST", "settings", { instagramHashtags: 5 });
+    expect(await platform.publish(instagram, publication)).toMatchObject({
+      kind: "refused",
+      code: "content_rejected",
+      message: expect.stringContaining("hashtags") as string,
+    });
+    expect(await platform.visible()).toEqual([]);
+    await platform.control("POST", "settings", { instagramHashtags: 30 });
+    expect(await platform.publish(instagram, publication)).toMatchObject({ kind: "published" });
+  });
+
   test("the Instagram connector reads the publishing limit first, and creates the parts of a carousel before the carousel", async () => {
     await platform.publish(instagram, await createPublication([jpegMedia(1), jpegMedia(2)]));
     const calls = (await platform.calls()).map((call) => call.replace(/\d{10,}/, "id"));

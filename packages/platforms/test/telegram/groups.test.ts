@@ -14,7 +14,7 @@ let groups = 0;
  * Creates a Telegram chat with a bot in it. The prefix of the username decides whether the chat is a channel, a group
  * or a group with topics.
  */
-async function createChat(kind: "group" | "groupold" | "forum" | "channel") {
+async function createChat(kind: "group" | "groupold" | "grouprestricted" | "forum" | "channel") {
   const { username, credentials } = await platform.createAccount({
     username: `${kind}_${++groups}`,
   });
@@ -89,17 +89,45 @@ describe("Telegram groups", () => {
     const outcome = await telegram.publish(publication, handles, guard);
     expect(outcome).toMatchObject({ kind: "published" });
     expect(await platform.visible()).toHaveLength(1);
-    const id = outcome.kind === "published" ? (outcome.externalId ?? "") : "";
-    expect(await telegram.delete(publication, id, signal)).toEqual({ kind: "deleted" });
+    const { externalId: id = "", permalink = null } = outcome.kind === "published" ? outcome : {};
+    const earlier = `https://t.me/c/${chat.chatId.slice(4)}/${id}`;
+    for (const sentBefore of [earlier, null])
+      expect(await telegram.delete(publication, id ?? "", signal, sentBefore)).toMatchObject({
+        kind: "refused",
+        code: "permission_missing",
+      });
+    expect(await platform.visible()).toHaveLength(1);
+    const deleted = await telegram.delete(publication, id ?? "", signal, permalink);
+    expect(deleted).toEqual({ kind: "deleted" });
     expect(await platform.visible()).toEqual([]);
   });
 
-  test("a target fails with `account_action_needed` when its Telegram topic no longer exists", async () => {
-    const chat = await createChat("forum");
-    const publication = await publicationOf(`${chat.chatId}/99`, chat.botToken);
-    expect(await telegram.publish(publication, {}, guard)).toMatchObject({
-      kind: "refused",
-      code: "account_action_needed",
-    });
+  test.each([
+    ["no longer exists", 99],
+    ["is closed", 4],
+    ["was deleted", 5],
+  ])(
+    "a target fails with `account_action_needed` when its Telegram topic %s",
+    async (_state, topic) => {
+      const chat = await createChat("forum");
+      const publication = await publicationOf(`${chat.chatId}/${topic}`, chat.botToken);
+      for (const media of [[], [pngMedia(1)]])
+        expect(await telegram.publish({ ...publication, media }, {}, guard)).toMatchObject({
+          kind: "refused",
+          code: "account_action_needed",
+        });
+    },
+  );
+
+  test("a target fails with `permission_missing` when Telegram has restricted the chat", async () => {
+    const chat = await createChat("grouprestricted");
+    const publication = await publicationOf(chat.chatId, chat.botToken);
+    for (const media of [[], [pngMedia(1)], [pngMedia(1), pngMedia(2)]])
+      expect(await telegram.publish({ ...publication, media }, {}, guard)).toMatchObject({
+        kind: "refused",
+        code: "permission_missing",
+        message: expect.stringContaining("CHAT_RESTRICTED") as string,
+      });
+    expect(await platform.visible()).toEqual([]);
   });
 });

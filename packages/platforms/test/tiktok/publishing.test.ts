@@ -191,6 +191,7 @@ describe("TikTok's creator info", () => {
       kind: "refused",
       code: "media_rejected",
       message: "the account may post videos of at most 10 s",
+      facts: { available: expect.objectContaining({ maxVideoSeconds: 10 }) as unknown },
     });
     expect(await platform.calls()).toEqual(["POST "]);
     const short = { ...publication, media: [withLength(10_400)] };
@@ -536,6 +537,23 @@ describe("TikTok's answers", () => {
       isLimit: true,
       retryAfterMs: 3_600_000,
     });
+  });
+
+  test("a video for which TikTok finds the daily limit reached while it processes it waits an hour before it is sent again, and is not published", async () => {
+    const publication = await createPublication([video()]);
+    await platform.control("POST", "settings", { quotas: true });
+    const { handles: before } = await platform.prepare(tiktok, publication);
+    await platform.control("POST", "settings", { tiktokPostsOfOtherApps: 15 });
+    const { handles } = await call(publication, before);
+    await advance(5000);
+    const verdict = await look(publication, handles, { isPending: true, timeScale: 1 });
+    expect(verdict.kind).toBe("absent");
+    await platform.control("POST", "settings", { tiktokPostsOfOtherApps: 0 });
+    const again = verdict.kind === "absent" ? (verdict.handles ?? {}) : {};
+    const { waits } = await platform.prepare(tiktok, publication, { handles: again, maxRuns: 1 });
+    expect(waits[0]).toBeGreaterThan(3_590_000);
+    expect(waits[0]).toBeLessThanOrEqual(3_600_000);
+    expect(await platform.visible()).toEqual([]);
   });
 
   test("an unaudited TikTok app and an unverified URL prefix are reported as errors of the app's configuration", async () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Handles } from "#src/publishing/handles.ts";
 import type { Publication } from "#src/publishing/publication.ts";
@@ -72,6 +73,21 @@ describe("publishing media on X", () => {
       "GET upload",
       "GET upload",
     ]);
+  });
+});
+
+test("a video whose codec X does not take is refused with X's words, and a file that is not a video with others", async () => {
+  const url = new URL("../../../../services/media/test/videos/mpeg4-mp3.mp4", import.meta.url);
+  const unsupported = new TestMedia("mpeg4", "video/mp4", readFileSync(url));
+  const unreadable = new TestMedia("text", "video/mp4", Buffer.alloc(1000, "not a video"));
+  const refused = { kind: "refused", code: "media_rejected" };
+  expect(await publish(await createPublication([unsupported]))).toEqual({
+    ...refused,
+    message: "file is currently unsupported",
+  });
+  expect(await publish(await createPublication([unreadable]))).toEqual({
+    ...refused,
+    message: "Unsupported media format",
   });
 });
 

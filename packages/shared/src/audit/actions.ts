@@ -10,6 +10,7 @@ export const AUDIT_ACTIONS = [
   "account.reconnect",
   "account.disconnect",
   "account.require_reconnect",
+  "account.move",
   "account.update_settings",
   "account.check_live",
   "credentials.begin_binding",

@@ -142,6 +142,12 @@ test("POST /_control/settings returns the current settings, and its setting late
     instagramPageTokenReads: "allowed",
     facebookApp: "all",
     xFieldNames: "both",
+    xUserPostsPerDay: 2400,
+    xAppPostsPerDay: 10_000,
+    xUsageCap: "open",
+    tiktokPostsOfOtherApps: 0,
+    facebookVideos: "allowed",
+    instagramHashtags: 30,
   });
   const settings = {
     quotas: false,
@@ -155,6 +161,12 @@ test("POST /_control/settings returns the current settings, and its setting late
     instagramPageTokenReads: "refused",
     facebookApp: "publishing",
     xFieldNames: "new",
+    xUserPostsPerDay: 2400,
+    xAppPostsPerDay: 10_000,
+    xUsageCap: "open",
+    tiktokPostsOfOtherApps: 0,
+    facebookVideos: "allowed",
+    instagramHashtags: 30,
   };
   expect(await simulator.control("/settings", settings)).toEqual(settings);
   const account = await simulator.account("x");
@@ -186,6 +198,12 @@ test("POST /_control/reset clears posts, fault rules, request log, clock and set
     instagramPageTokenReads: "allowed",
     facebookApp: "all",
     xFieldNames: "both",
+    xUserPostsPerDay: 2400,
+    xAppPostsPerDay: 10_000,
+    xUsageCap: "open",
+    tiktokPostsOfOtherApps: 0,
+    facebookVideos: "allowed",
+    instagramHashtags: 30,
   });
   expect((await tweet(simulator, account, { text: "hello" })).status).toBe(201);
 });

@@ -24,6 +24,12 @@ const SETTINGS_BODY = {
     instagramPageTokenReads: { enum: ["allowed", "refused"] },
     facebookApp: { enum: ["all", "publishing"] },
     xFieldNames: { enum: ["both", "new"] },
+    xUserPostsPerDay: { type: "integer", minimum: 0 },
+    xAppPostsPerDay: { type: "integer", minimum: 0 },
+    xUsageCap: { enum: ["open", "reached"] },
+    tiktokPostsOfOtherApps: { type: "integer", minimum: 0 },
+    facebookVideos: { enum: ["allowed", "refused"] },
+    instagramHashtags: { type: "integer", minimum: 0 },
   },
 };
 

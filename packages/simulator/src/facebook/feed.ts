@@ -22,6 +22,13 @@ export function checkPage({ id, account }: GraphCall): void {
   }
 }
 
+/** Refuses a video when the app may not publish videos. Public threads quote the text; no official page does. */
+export function checkMayPublishVideos({ world }: Pick<FacebookNetwork, "world">): void {
+  if (world.settings.values.facebookVideos === "refused") {
+    refuseParameter("(#100) No permission to publish the video");
+  }
+}
+
 export function checkMessage(name: string, text: string): string {
   return text.length > MAX_MESSAGE ? refuseParameter(`Param ${name} is too long.`) : text;
 }

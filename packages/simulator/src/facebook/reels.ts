@@ -1,7 +1,7 @@
-import { checkMessage, checkPage } from "#src/facebook/feed.ts";
+import { checkMayPublishVideos, checkMessage, checkPage } from "#src/facebook/feed.ts";
 import type { FacebookNetwork, FacebookVideo } from "#src/facebook/network.ts";
 import { publishVideo } from "#src/facebook/publishing.ts";
-import { processedAt, progressOf } from "#src/facebook/video-state.ts";
+import { FRAME_RATE, isTooSlowOrFast, processedAt, progressOf } from "#src/facebook/video-state.ts";
 import { beginVideo } from "#src/facebook/videos.ts";
 import type { GraphCall, GraphEndpoint } from "#src/graph/endpoint.ts";
 import { refuseGraph, refuseObject, refuseParameter } from "#src/graph/errors.ts";
@@ -50,7 +50,9 @@ function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
     case "uploading":
       return refuseGraph({ code: 6000, subcode: 1_363_026, message: "The upload is not complete" });
     case "failed":
-      return refuseParameter("The resolution of the reel is not supported.", 1_363_127);
+      return isTooSlowOrFast(network, video)
+        ? refuseParameter(FRAME_RATE, 1_363_129)
+        : refuseParameter("The resolution of the reel is not supported.", 1_363_127);
     case "processing":
     case "ready":
   }
@@ -80,6 +82,7 @@ export function createReel(network: FacebookNetwork): GraphEndpoint {
     scope: "pages_manage_posts",
     handle: (graphCall) => {
       checkPage(graphCall);
+      checkMayPublishVideos(network);
       return graphCall.parameters.oneOf("upload_phase", PHASES) === "start"
         ? start(network, graphCall)
         : finish(network, graphCall);

@@ -1,5 +1,6 @@
 import type { FacebookNetwork, FacebookVideo } from "#src/facebook/network.ts";
 import { receivedBytes } from "#src/graph/rupload.ts";
+import { frameRateFault } from "#src/world/video-fault.ts";
 
 /**
  * Processing time of a Facebook video, long enough that a client that polls at once sees the video
@@ -27,7 +28,19 @@ export function progressOf(network: FacebookNetwork, video: FacebookVideo, asOf:
   if (asOf < completedAt + PROCESSING_MS) {
     return "processing";
   }
-  return received?.kind === "video" ? "ready" : "failed";
+  return received?.kind === "video" && !isTooSlowOrFast(network, video) ? "ready" : "failed";
+}
+
+/** Facebook's error for a reel with too few or too many frames per second. */
+export const FRAME_RATE = "The frame rate of the reel must be 24 to 60 frames per second.";
+
+/** Whether Facebook refuses a reel for its frame rate: 24 to 60 frames per second (Reels publishing guide, v25.0). */
+export function isTooSlowOrFast(network: FacebookNetwork, { id, kind }: FacebookVideo): boolean {
+  const received = network.uploads.find(id)?.received ?? null;
+  if (kind !== "reel" || received === null) {
+    return false;
+  }
+  return frameRateFault(received, { minFps: 24, maxFps: 60 }) !== undefined;
 }
 
 /**
@@ -83,7 +96,10 @@ export function statusView(
       status: progress === "uploading" ? "in_progress" : "complete",
       bytes_transfered: upload === undefined ? 0 : receivedBytes(upload),
     },
-    processing_phase: PROCESSING_PHASE[progress],
+    processing_phase:
+      progress === "failed" && isTooSlowOrFast(network, video)
+        ? { status: "error", errors: [{ code: 1_363_129, message: FRAME_RATE }] }
+        : PROCESSING_PHASE[progress],
     publishing_phase: publishingPhase(video, asOf),
   };
 }

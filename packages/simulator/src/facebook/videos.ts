@@ -1,4 +1,9 @@
-import { checkMessage, checkPage, isPublishing } from "#src/facebook/feed.ts";
+import {
+  checkMayPublishVideos,
+  checkMessage,
+  checkPage,
+  isPublishing,
+} from "#src/facebook/feed.ts";
 import type { FacebookNetwork, FacebookVideo } from "#src/facebook/network.ts";
 import { publishVideo } from "#src/facebook/publishing.ts";
 import { processedAt } from "#src/facebook/video-state.ts";
@@ -144,6 +149,7 @@ function finish(network: FacebookNetwork, graphCall: GraphCall): Reply {
 function create(network: FacebookNetwork, graphCall: GraphCall): Reply {
   const { parameters } = graphCall;
   checkPage(graphCall);
+  checkMayPublishVideos(network);
   if (!parameters.has("upload_phase")) {
     return uploadWhole(network, graphCall);
   }

@@ -15,7 +15,6 @@ import type { ReceivedMedia } from "#src/world/received-media.ts";
 
 const MAX_CAPTION = 2200;
 const MAX_ALT_TEXT_LENGTH = 1000;
-const MAX_HASHTAGS = 30;
 const MAX_MENTIONS = 20;
 const MAX_IMAGE_BYTES = 8_000_000;
 const MIN_RATIO = 4 / 5;
@@ -30,13 +29,13 @@ function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0;
 }
 
-export function checkCaption(caption: string): void {
+export function checkCaption(caption: string, maxHashtags: number): void {
   if (caption.length > MAX_CAPTION) {
     refuseCaption();
   }
   const hashtags = count(caption, /(?<![\p{L}\p{N}_])#[\p{L}\p{N}_]+/gu);
   const mentions = count(caption, /(?<![\p{L}\p{N}_.])@[\p{L}\p{N}_.]+/gu);
-  if (hashtags > MAX_HASHTAGS || mentions > MAX_MENTIONS) {
+  if (hashtags > maxHashtags || mentions > MAX_MENTIONS) {
     refuseTagCount();
   }
 }

@@ -149,7 +149,7 @@ function create(network: InstagramNetwork, graphCall: GraphCall): Reply {
   if (isChild && caption !== "") {
     refuseParameter("A carousel item cannot have a caption");
   }
-  checkCaption(caption);
+  checkCaption(caption, network.world.settings.values.instagramHashtags);
   const made = contentOf(network, graphCall, isChild);
   spendContainer(network, graphCall);
   const id = network.world.snowflakes.next(now);

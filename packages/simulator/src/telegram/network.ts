@@ -3,7 +3,7 @@ import type { Table } from "#src/store/table.ts";
 import { Albums } from "#src/telegram/albums.ts";
 import { Bots } from "#src/telegram/bots.ts";
 import type { Bot } from "#src/telegram/bots.ts";
-import { supergroupIdOf } from "#src/telegram/chat-kind.ts";
+import { checkIsOpen, supergroupIdOf } from "#src/telegram/chat-kind.ts";
 import { forbid, refuse, refuseMigrated } from "#src/telegram/errors.ts";
 import { textOf } from "#src/telegram/parameters.ts";
 import type { Parameters } from "#src/telegram/parameters.ts";
@@ -76,5 +76,8 @@ export function requireRight(
   const membership =
     network.bots.membership(bot, chat.externalId) ??
     forbid("bot is not a member of the channel chat");
+  if (right === "canPostMessages") {
+    checkIsOpen(chat);
+  }
   return membership[right] ? chat : refuse("need administrator rights in the channel chat");
 }

@@ -60,6 +60,29 @@ export function newPublishId(kind: "v_pub_file" | "v_pub_url" | "p_pub_url"): st
   return `${kind}~v2-1.${randomBytes(9).readBigUInt64BE().toString()}`;
 }
 
+/** Maximum number of TikTok posts per creator and day, over all apps. */
+const MAX_POSTS_PER_DAY = 15;
+const DAY_MS = 86_400_000;
+
+/** How many posts the app may publish for one creator in 24 hours, besides those of other apps. */
+export function postsPerDay({ world }: TiktokNetwork): number {
+  return Math.max(0, MAX_POSTS_PER_DAY - world.settings.values.tiktokPostsOfOtherApps);
+}
+
+/**
+ * Whether the creator has reached the limit of posts in 24 hours when TikTok processes a post. TikTok counts there again, because
+ * other apps may have published in the meantime ("Get post status", fail reasons).
+ */
+function hasTooManyPosts(network: TiktokNetwork, account: string, now: number): boolean {
+  const { publishes, world } = network;
+  const { quotas, tiktokPostsOfOtherApps } = world.settings.values;
+  return (
+    quotas &&
+    tiktokPostsOfOtherApps > 0 &&
+    publishes.countPublished(account, now - DAY_MS) >= postsPerDay(network)
+  );
+}
+
 /**
  * Creates the TikTok post when TikTok has all bytes of the media, or records why TikTok cannot
  * publish the media.
@@ -74,7 +97,9 @@ export function complete(
   },
 ): Publish {
   const { world, publishes } = network;
-  const { media, failReason, now: receivedAt } = received;
+  const { media, now: receivedAt } = received;
+  const isTooMany = hasTooManyPosts(network, publish.account, receivedAt);
+  const failReason = received.failReason ?? (isTooMany ? "spam_risk_too_many_posts" : undefined);
   if (failReason !== undefined) {
     return publishes.put({ ...publish, receivedAt, failReason });
   }

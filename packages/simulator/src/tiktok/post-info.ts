@@ -1,6 +1,6 @@
 import { isRecord } from "#src/http/call.ts";
 import { refuse, refuseParameter } from "#src/tiktok/errors.ts";
-import { creatorOf } from "#src/tiktok/network.ts";
+import { creatorOf, postsPerDay } from "#src/tiktok/network.ts";
 import type { TiktokNetwork } from "#src/tiktok/network.ts";
 import type { PrivacyLevel } from "#src/tiktok/publishes.ts";
 import type { Account } from "#src/world/accounts.ts";
@@ -33,8 +33,6 @@ const FLAGS: readonly string[] = [
 const VIDEO_FLAGS: readonly string[] = [...FLAGS, "disable_duet", "disable_stitch", "is_aigc"];
 const PHOTO_FLAGS: readonly string[] = [...FLAGS, "auto_add_music"];
 
-/** Maximum number of TikTok posts per creator and day, over all apps. */
-const MAX_POSTS_PER_DAY = 15;
 const DAY_MS = 86_400_000;
 
 /** Reads a nested object of a TikTok request body. Refuses unknown fields in it. */
@@ -140,8 +138,8 @@ export function spendPost(network: TiktokNetwork, account: Account, now: number)
   spendUser(network, account, now);
   const { world } = network;
   const key = `tiktok:posts:${account.externalId}`;
-  const rule = { key, limit: MAX_POSTS_PER_DAY, windowMs: DAY_MS };
-  if (!world.limits.spend([rule], now).allowed) {
+  const limit = postsPerDay(network);
+  if (!world.limits.spend([{ key, limit, windowMs: DAY_MS }], now).allowed) {
     refuse("spam_risk_too_many_posts");
   }
 }

@@ -158,6 +158,16 @@ export class Publishes {
     return this.#rows.get(this.#byPost.get(postId) ?? "");
   }
 
+  /** Number of posts of an account that TikTok has published since the instant. */
+  countPublished(account: string, since: number): number {
+    return [...this.#rows.values()].filter(
+      (publish) =>
+        publish.account === account &&
+        publish.postId !== undefined &&
+        (publish.receivedAt ?? 0) > since,
+    ).length;
+  }
+
   #index({ id, upload, postId }: Publish): void {
     if (upload !== undefined) {
       this.#byUpload.set(upload.id, id);

@@ -45,6 +45,21 @@ export interface SettingValues {
    * document describes since 2026-08.
    */
   readonly xFieldNames: "both" | "new";
+  /** Maximum number of posts and replies of one user at X in 24 hours; X's help pages say 2,400. */
+  readonly xUserPostsPerDay: number;
+  /** Maximum number of posts and replies of the app at X in 24 hours, over all users. */
+  readonly xAppPostsPerDay: number;
+  /** Whether the app has reached its usage cap of the month at X; then X refuses every call. */
+  readonly xUsageCap: "open" | "reached";
+  /** Number of posts that other apps published for each TikTok account in the last 24 hours; they count for TikTok's limit of 15. */
+  readonly tiktokPostsOfOtherApps: number;
+  /** Whether Facebook refuses all videos of Pages because the app has no permission to publish them. */
+  readonly facebookVideos: "allowed" | "refused";
+  /**
+   * Maximum number of hashtags that Instagram takes: 30 by its documents, 5 by its announcement of 2025-12, which may hold for
+   * the API too.
+   */
+  readonly instagramHashtags: number;
 }
 
 const DEFAULTS: SettingValues = {
@@ -59,6 +74,12 @@ const DEFAULTS: SettingValues = {
   instagramPageTokenReads: "allowed",
   facebookApp: "all",
   xFieldNames: "both",
+  xUserPostsPerDay: 2400,
+  xAppPostsPerDay: 10_000,
+  xUsageCap: "open",
+  tiktokPostsOfOtherApps: 0,
+  facebookVideos: "allowed",
+  instagramHashtags: 30,
 };
 
 export class Settings {

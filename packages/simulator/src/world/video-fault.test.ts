@@ -18,12 +18,12 @@ const REFUSED = { subcode: 2_207_026, message: "Unsupported video format" };
 
 test.each<[string, object | null, string | undefined, string | undefined]>([
   ["h264-12fps.mp4", REFUSED, "frame_rate_check_failed", undefined],
-  ["h264-120fps.mp4", REFUSED, "frame_rate_check_failed", "InvalidMedia"],
-  ["h264-10-bit.mp4", REFUSED, undefined, "InvalidMedia"],
-  ["h264-422.mp4", REFUSED, undefined, "InvalidMedia"],
-  ["h264-mp3.mp4", REFUSED, undefined, "InvalidMedia"],
-  ["mpeg4-mp3.mp4", REFUSED, "file_format_check_failed", "InvalidMedia"],
-  ["hevc-10-bit.mp4", null, undefined, "InvalidMedia"],
+  ["h264-120fps.mp4", REFUSED, "frame_rate_check_failed", "file is currently unsupported"],
+  ["h264-10-bit.mp4", REFUSED, undefined, "file is currently unsupported"],
+  ["h264-422.mp4", REFUSED, undefined, "file is currently unsupported"],
+  ["h264-mp3.mp4", REFUSED, undefined, "file is currently unsupported"],
+  ["mpeg4-mp3.mp4", REFUSED, "file_format_check_failed", "file is currently unsupported"],
+  ["hevc-10-bit.mp4", null, undefined, "file is currently unsupported"],
   ["h264-aac-index-last.mp4", REFUSED, undefined, undefined],
   ["h264-aac.mov", REFUSED, undefined, undefined],
 ])(

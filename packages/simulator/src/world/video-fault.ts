@@ -38,10 +38,15 @@ export function videoFault(
   if (mp4 === undefined) {
     return undefined;
   }
-  if (isEncodedOtherwise(mp4, limits)) {
-    return "encoding";
-  }
-  const { fps = limits.maxFps } = mp4;
-  const isTooSlow = limits.minFps !== undefined && fps < limits.minFps - FPS_TOLERANCE;
-  return isTooSlow || fps > limits.maxFps + FPS_TOLERANCE ? "frame_rate" : undefined;
+  return isEncodedOtherwise(mp4, limits) ? "encoding" : frameRateFault({ mp4 }, limits);
+}
+
+/** Whether a platform refuses a received video for its frame rate; a rate that cannot be read is taken. */
+export function frameRateFault(
+  { mp4 }: Pick<ReceivedMedia, "mp4">,
+  { minFps = 0, maxFps }: Pick<VideoLimits, "minFps" | "maxFps">,
+): "frame_rate" | undefined {
+  const { fps = maxFps } = mp4 ?? {};
+  const isOutside = fps < minFps - FPS_TOLERANCE || fps > maxFps + FPS_TOLERANCE;
+  return isOutside ? "frame_rate" : undefined;
 }

@@ -125,7 +125,7 @@ export function createTweet(network: XNetwork): Endpoint {
     operations: (call) => operationsOf(network, call),
     bucket: "create",
     perUser: 100,
-    perAppDaily: 10_000,
+    isLimitedDaily: true,
     handle: (call) => create(network, call),
   };
 }

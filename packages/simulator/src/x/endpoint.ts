@@ -4,7 +4,8 @@ import type { Call, Moment, Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import type { Account } from "#src/world/accounts.ts";
 import type { LimitRule, Spending } from "#src/world/limits.ts";
-import { invalidRequest, SCOPE_MISSING, statusProblem } from "#src/x/errors.ts";
+import type { SettingValues } from "#src/world/settings.ts";
+import { invalidRequest, SCOPE_MISSING, statusProblem, USAGE_CAPPED } from "#src/x/errors.ts";
 import type { XNetwork } from "#src/x/network.ts";
 
 const QUARTER_HOUR_MS = 900_000;
@@ -27,41 +28,56 @@ export interface Endpoint {
   readonly bucket: string;
   /** Maximum number of calls of the X endpoint per user and 15 minutes. */
   readonly perUser: number;
-  /**
-   * Maximum number of calls of the X endpoint per app and 24 hours; absent for endpoints without
-   * such a limit.
-   */
-  readonly perAppDaily?: number;
+  /** Whether the X endpoint also has limits of 24 hours, of the user and of the app. */
+  readonly isLimitedDaily?: boolean;
   readonly handle: (call: XCall) => Reply;
 }
 
-function rulesOf(endpoint: Endpoint, account: Account): LimitRule[] {
-  const { bucket, perUser, perAppDaily } = endpoint;
+/** The beginnings of the names of X's rate-limit headers, in the order of the rules of `rulesOf`. */
+const HEADERS = ["x-rate-limit", "x-user-limit-24hour", "x-app-limit-24hour"];
+
+function rulesOf(
+  { bucket, perUser, isLimitedDaily = false }: Endpoint,
+  account: Account,
+  { xUserPostsPerDay, xAppPostsPerDay }: SettingValues,
+): LimitRule[] {
   const key = `x:${bucket}:${account.externalId}`;
-  const user: LimitRule = { key, limit: perUser, windowMs: QUARTER_HOUR_MS };
-  return perAppDaily === undefined
-    ? [user]
-    : [user, { key: `x:${bucket}:app`, limit: perAppDaily, windowMs: DAY_MS }];
+  const window: LimitRule = { key, limit: perUser, windowMs: QUARTER_HOUR_MS };
+  if (!isLimitedDaily) return [window];
+  return [
+    window,
+    { key: `${key}:day`, limit: xUserPostsPerDay, windowMs: DAY_MS },
+    { key: `x:${bucket}:app`, limit: xAppPostsPerDay, windowMs: DAY_MS },
+  ];
 }
 
 function rateHeaders({ standings }: Spending): Record<string, string> {
-  const [user, app] = standings;
-  const headers: Record<string, string> = {};
-  if (user !== undefined) {
-    headers["x-rate-limit-limit"] = String(user.limit);
-    headers["x-rate-limit-remaining"] = String(user.remaining);
-    headers["x-rate-limit-reset"] = String(Math.ceil(user.resetAt / 1000));
-  }
-  if (app !== undefined) {
-    headers["x-app-limit-24hour-limit"] = String(app.limit);
-    headers["x-app-limit-24hour-remaining"] = String(app.remaining);
-    headers["x-app-limit-24hour-reset"] = String(Math.ceil(app.resetAt / 1000));
-  }
-  return headers;
+  return Object.fromEntries(
+    standings.flatMap(({ limit, remaining, resetAt }, index) => {
+      const prefix = HEADERS[index] ?? "";
+      return [
+        [`${prefix}-limit`, String(limit)],
+        [`${prefix}-remaining`, String(remaining)],
+        [`${prefix}-reset`, String(Math.ceil(resetAt / 1000))],
+      ];
+    }),
+  );
 }
 
 function withHeaders(reply: Reply, headers: Record<string, string>): Reply {
   return { ...reply, headers: { ...reply.headers, ...headers } };
+}
+
+/** The answer to a call that X refuses whoever sends it, because of the settings; undefined for every other call. */
+function refuseEveryone(
+  { query }: Call,
+  { xFieldNames, xUsageCap }: SettingValues,
+): Reply | undefined {
+  if (xUsageCap === "reached") return USAGE_CAPPED;
+  const fields = xFieldNames === "new" ? query.get("tweet.fields") : null;
+  if (fields === null) return undefined;
+  const message = "The query parameter [tweet.fields] is not one of [post.fields,expansions]";
+  return invalidRequest({ "tweet.fields": [fields] }, message);
 }
 
 /**
@@ -76,10 +92,9 @@ export function toRoute(network: XNetwork, endpoint: Endpoint): Route {
     operations,
     ...(reads === undefined ? {} : { reads }),
     handle: (call, moment) => {
-      if (call.query.has("tweet.fields") && network.world.settings.values.xFieldNames === "new") {
-        const message = "The query parameter [tweet.fields] is not one of [post.fields,expansions]";
-        return invalidRequest({ "tweet.fields": [call.query.get("tweet.fields")] }, message);
-      }
+      const { values } = network.world.settings;
+      const refusal = refuseEveryone(call, values);
+      if (refusal !== undefined) return refusal;
       const access = network.tokens.accessOf(bearerToken(call) ?? "", moment.now);
       const account = access && network.world.accounts.byId("x", access.account);
       if (access === undefined || account === undefined) {
@@ -88,7 +103,8 @@ export function toRoute(network: XNetwork, endpoint: Endpoint): Route {
       if (endpoint.scope !== undefined && !access.scopes.includes(endpoint.scope)) {
         return SCOPE_MISSING;
       }
-      const spending = network.world.limits.spend(rulesOf(endpoint, account), moment.now);
+      const rules = rulesOf(endpoint, account, values);
+      const spending = network.world.limits.spend(rules, moment.now);
       const headers = rateHeaders(spending);
       return spending.allowed
         ? withHeaders(

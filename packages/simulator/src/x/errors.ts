@@ -52,6 +52,14 @@ export const SCOPE_MISSING = problem(
   `${PROBLEMS}/not-authorized-for-resource`,
 );
 
+/** The error of every X API call after the app has reached its usage cap of the month (docs.x.com, 2026-08-22). */
+export const USAGE_CAPPED: Reply = problem(
+  429,
+  "UsageCapExceeded",
+  "Usage cap exceeded: Monthly product cap",
+  `${PROBLEMS}/usage-capped`,
+);
+
 /**
  * The error of a reply to an author who did not mention or quote the account; the text is from a report of 2026-05
  * (github.com/gptme/gptme-contrib/pull/811).

@@ -45,12 +45,15 @@ const MAX_VIDEO_ASPECT = 3;
 /** "Video specifications" of X's media best practices: H.264 with 4:2:0 and 8 bits, AAC-LC, at most 60 frames per second. */
 const VIDEO_LIMITS = { video: AVC, audio: AAC, plainAvc: true, maxFps: 60 };
 
+/** X's words for a video whose codec or frame rate it does not take (github.com/mironal/TwitterAPIKit/issues/96). */
+const UNSUPPORTED_VIDEO = "file is currently unsupported";
+
 /** Why X refuses an image, GIF or video with these properties; undefined when X accepts it. */
 export function mediaFault(received: ReceivedMedia): string | undefined {
   const { kind, width = 0, height = 0, frames = 1 } = received;
   if (kind === "video") {
     const isEncoded = videoFault(received, VIDEO_LIMITS) === undefined;
-    return isEncoded ? aspectFault(width, height) : "InvalidMedia";
+    return isEncoded ? aspectFault(width, height) : UNSUPPORTED_VIDEO;
   }
   return kind === "gif" ? gifFault(width, height, frames) : imageFault(width, height, frames);
 }

@@ -182,6 +182,7 @@ function finalize(network: XNetwork, xCall: XCall): Reply {
     expiresAt: now + MEDIA_LIFETIME_SECONDS * 1000,
     // A GIF or video that is stored without `received` (its type and size) fails in X's processing.
     ...(isAsSaid && fault === undefined ? { received: found } : {}),
+    ...(isAsSaid && fault !== undefined ? { fault } : {}),
   });
   for (const name of names) {
     pieces.drop(name);

@@ -3,16 +3,21 @@ import type { Processing, XMedia } from "#src/x/media.ts";
 
 const CHECK_AFTER_SECONDS = 1;
 
-function processingView(processing: Processing) {
+/** X's error for a file that it cannot read, or that it reads and does not take. */
+function errorOf(fault: string | undefined) {
+  return fault === undefined
+    ? { code: 1, name: "InvalidMedia", message: "Unsupported media format" }
+    : { code: 3, name: "UnsupportedMedia", message: fault };
+}
+
+function processingView(processing: Processing, fault: string | undefined) {
   switch (processing.state) {
     case "none":
       return undefined;
     case "succeeded":
       return { state: "succeeded", progress_percent: 100 };
-    case "failed": {
-      const error = { code: 1, name: "InvalidMedia", message: "Unsupported media format" };
-      return { state: "failed", error };
-    }
+    case "failed":
+      return { state: "failed", error: errorOf(fault) };
     case "pending":
     case "in_progress": {
       const { state, percent } = processing;
@@ -31,6 +36,6 @@ export function mediaView(media: XMedia, now: number) {
     size: totalBytes,
     expires_after_secs: Math.floor((media.expiresAt - now) / 1000),
     image: media.category === "tweet_image" ? image : undefined,
-    processing_info: processingView(processingOf(media, now)),
+    processing_info: processingView(processingOf(media, now), media.fault),
   };
 }

@@ -22,6 +22,8 @@ export interface XMedia {
    * incomplete, and when X cannot read the file.
    */
   readonly received?: ReceivedMedia;
+  /** Why X does not take the file, in X's words; absent when X takes it or cannot read it. */
+  readonly fault?: string;
   /** When the upload was complete, in Unix milliseconds of the simulator's clock; absent before. */
   readonly completedAt?: number;
   /** Alternative text of the image or GIF. */

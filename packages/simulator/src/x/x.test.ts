@@ -173,6 +173,30 @@ test("the simulated X refuses the 101st tweet within 15 minutes and states when 
   expect((await publish("next window")).status).toBe(201);
 });
 
+test("the simulated X refuses a tweet above the limit of 24 hours of the user or of the app, with the headers of that limit, and every call after the usage cap", async () => {
+  await simulator.control("/settings", { xUserPostsPerDay: 1, xAppPostsPerDay: 2 });
+  expect((await publish("one")).headers.get("x-user-limit-24hour-remaining")).toBe("0");
+  const user = await publish("two");
+  expect([user.status, user.body["title"]]).toEqual([429, "Too Many Requests"]);
+  const reset = Number(user.headers.get("x-user-limit-24hour-reset")) * 1000;
+  expect(reset - (await simulator.now())).toBeGreaterThan(23 * 3_600_000);
+  expect(user.headers.get("x-app-limit-24hour-remaining")).toBe("1");
+  expect(user.headers.get("x-rate-limit-remaining")).toBe("99");
+  const other = await simulator.account("x");
+  expect((await tweet(simulator, other, { text: "three" })).status).toBe(201);
+  const third = await simulator.account("x");
+  const app = await tweet(simulator, third, { text: "four" });
+  expect([app.status, app.headers.get("x-app-limit-24hour-remaining")]).toEqual([429, "0"]);
+  expect(app.headers.get("x-user-limit-24hour-remaining")).toBe("1");
+  await simulator.control("/clock", { advanceMs: 86_400_000 });
+  const reread = await simulator.account("x");
+  expect((await tweet(simulator, reread, { text: "five" })).status).toBe(201);
+  await simulator.control("/settings", { xUsageCap: "reached" });
+  const capped = await tweet(simulator, reread, { text: "six" });
+  expect(capped.status).toBe(429);
+  expect(capped.body["type"]).toMatch(/\/usage-capped$/);
+});
+
 test("a simulated X access token is valid for two hours, and a refresh token works once", async () => {
   await simulator.control("/clock", { advanceMs: 7_200_000 });
   const expired = await publish("late");

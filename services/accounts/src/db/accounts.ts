@@ -22,6 +22,8 @@ export interface AccountRow {
   readonly tokenExpiresAt: Date | null;
   /** The settings that the workspace chose; null = it has chosen none. */
   readonly settings: SettingValues | null;
+  /** What the platform offered the account when it was last asked, at most 24 hours ago; null = unknown. */
+  readonly available: Readonly<Record<string, unknown>> | null;
 }
 
 /** Identifies an account: the id of its workspace and its own id, both as lower-case UUIDs. */
@@ -30,13 +32,22 @@ export interface AccountKey {
   readonly accountId: string;
 }
 
+/**
+ * SQL expression: what the platform offered account `a` when it was last asked. Older answers are not used: the owner may have
+ * changed the account on the platform since then, and posts must not be refused for what is no longer true.
+ */
+function freshAvailable(sql: ISql) {
+  return sql`case when a.available_at > now() - interval '24 hours' then a.available end`;
+}
+
 export async function listAccountsOfWorkspace(
   sql: ISql,
   workspaceId: string,
 ): Promise<readonly AccountRow[]> {
   return await sql<AccountRow[]>`
     select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
-      a.status, a.version, a.connected_at, a.permissions, a.traits, c.expires_at as token_expires_at, s.settings
+      a.status, a.version, a.connected_at, a.permissions, a.traits, c.expires_at as token_expires_at, s.settings,
+      ${freshAvailable(sql)} as available
     from accounts a
     left join credentials c on c.account_id = a.id
     left join account_settings s on s.account_id = a.id
@@ -65,7 +76,8 @@ export async function listAccountsByKeys(
 ): Promise<readonly AccountRow[]> {
   return await sql<AccountRow[]>`
     select a.id, a.workspace_id, a.platform, a.external_id, a.username, a.display_name, a.avatar_url,
-      a.status, a.version, a.connected_at, a.permissions, a.traits, c.expires_at as token_expires_at, s.settings
+      a.status, a.version, a.connected_at, a.permissions, a.traits, c.expires_at as token_expires_at, s.settings,
+      ${freshAvailable(sql)} as available
     from (${accountRefs(sql, keys)}) as ref
     join accounts a on a.id = ref.account_id and a.workspace_id = ref.workspace_id
     left join credentials c on c.account_id = a.id
@@ -86,7 +98,7 @@ export type NewAccount = Pick<
 };
 
 /** A stored account, and the status that it had before; null for a new account. */
-export type UpsertedAccount = Omit<AccountRow, "tokenExpiresAt"> & {
+export type UpsertedAccount = Omit<AccountRow, "tokenExpiresAt" | "available"> & {
   readonly statusBefore: AccountStatus | null;
 };
 
@@ -135,6 +147,8 @@ export async function upsertAccounts(
       avatar_url = excluded.avatar_url,
       permissions = excluded.permissions,
       traits = excluded.traits,
+      available = null,
+      available_at = null,
       status = 'active',
       version = accounts.version + 1,
       connected_at = now()

@@ -3,6 +3,7 @@ import type { AvailableReaders } from "@postrider/platforms/settings/available";
 import type { AvailableReader } from "@postrider/platforms/settings/available-reader";
 import { BoundedMap } from "@postrider/shared/limits/bounded-map";
 import type { AccountKey } from "#src/db/accounts.ts";
+import { setAvailable } from "#src/db/available.ts";
 import type { CredentialRow } from "#src/db/credentials.ts";
 import type { AvailableValues, Dependencies } from "#src/operations/dependencies.ts";
 import { listFreshCredentials } from "#src/operations/list-fresh-credentials.ts";
@@ -55,7 +56,10 @@ export class AvailableSettings {
       const [row] = await listFreshCredentials(this.#deps, [key]);
       if (row === undefined || row.accountStatus !== "active") return null;
       const reading = await this.#call(row, reader);
-      if (reading.kind === "available") return reading.values;
+      if (reading.kind === "available") {
+        await this.#remember(key, reading.values);
+        return reading.values;
+      }
       this.#warn({ accountId, reason: reading.message });
     } catch (error) {
       this.#warn({ accountId, err: error });
@@ -69,6 +73,17 @@ export class AvailableSettings {
     const token = unsealToken(this.#deps, row, "access_token", accessToken);
     const account = { externalId, username, attributes, accessToken: token };
     return await reader(account, AbortSignal.timeout(CALL_TIMEOUT_MS));
+  }
+
+  /** Stores the answer, because the validation of posts uses the last one. Without it posts are validated less strictly. */
+  async #remember(key: AccountKey, values: AvailableValues): Promise<void> {
+    try {
+      await setAvailable(this.#deps.sql, key, values);
+    } catch (error) {
+      const { accountId } = key;
+      const log = { accountId, err: error };
+      this.#deps.logger.warn(log, "what the platform offers the account could not be stored");
+    }
   }
 
   #warn(log: Readonly<Record<string, unknown>>): void {

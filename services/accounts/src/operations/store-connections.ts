@@ -75,7 +75,11 @@ export async function storeConnections(
     await appendAudit(tx, entries);
     const accountIds = rows.map(({ id }) => id);
     await use?.alsoStore(tx, accountIds);
-    return rows.map((row) => ({ ...row, tokenExpiresAt: expiries.get(row.id) ?? null }));
+    return rows.map((row) => ({
+      ...row,
+      tokenExpiresAt: expiries.get(row.id) ?? null,
+      available: null,
+    }));
   });
   deps.nudge();
   const rowByExternalId = new Map(stored.map((row) => [row.externalId, row]));

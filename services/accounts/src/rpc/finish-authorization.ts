@@ -147,6 +147,21 @@ async function fail(
 }
 
 /**
+ * Asks the platform what it offers new accounts, so that already their first posts are validated by it. The answers are stored;
+ * without one the accounts are connected as well.
+ */
+async function askWhatIsOffered(
+  { readAvailable }: Pick<Dependencies, "readAvailable">,
+  accounts: readonly AccountRow[],
+): Promise<void> {
+  await Promise.all(
+    accounts.map(({ id: accountId, workspaceId, platform }) =>
+      readAvailable({ workspaceId, accountId }, platform),
+    ),
+  );
+}
+
+/**
  * Exchanges the authorization code for tokens and stores the connected accounts. The authorization is claimed first, so
  * that its code is used only once, even when the browser comes back twice at the same time.
  */
@@ -171,6 +186,7 @@ export async function finishAuthorization(
     await fail(deps, authorization, ending.kind);
     return { outcome: ending.kind, platform, missingScopes: [...(ending.missingScopes ?? [])] };
   }
+  await askWhatIsOffered(deps, ending.accounts);
   return {
     outcome: "connected",
     platform,

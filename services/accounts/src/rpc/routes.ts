@@ -32,8 +32,10 @@ import { listAccounts } from "#src/rpc/list-accounts.ts";
 import { listApiKeys } from "#src/rpc/list-api-keys.ts";
 import { listSealingKeys } from "#src/rpc/list-sealing-keys.ts";
 import { listWorkspaces } from "#src/rpc/list-workspaces.ts";
+import { moveAccount } from "#src/rpc/move-account.ts";
 import { openTicket } from "#src/rpc/open-ticket.ts";
 import { createPlatformService } from "#src/rpc/platform-service.ts";
+import { recordAvailable } from "#src/rpc/record-available.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
@@ -52,6 +54,8 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       connectAccount,
       disconnectAccount,
       requireReconnect,
+      recordAvailable,
+      moveAccount,
     });
     serveMethods(router, deps, AccountSettingsService, {
       getAccountSettings,

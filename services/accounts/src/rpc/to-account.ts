@@ -32,6 +32,7 @@ export function toAccount(
     version: BigInt(row.version),
     connectedAt: timestampFromDate(row.connectedAt),
     settings: row.settings === null ? "" : JSON.stringify(row.settings),
+    available: row.available === null ? "" : JSON.stringify(row.available),
     ...(row.avatarUrl === null ? {} : { avatarUrl: row.avatarUrl }),
     ...(row.tokenExpiresAt === null
       ? {}

@@ -84,10 +84,19 @@ function toPostAccount(account: Account | undefined): PostAccount | undefined {
   if (account === undefined || !isPlatformId(account.platform)) return undefined;
   const { id, platform, username, status, traits } = account;
   if (status !== "active" && status !== "reconnect_required") return undefined;
-  return { id, platform, username, status, traits, settings: toSettings(account.settings) };
+  const settings = toValues(account.settings);
+  return {
+    id,
+    platform,
+    username,
+    status,
+    traits,
+    settings,
+    available: toValues(account.available),
+  };
 }
 
-function toSettings(text: string): SettingValues | undefined {
+function toValues(text: string): SettingValues | undefined {
   return text === "" ? undefined : (JSON.parse(text) as SettingValues);
 }
 

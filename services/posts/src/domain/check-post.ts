@@ -139,11 +139,11 @@ function checkTarget(
 
 function toTarget(
   post: PostContent,
-  { id, platform, settings, traits }: PostAccount,
+  { id, platform, settings, traits, available }: PostAccount,
   media: readonly PostMedia[],
 ): TargetInput {
   const content = effectiveContent(post.content, post.options, { accountId: id, platform });
-  return { ...content, platform, traits, media, settings };
+  return { ...content, platform, traits, media, settings, available };
 }
 
 function dependsOnMedia(field: string, code: string): boolean {

@@ -35,6 +35,8 @@ export interface PostAccount {
   readonly settings?: SettingValues | undefined;
   /** Properties of the account on the platform that change its limits, for example `verified_type` of X. */
   readonly traits: Readonly<Record<string, string>>;
+  /** What the platform offered the account when it was last asked, as JSON; absent = nothing recent is known. */
+  readonly available?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** The part of a post that breaks a platform's rule. */
@@ -127,4 +129,6 @@ export interface TargetInput {
   readonly settings?: SettingValues | undefined;
   /** Properties of the account on the platform that change its limits; absent = none. */
   readonly traits?: Readonly<Record<string, string>>;
+  /** What the platform offered the account when it was last asked; absent = nothing recent is known. */
+  readonly available?: Readonly<Record<string, unknown>> | undefined;
 }

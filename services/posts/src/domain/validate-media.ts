@@ -1,6 +1,7 @@
 import { isAnimation, planImage, readImageFit } from "@postrider/platforms/renditions/plan-image";
 import { planVideo } from "@postrider/platforms/renditions/plan-video";
 import type { PlatformRules, VideoRules } from "@postrider/platforms/rules";
+import { readOffer } from "@postrider/platforms/settings/offered";
 import { altTextLimit } from "@postrider/platforms/text/alt-text-limit";
 import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
@@ -10,14 +11,15 @@ import type { TargetInput, TargetMedia, TargetViolation } from "./post.ts";
  * that the media service can convert to what the platform takes has no violation.
  */
 export function validateMedia(
-  { media, settings = {} }: TargetInput,
+  { platform, media, settings = {}, available }: TargetInput,
   rules: PlatformRules,
 ): TargetViolation[] {
+  const { maxVideoSeconds } = readOffer(platform, available, settings);
   return [
     ...validateCount(media, rules),
     ...validateMix(media, rules),
     ...media.flatMap((item, index) => {
-      if (item.kind === "video") return validateVideo(item, index, rules.video);
+      if (item.kind === "video") return validateVideo(item, index, rules.video, maxVideoSeconds);
       // If a platform uses images only as thumbnails of videos, a post needs a video instead.
       if (rules.image.role === "thumbnail") return validateType(item, index, rules.video.types);
       const plan = planImage(item, rules.image, readImageFit(settings));
@@ -57,14 +59,19 @@ function isShownAnimation(item: TargetMedia, { image }: PlatformRules): boolean 
   return image.animation !== undefined && item.kind === "image" && isAnimation(item, image);
 }
 
-function validateVideo(item: TargetMedia, index: number, rules: VideoRules): TargetViolation[] {
+function validateVideo(
+  item: TargetMedia,
+  index: number,
+  rules: VideoRules,
+  offeredSeconds: number | undefined,
+): TargetViolation[] {
   const plan = planVideo(item, rules);
   const faults = plan.kind === "refused" ? plan.faults : [];
   return [
     ...faults.map((fault) => ({ ...fault, field: "media" as const, index })),
     ...above({ code: "media_too_large", field: "media", index }, item.bytes, rules.maxBytes),
     ...validateVideoSize(item, index, rules),
-    ...validateDuration(item, index, rules),
+    ...validateDuration(item, index, rules, offeredSeconds),
   ];
 }
 
@@ -88,15 +95,17 @@ function validateVideoSize(
 function validateDuration(
   { durationMs }: TargetMedia,
   index: number,
-  { minSeconds, maxSeconds }: VideoRules,
+  { minSeconds, maxSeconds = Infinity }: VideoRules,
+  offeredSeconds = Infinity,
 ): TargetViolation[] {
   if (durationMs === null) return [];
-  const fits = `${minSeconds ?? 0}–${maxSeconds ?? "∞"} s`;
+  const max = Math.min(maxSeconds, offeredSeconds);
+  const fits = `${minSeconds ?? 0}–${max === Infinity ? "∞" : max} s`;
   const violation = { code: "media_duration", field: "media", index, fits } as const;
-  return [
-    ...below(violation, durationMs / 1000, minSeconds),
-    ...above(violation, durationMs / 1000, maxSeconds),
-  ];
+  // A platform that says how long the videos of an account may be counts whole seconds.
+  const seconds = durationMs / 1000;
+  const counted = max < maxSeconds ? Math.floor(seconds) : seconds;
+  return [...below(violation, seconds, minSeconds), ...above(violation, counted, max)];
 }
 
 /** Checks the description of a media item. A platform without descriptions ignores it. */

@@ -581,3 +581,72 @@ test.each<[PlatformId, TargetMedia]>([
 ])("a description of 1,500 characters is accepted for %s", (platform, item) => {
   expect(check(platform, { media: [{ ...item, altText: "a".repeat(1500) }] })).toEqual([]);
 });
+
+const PRIVATE_TIKTOK = {
+  audiences: ["followers", "friends", "only_me"],
+  allowComment: true,
+  allowDuet: false,
+  allowStitch: false,
+  maxVideoSeconds: 60,
+};
+
+test.each([
+  ["public", {}, ["unlisted", "private"]],
+  ["unlisted", { unlistedAs: "followers" }, undefined],
+  ["unlisted", { unlistedAs: "friends" }, undefined],
+  ["private", {}, undefined],
+])(
+  "the privacy %s with the settings %j on a private TikTok account is judged by what TikTok last offered the account",
+  (privacy, settings, fits) => {
+    const known = check("tiktok", { privacy, settings, available: PRIVATE_TIKTOK });
+    const refused = [{ code: "privacy_unsupported", field: "privacy", fits }];
+    expect(known).toEqual(fits === undefined ? [] : refused);
+    expect(check("tiktok", { privacy, settings })).toEqual([]);
+  },
+);
+
+test("a post with the privacy unlisted is refused if TikTok last did not offer the account what unlistedAs says", () => {
+  const available = { ...PRIVATE_TIKTOK, audiences: ["public", "only_me"] };
+  const settings = { unlistedAs: "friends" };
+  expect(check("tiktok", { privacy: "unlisted", settings, available })).toEqual([
+    { code: "privacy_unsupported", field: "privacy", fits: ["public", "private"] },
+  ]);
+});
+
+test("a video for TikTok is at most as long as TikTok last offered the account, counted in whole seconds", () => {
+  const lasting = (durationMs: number, available?: Record<string, unknown>) =>
+    check("tiktok", { media: [video({ durationMs })], available });
+  const fits = "0–60 s";
+  expect(lasting(61_000, PRIVATE_TIKTOK)).toEqual([
+    media("media_duration", { index: 0, limit: 60, actual: 61, fits }),
+  ]);
+  expect(lasting(60_900, PRIVATE_TIKTOK)).toEqual([]);
+  expect(lasting(61_000)).toEqual([]);
+  expect(lasting(601_000, { ...PRIVATE_TIKTOK, maxVideoSeconds: 3600 })).toMatchObject([
+    { code: "media_duration", limit: 600 },
+  ]);
+});
+
+test.each([{}, { audiences: [], maxVideoSeconds: null }, { audiences: "public" }])(
+  "a TikTok account about which %j is known is checked by the platform's rules alone",
+  (available) => {
+    for (const privacy of ["public", "unlisted", "private"])
+      expect(check("tiktok", { privacy, available })).toEqual([]);
+  },
+);
+
+test("a video that Facebook publishes as a reel has 24 to 60 frames per second, and other videos for Facebook may have any number", () => {
+  const encoded = (fps: number) => ({
+    video: { codec: "h264", fps, fastStart: true, fragmented: false },
+  });
+  const reel = (fps: number, change: Partial<TargetMedia> = {}) =>
+    check("facebook", { media: [video({ ...encoded(fps), ...change })] });
+  const fits = "24–60 fps";
+  expect(reel(12)).toEqual([media("media_frame_rate", { index: 0, limit: 24, actual: 12, fits })]);
+  expect(reel(120)).toEqual([
+    media("media_frame_rate", { index: 0, limit: 60, actual: 120, fits }),
+  ]);
+  for (const taken of [23.976, 30, 60.2]) expect(reel(taken)).toEqual([]);
+  expect(reel(12, { width: 1280, height: 720 })).toEqual([]);
+  expect(reel(12, { durationMs: null })).toEqual([]);
+});

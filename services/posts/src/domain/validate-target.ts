@@ -1,5 +1,6 @@
 import { PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformRules, TagRules, TextUnit, TitleRules } from "@postrider/platforms/rules";
+import { readOffer } from "@postrider/platforms/settings/offered";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
 import { countCashtags } from "@postrider/platforms/text/cashtags";
 import { MAX_MARKS } from "@postrider/platforms/text/normalize-text";
@@ -167,13 +168,19 @@ function tooMany(
  */
 const PRIVACIES: ReadonlySet<string> = new Set(["public", "unlisted", "private"]);
 
-function validatePrivacy({ privacy }: TargetInput, rules: PlatformRules): TargetViolation[] {
+/** Checks the privacy of a post against the platform and against what it last offered the account. */
+function validatePrivacy(
+  { platform, privacy, available, settings }: TargetInput,
+  rules: PlatformRules,
+): TargetViolation[] {
+  const { privacies = rules.privacy } = readOffer(platform, available, settings);
+  const offered = rules.privacy.filter((each) => privacies.includes(each));
   const refused = (code: "privacy_required" | "privacy_unsupported"): TargetViolation[] => [
-    { code, field: "privacy", fits: rules.privacy.filter((each) => PRIVACIES.has(each)) },
+    { code, field: "privacy", fits: offered.filter((each) => PRIVACIES.has(each)) },
   ];
   if (privacy === undefined)
     return rules.privacyNoDefault === true ? refused("privacy_required") : [];
-  return rules.privacy.includes(privacy) ? [] : refused("privacy_unsupported");
+  return offered.includes(privacy) ? [] : refused("privacy_unsupported");
 }
 
 /**

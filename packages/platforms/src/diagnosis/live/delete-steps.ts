@@ -29,12 +29,12 @@ export function nameRest({ connector, publication, post }: LiveCheckContext): St
  */
 async function tryDelete(
   { connector, publication, patienceMs, stopping }: LiveCheckContext,
-  externalId: string,
+  { externalId, permalink }: LivePost,
 ): Promise<DeletionOutcome> {
   const deadline = AbortSignal.timeout(DELETE_MS);
   const endAt = performance.now() + Math.min(DELETE_MS, patienceMs);
   for (;;) {
-    const outcome = await connector.delete(publication, externalId, deadline);
+    const outcome = await connector.delete(publication, externalId, deadline, permalink);
     const mayRepeat = outcome.kind === "retryable" || outcome.kind === "unknown";
     const isOver = stopping.aborted || performance.now() + RETRY_MS > endAt;
     if (!mayRepeat || isOver) return outcome;
@@ -43,15 +43,13 @@ async function tryDelete(
 }
 
 /** Deletes the post of a live check, even while the process stops, so that no post is left on the platform. */
-export async function deletePost(
-  context: LiveCheckContext,
-  { externalId, permalink }: LivePost,
-): Promise<StepFinding> {
+export async function deletePost(context: LiveCheckContext, post: LivePost): Promise<StepFinding> {
+  const { externalId, permalink } = post;
   const byHand = `delete ${permalink ?? externalId} by hand`;
   if (!context.connector.canDelete)
     return { status: "warning", found: `the platform lets no program delete posts: ${byHand}` };
   try {
-    const outcome = await tryDelete(context, externalId);
+    const outcome = await tryDelete(context, post);
     if (outcome.kind === "deleted") return { status: "ok", found: "the platform deleted the post" };
     const found = `the platform did not delete the post: ${outcome.message}; ${byHand}`;
     return { status: "failed", found };

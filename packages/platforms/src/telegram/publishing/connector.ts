@@ -85,6 +85,7 @@ export function createTelegramPublishingConnector({
     reconcile: () =>
       Promise.resolve({ kind: "cannot_tell", message: "a bot cannot read Telegram chats" }),
     canDelete: true,
-    delete: (account, externalId, signal) => deletePost(baseUrl, account, externalId, signal),
+    delete: (account, externalId, signal, permalink = null) =>
+      deletePost(baseUrl, account, { externalId, permalink }, signal),
   };
 }

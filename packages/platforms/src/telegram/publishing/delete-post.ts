@@ -20,15 +20,32 @@ function toDeletionOutcome(answer: PlatformAnswer): DeletionOutcome {
   return toFailure(answer);
 }
 
+/** The chat that a permalink without a username names; other permalinks name the username of the chat, which can change. */
+const CHAT_ID = /^https:\/\/t\.me\/c\/(-?\d+)\//;
+
+/** Returns the id of the chat in which a post was sent; undefined when its permalink does not contain the id. */
+function toChatId(permalink: string | null): string | undefined {
+  const [, id] = CHAT_ID.exec(permalink ?? "") ?? [];
+  return id === undefined || id.startsWith("-") ? id : `-100${id}`;
+}
+
+/** The refusal of a deletion in a group that has become a supergroup, where the same ids name other messages. */
+const SENT_BEFORE: DeletionOutcome = {
+  kind: "refused",
+  code: "permission_missing",
+  message: "the message was sent before the group became a supergroup: delete it in Telegram",
+};
+
 /**
  * Deletes a Telegram post: a single message with `deleteMessage`, and all messages of an album with one call of
  * `deleteMessages`, which skips messages that no longer exist (platforms reference 6.3). A bot that is an administrator
- * may delete messages of any age. If the group has become a supergroup, the messages are deleted there.
+ * may delete messages of any age. Message ids are those of one chat, and a supergroup counts anew: the messages are deleted in the
+ * chat of the permalink, never in the supergroup that this chat has become.
  */
 export async function deletePost(
   baseUrl: string,
   account: AccountAccess,
-  externalId: string,
+  { externalId, permalink }: { readonly externalId: string; readonly permalink: string | null },
   signal: AbortSignal,
 ): Promise<DeletionOutcome> {
   const ids = toMessageIds(externalId);
@@ -39,8 +56,11 @@ export async function deletePost(
     const body = jsonBody({ chat_id: chatId, ...which });
     return callPlatform({ method: "POST", url, body, secrets: [account.accessToken] }, signal);
   };
-  const first = await send(parseChatAddress(account.externalId).chatId);
+  const sentTo = toChatId(permalink);
+  const first = await send(sentTo ?? parseChatAddress(account.externalId).chatId);
   const chatId = first.kind === "answer" ? migratedChatId(first) : undefined;
+  // Only supergroups have usernames: a post whose permalink has one was sent in the supergroup.
+  if (chatId !== undefined && (permalink === null || sentTo !== undefined)) return SENT_BEFORE;
   const answer = chatId === undefined ? first : await send(chatId);
   return answer.kind === "answer"
     ? toDeletionOutcome(answer)

@@ -48,7 +48,13 @@ export function toFailure(answer: PlatformAnswer): Failure {
   const chatId = migratedChatId(answer);
   return chatId === undefined
     ? { kind: "refused", ...refused }
-    : { kind: "retryable", ...refused, retryAfterMs: 0, handles: { chatId } };
+    : {
+        kind: "retryable",
+        ...refused,
+        retryAfterMs: 0,
+        handles: { chatId },
+        facts: { externalId: chatId },
+      };
 }
 
 /**

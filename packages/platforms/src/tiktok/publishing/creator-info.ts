@@ -64,15 +64,37 @@ function toCreatorInfo(data: JsonObject): CreatorInfo {
   };
 }
 
+/** Our words for TikTok's privacy levels, in the order from the widest. */
+const AUDIENCES: readonly (readonly [level: string, audience: string])[] = [
+  ["PUBLIC_TO_EVERYONE", "public"],
+  ["FOLLOWER_OF_CREATOR", "followers"],
+  ["MUTUAL_FOLLOW_FRIENDS", "friends"],
+  ["SELF_ONLY", "only_me"],
+];
+
+/** Returns what TikTok offers the creator, in the words of the REST API. */
+export function toAvailable(creator: CreatorInfo): JsonObject {
+  return {
+    audiences: AUDIENCES.filter(([level]) => creator.privacyLevels.includes(level)).map(
+      ([, audience]) => audience,
+    ),
+    allowComment: !creator.isCommentDisabled,
+    allowDuet: !creator.isDuetDisabled,
+    allowStitch: !creator.isStitchDisabled,
+    maxVideoSeconds: creator.maxSeconds,
+  };
+}
+
 /**
  * Returns the failure of a post that TikTok does not allow the creator to publish; undefined when TikTok allows it. The
  * privacy of the post is never changed to make it allowed.
  */
 function findRefusal(publication: Publication, creator: CreatorInfo): Failure | undefined {
+  const facts = { available: toAvailable(creator) };
   const level = privacyLevelOf(publication);
   if (level === undefined || !creator.privacyLevels.includes(level)) {
     const message = `the account allows only these privacy levels: ${creator.privacyLevels.join(", ")}`;
-    return { kind: "refused", code: "content_rejected", message };
+    return { kind: "refused", code: "content_rejected", message, facts };
   }
   const { maxSeconds } = creator;
   const isTooLong = publication.media.some(
@@ -80,7 +102,7 @@ function findRefusal(publication: Publication, creator: CreatorInfo): Failure | 
   );
   if (!isTooLong) return undefined;
   const message = `the account may post videos of at most ${maxSeconds} s`;
-  return { kind: "refused", code: "media_rejected", message };
+  return { kind: "refused", code: "media_rejected", message, facts };
 }
 
 /** Reads TikTok's creator info (platforms reference 4.1). */

@@ -4,7 +4,7 @@ import { sendOnce, type SendGuard } from "#src/http/send-once.ts";
 import type { Outcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { toUnanswered } from "#src/publishing/unanswered-call.ts";
-import { limitedForMs, toFailure } from "./failures.ts";
+import { limitedForMs, toDailyLimit, toFailure } from "./failures.ts";
 
 /** Returns the address of a post for readers. */
 export function toPermalink({ username }: Pick<AccountAccess, "username">, id: string): string {
@@ -15,11 +15,12 @@ function toOutcome(answer: PlatformAnswer, account: AccountAccess): Outcome {
   const id = text(object(answer.json, "data"), "id");
   if (answer.status >= 200 && answer.status < 300 && id !== undefined)
     return { kind: "published", externalId: id, permalink: toPermalink(account, id) };
-  const failure = answer.json === undefined ? undefined : toFailure(answer);
+  const failure =
+    toDailyLimit(answer) ?? (answer.json === undefined ? undefined : toFailure(answer));
   if (failure !== undefined) return failure;
   const message = `HTTP ${answer.status}`;
-  // X states the end of its rate limit in headers. Its documentation does not say whether a call answered with 429 can
-  // create a post, so the timeline is searched before a repeated call.
+  // X's documentation does not say whether a call answered with 429 can create a post, so the timeline is searched before a
+  // repeated call, unless X states that a limit of 24 hours or the usage cap is used up.
   return answer.status === 429
     ? { kind: "unknown", message, limitedForMs: limitedForMs(answer) }
     : { kind: "unknown", message };

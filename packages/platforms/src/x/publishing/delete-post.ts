@@ -1,9 +1,9 @@
 import { callPlatform } from "#src/http/call-platform.ts";
 import { list, object, type PlatformAnswer, text } from "#src/http/platform-answer.ts";
 import { bearer } from "#src/http/platform-request.ts";
-import { type DeletionOutcome, limitReached } from "#src/publishing/outcome.ts";
+import type { DeletionOutcome } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
-import { limitedForMs, toFailure } from "./failures.ts";
+import { toFailure, toLimit } from "./failures.ts";
 
 /** Whether X answered that the post does not exist. X reports this with a 404, or among the errors of a 200. */
 function isGone(answer: PlatformAnswer): boolean {
@@ -30,9 +30,7 @@ export async function deletePost(
   if (answer.kind === "no_answer") return { kind: "unknown", message: answer.message };
   if (answer.status < 500 && isGone(answer)) return { kind: "deleted" };
   const message = `HTTP ${answer.status}`;
-  if (answer.status === 429) {
-    return limitReached("rate_limited", message, limitedForMs(answer));
-  }
+  if (answer.status === 429) return toLimit(answer, message);
   const failure = answer.json === undefined ? undefined : toFailure(answer);
   return failure ?? { kind: "unknown", message };
 }

@@ -24,6 +24,9 @@ const ABOUT_MEDIA = /\bmedia\b/i;
 const BUCKETS = ["x-rate-limit", "x-user-limit-24hour", "x-app-limit-24hour"] as const;
 const APP_BUCKET = "x-app-limit-24hour";
 
+/** The limits of 24 hours. */
+const DAILY_BUCKETS = ["x-user-limit-24hour", APP_BUCKET] as const;
+
 /** Returns when a limit of X ends, in Unix milliseconds, if it is used up; otherwise 0. */
 function usedUpUntil(answer: PlatformAnswer, bucket: (typeof BUCKETS)[number]): number {
   const isUsedUp = Number(header(answer, `${bucket}-remaining`) ?? 0) === 0;
@@ -58,6 +61,20 @@ export function toLimit(answer: PlatformAnswer, message: string): Failure {
     message,
     retryAfterMs,
   );
+}
+
+/**
+ * Returns the failure of a call that X refused for a limit of 24 hours or the usage cap of the app; undefined when the answer does
+ * not say so. With such an answer X states itself that it took no further post, so nothing was created, and the timeline, whose
+ * reading costs money, is not searched. Other answers with 429 are not that clear: after them it is searched.
+ */
+export function toDailyLimit(answer: PlatformAnswer): Failure | undefined {
+  if (answer.status !== 429 || answer.json === undefined) return undefined;
+  const isUsedUp = DAILY_BUCKETS.some(
+    (bucket) =>
+      header(answer, `${bucket}-remaining`) === "0" && usedUpUntil(answer, bucket) > Date.now(),
+  );
+  return isUsedUp || isUsageCapped(answer) ? toLimit(answer, describe(answer)) : undefined;
 }
 
 /**

@@ -32,12 +32,26 @@ function isPublishedByUs(sql: ISql, request: ReturnType<typeof sql>) {
     )`;
 }
 
+/** SQL expression: the address of the published post of deletion task `d`. */
+function permalinkOf(sql: ISql) {
+  return sql`
+    (
+      select t.permalink
+      from publish_tasks t
+      where t.target_id = d.target_id
+      and t.status = 'published'
+      and t.external_id = d.external_id
+      limit 1
+    )`;
+}
+
 /** The columns of a `DeletionTask`, for an SQL query in which the table `deletion_tasks` has the alias `d`. */
 export function deletionColumns(sql: ISql) {
   return sql`
     d.target_id, d.deletion, d.workspace_id, d.post_id, d.account_id, d.platform, d.external_id, d.status,
     d.wake_at, d.fence, d.crash_count, d.retry_count, d.version, d.error_code, d.error_message,
-    d.created_at, d.cause, ${isPublishedByUs(sql, sql`d`)} as is_published_by_us`;
+    d.created_at, d.cause, ${isPublishedByUs(sql, sql`d`)} as is_published_by_us,
+    ${permalinkOf(sql)} as permalink`;
 }
 
 /**

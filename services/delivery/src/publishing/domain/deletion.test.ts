@@ -17,6 +17,7 @@ function taskWith(given: Partial<DeletionTask> = {}): DeletionTask {
     platform: "x",
     externalId: "id",
     isPublishedByUs: true,
+    permalink: null,
     status: "working",
     wakeAt: NOW,
     crashCount: 1,

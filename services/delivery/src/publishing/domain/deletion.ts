@@ -39,6 +39,8 @@ export interface DeletionTask extends HeldDeletion {
    * post is not deleted.
    */
   readonly isPublishedByUs: boolean;
+  /** The address of the published post; null if it is not known. */
+  readonly permalink: string | null;
   readonly status: "queued" | "working" | "deleted" | "failed";
   /**
    * No process claims the deletion task before this instant. While the task is in work, its lease ends at this instant.

@@ -82,6 +82,7 @@ async function call(
       { externalId, username, accessToken, attributes },
       task.externalId,
       AbortSignal.any([stopping, deadline]),
+      task.permalink,
     );
   } catch (error) {
     logger.error(

@@ -8,6 +8,7 @@ import { isAnswer } from "#src/publishing/domain/platform-brake.ts";
 import type { OpenTask } from "#src/publishing/domain/task.ts";
 import { toPublication } from "./fetch-task-inputs.ts";
 import type { PublishContext } from "./publish-context.ts";
+import { reportAccountFacts } from "./report-account-facts.ts";
 import { downloadParts, runSteps, type LocalParts } from "./run-steps.ts";
 import { DONE, giveUp, learned, RELEASE_NOW, type TaskInputs, type WorkEnd } from "./task-work.ts";
 import { markCall } from "./visible-calls.ts";
@@ -130,6 +131,7 @@ async function sendOnce(
     isForeignHost,
   });
   if (!isForeignHost) context.pace.learn(task.platform, isAnswer(outcome));
+  await reportAccountFacts(context.deps, inputs, outcome);
   return outcome.kind === "token_refused" && isContinued
     ? { ...outcome, handles, callNumber }
     : DONE;
@@ -149,7 +151,10 @@ async function prepare(
 > {
   const publication = toPublication(inputs);
   const steps = await runSteps(context, inputs, publication);
-  if (steps.kind === "failed") return onStepFailure(inputs, steps.failure, steps.handles);
+  if (steps.kind === "failed") {
+    await reportAccountFacts(context.deps, inputs, steps.failure);
+    return onStepFailure(inputs, steps.failure, steps.handles);
+  }
   if (steps.kind !== "ready") return steps;
   const { handles } = steps;
   const download = await downloadParts(context, inputs, publication, handles);

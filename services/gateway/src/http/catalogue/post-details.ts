@@ -147,11 +147,11 @@ export const POST_DETAILS = {
   ),
   privacy_unsupported: detail(
     [
-      "This platform does not offer this privacy.",
+      "The platform does not offer this privacy for this account.",
       "Choose {choice|one that GET /platforms lists}, or leave it out.",
     ],
     [
-      "이 플랫폼에 없는 공개 범위입니다.",
+      "플랫폼이 이 계정에 제공하지 않는 공개 범위입니다.",
       "{choice|GET /platforms에 있는 값}(을)를 고르거나 빼 주세요.",
     ],
   ),

@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/accounts/v1/account.proto.
  */
 export const file_postrider_accounts_v1_account: GenFile = /*@__PURE__*/
-  fileDesc("CiNwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudC5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIugDCgdBY2NvdW50EgoKAmlkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCRIQCgh1c2VybmFtZRgFIAEoCRIUCgxkaXNwbGF5X25hbWUYBiABKAkSFwoKYXZhdGFyX3VybBgHIAEoCUgAiAEBEg4KBnN0YXR1cxgIIAEoCRIwCgxjb25uZWN0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEHRva2VuX2V4cGlyZXNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YCyABKAMSPgoLcGVybWlzc2lvbnMYDCABKAsyKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFBlcm1pc3Npb25zEjoKBnRyYWl0cxgNIAMoCzIqLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50LlRyYWl0c0VudHJ5EhAKCHNldHRpbmdzGA4gASgJGi0KC1RyYWl0c0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAFCDQoLX2F2YXRhcl91cmwiTgoSQWNjb3VudFBlcm1pc3Npb25zEg8KB2dyYW50ZWQYASADKAkSDwoHbWlzc2luZxgCIAMoCRIWCg5taXNzaW5nX3Njb3BlcxgDIAMoCWIGcHJvdG8z", [file_google_protobuf_timestamp]);
+  fileDesc("CiNwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudC5wcm90bxIVcG9zdHJpZGVyLmFjY291bnRzLnYxIvsDCgdBY2NvdW50EgoKAmlkGAEgASgJEhQKDHdvcmtzcGFjZV9pZBgCIAEoCRIQCghwbGF0Zm9ybRgDIAEoCRITCgtleHRlcm5hbF9pZBgEIAEoCRIQCgh1c2VybmFtZRgFIAEoCRIUCgxkaXNwbGF5X25hbWUYBiABKAkSFwoKYXZhdGFyX3VybBgHIAEoCUgAiAEBEg4KBnN0YXR1cxgIIAEoCRIwCgxjb25uZWN0ZWRfYXQYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEjQKEHRva2VuX2V4cGlyZXNfYXQYCiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEg8KB3ZlcnNpb24YCyABKAMSPgoLcGVybWlzc2lvbnMYDCABKAsyKS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFBlcm1pc3Npb25zEjoKBnRyYWl0cxgNIAMoCzIqLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50LlRyYWl0c0VudHJ5EhAKCHNldHRpbmdzGA4gASgJEhEKCWF2YWlsYWJsZRgPIAEoCRotCgtUcmFpdHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBQg0KC19hdmF0YXJfdXJsIk4KEkFjY291bnRQZXJtaXNzaW9ucxIPCgdncmFudGVkGAEgAygJEg8KB21pc3NpbmcYAiADKAkSFgoObWlzc2luZ19zY29wZXMYAyADKAliBnByb3RvMw", [file_google_protobuf_timestamp]);
 
 /**
  * Account is a connected social account of a workspace.
@@ -117,6 +117,14 @@ export type Account = Message<"postrider.accounts.v1.Account"> & {
    * @generated from field: string settings = 14;
    */
   settings: string;
+
+  /**
+   * What the platform offered the account when it was last asked, as a JSON object; empty = it was not asked in the last
+   * 24 hours, or it offers all accounts the same.
+   *
+   * @generated from field: string available = 15;
+   */
+  available: string;
 };
 
 /**

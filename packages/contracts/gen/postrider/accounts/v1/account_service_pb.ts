@@ -12,7 +12,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/accounts/v1/account_service.proto.
  */
 export const file_postrider_accounts_v1_account_service: GenFile = /*@__PURE__*/
-  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiKwoTTGlzdEFjY291bnRzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiSAoUTGlzdEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCI2CgpBY2NvdW50UmVmEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIkoKF0JhdGNoR2V0QWNjb3VudHNSZXF1ZXN0Ei8KBHJlZnMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZiJMChhCYXRjaEdldEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCJ8Ch9Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIVCgh1c2VybmFtZRgDIAEoCUgAiAEBEg0KBWNvdW50GAQgASgFQgsKCV91c2VybmFtZSJUCiBDb25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXNwb25zZRIwCghhY2NvdW50cxgBIAMoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50ImUKF1JlcXVpcmVSZWNvbm5lY3RSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhoKEmNyZWRlbnRpYWxfdmVyc2lvbhgCIAEoAyIaChhSZXF1aXJlUmVjb25uZWN0UmVzcG9uc2UitQEKFUNvbm5lY3RBY2NvdW50UmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkSEAoIcGxhdGZvcm0YAiABKAkSRgoFbG9naW4YAyADKAsyNy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ29ubmVjdEFjY291bnRSZXF1ZXN0LkxvZ2luRW50cnkaLAoKTG9naW5FbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkkKFkNvbm5lY3RBY2NvdW50UmVzcG9uc2USLwoHYWNjb3VudBgBIAEoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50IkoKGERpc2Nvbm5lY3RBY2NvdW50UmVxdWVzdBIuCgNyZWYYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZiJPChlEaXNjb25uZWN0QWNjb3VudFJlc3BvbnNlEhIKCnJldm9jYXRpb24YASABKAkSEwoGcmVhc29uGAIgASgJSACIAQFCCQoHX3JlYXNvbjLiBQoOQWNjb3VudFNlcnZpY2USbAoMTGlzdEFjY291bnRzEioucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RBY2NvdW50c1JlcXVlc3QaKy5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFjY291bnRzUmVzcG9uc2UiA5ACARJ4ChBCYXRjaEdldEFjY291bnRzEi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkJhdGNoR2V0QWNjb3VudHNSZXF1ZXN0Gi8ucG9zdHJpZGVyLmFjY291bnRzLnYxLkJhdGNoR2V0QWNjb3VudHNSZXNwb25zZSIDkAIBEosBChhDb25uZWN0U2ltdWxhdGVkQWNjb3VudHMSNi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ29ubmVjdFNpbXVsYXRlZEFjY291bnRzUmVxdWVzdBo3LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXNwb25zZRJzChBSZXF1aXJlUmVjb25uZWN0Ei4ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlcXVpcmVSZWNvbm5lY3RSZXF1ZXN0Gi8ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlcXVpcmVSZWNvbm5lY3RSZXNwb25zZRJtCg5Db25uZWN0QWNjb3VudBIsLnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlcXVlc3QaLS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ29ubmVjdEFjY291bnRSZXNwb25zZRJ2ChFEaXNjb25uZWN0QWNjb3VudBIvLnBvc3RyaWRlci5hY2NvdW50cy52MS5EaXNjb25uZWN0QWNjb3VudFJlcXVlc3QaMC5wb3N0cmlkZXIuYWNjb3VudHMudjEuRGlzY29ubmVjdEFjY291bnRSZXNwb25zZWIGcHJvdG8z", [file_postrider_accounts_v1_account]);
+  fileDesc("Citwb3N0cmlkZXIvYWNjb3VudHMvdjEvYWNjb3VudF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEiKwoTTGlzdEFjY291bnRzUmVxdWVzdBIUCgx3b3Jrc3BhY2VfaWQYASABKAkiSAoUTGlzdEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCI2CgpBY2NvdW50UmVmEhQKDHdvcmtzcGFjZV9pZBgBIAEoCRISCgphY2NvdW50X2lkGAIgASgJIkoKF0JhdGNoR2V0QWNjb3VudHNSZXF1ZXN0Ei8KBHJlZnMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZiJMChhCYXRjaEdldEFjY291bnRzUmVzcG9uc2USMAoIYWNjb3VudHMYASADKAsyHi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudCJ8Ch9Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRIVCgh1c2VybmFtZRgDIAEoCUgAiAEBEg0KBWNvdW50GAQgASgFQgsKCV91c2VybmFtZSJUCiBDb25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXNwb25zZRIwCghhY2NvdW50cxgBIAMoCzIeLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50ImUKF1JlcXVpcmVSZWNvbm5lY3RSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhoKEmNyZWRlbnRpYWxfdmVyc2lvbhgCIAEoAyIaChhSZXF1aXJlUmVjb25uZWN0UmVzcG9uc2UiWwoWUmVjb3JkQXZhaWxhYmxlUmVxdWVzdBIuCgNyZWYYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQWNjb3VudFJlZhIRCglhdmFpbGFibGUYAiABKAkiGQoXUmVjb3JkQXZhaWxhYmxlUmVzcG9uc2UidgoSTW92ZUFjY291bnRSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhgKEGZyb21fZXh0ZXJuYWxfaWQYAiABKAkSFgoOdG9fZXh0ZXJuYWxfaWQYAyABKAkiFQoTTW92ZUFjY291bnRSZXNwb25zZSK1AQoVQ29ubmVjdEFjY291bnRSZXF1ZXN0EhQKDHdvcmtzcGFjZV9pZBgBIAEoCRIQCghwbGF0Zm9ybRgCIAEoCRJGCgVsb2dpbhgDIAMoCzI3LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlcXVlc3QuTG9naW5FbnRyeRosCgpMb2dpbkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiSQoWQ29ubmVjdEFjY291bnRSZXNwb25zZRIvCgdhY2NvdW50GAEgASgLMh4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnQiSgoYRGlzY29ubmVjdEFjY291bnRSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmIk8KGURpc2Nvbm5lY3RBY2NvdW50UmVzcG9uc2USEgoKcmV2b2NhdGlvbhgBIAEoCRITCgZyZWFzb24YAiABKAlIAIgBAUIJCgdfcmVhc29uMroHCg5BY2NvdW50U2VydmljZRJsCgxMaXN0QWNjb3VudHMSKi5wb3N0cmlkZXIuYWNjb3VudHMudjEuTGlzdEFjY291bnRzUmVxdWVzdBorLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0QWNjb3VudHNSZXNwb25zZSIDkAIBEngKEEJhdGNoR2V0QWNjb3VudHMSLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRBY2NvdW50c1JlcXVlc3QaLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRBY2NvdW50c1Jlc3BvbnNlIgOQAgESiwEKGENvbm5lY3RTaW11bGF0ZWRBY2NvdW50cxI2LnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0U2ltdWxhdGVkQWNjb3VudHNSZXF1ZXN0GjcucG9zdHJpZGVyLmFjY291bnRzLnYxLkNvbm5lY3RTaW11bGF0ZWRBY2NvdW50c1Jlc3BvbnNlEnMKEFJlcXVpcmVSZWNvbm5lY3QSLi5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVxdWlyZVJlY29ubmVjdFJlcXVlc3QaLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVxdWlyZVJlY29ubmVjdFJlc3BvbnNlEnAKD1JlY29yZEF2YWlsYWJsZRItLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWNvcmRBdmFpbGFibGVSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlY29yZEF2YWlsYWJsZVJlc3BvbnNlEmQKC01vdmVBY2NvdW50EikucG9zdHJpZGVyLmFjY291bnRzLnYxLk1vdmVBY2NvdW50UmVxdWVzdBoqLnBvc3RyaWRlci5hY2NvdW50cy52MS5Nb3ZlQWNjb3VudFJlc3BvbnNlEm0KDkNvbm5lY3RBY2NvdW50EiwucG9zdHJpZGVyLmFjY291bnRzLnYxLkNvbm5lY3RBY2NvdW50UmVxdWVzdBotLnBvc3RyaWRlci5hY2NvdW50cy52MS5Db25uZWN0QWNjb3VudFJlc3BvbnNlEnYKEURpc2Nvbm5lY3RBY2NvdW50Ei8ucG9zdHJpZGVyLmFjY291bnRzLnYxLkRpc2Nvbm5lY3RBY2NvdW50UmVxdWVzdBowLnBvc3RyaWRlci5hY2NvdW50cy52MS5EaXNjb25uZWN0QWNjb3VudFJlc3BvbnNlYgZwcm90bzM", [file_postrider_accounts_v1_account]);
 
 /**
  * ListAccountsRequest names the workspace.
@@ -233,6 +233,99 @@ export const RequireReconnectResponseSchema: GenMessage<RequireReconnectResponse
   messageDesc(file_postrider_accounts_v1_account_service, 8);
 
 /**
+ * RecordAvailableRequest says what a platform offers an account.
+ *
+ * @generated from message postrider.accounts.v1.RecordAvailableRequest
+ */
+export type RecordAvailableRequest = Message<"postrider.accounts.v1.RecordAvailableRequest"> & {
+  /**
+   * The account.
+   *
+   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
+   */
+  ref?: AccountRef | undefined;
+
+  /**
+   * JSON object, as in `AccountSettings.available`.
+   *
+   * @generated from field: string available = 2;
+   */
+  available: string;
+};
+
+/**
+ * Describes the message postrider.accounts.v1.RecordAvailableRequest.
+ * Use `create(RecordAvailableRequestSchema)` to create a new message.
+ */
+export const RecordAvailableRequestSchema: GenMessage<RecordAvailableRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 9);
+
+/**
+ * RecordAvailableResponse is empty.
+ *
+ * @generated from message postrider.accounts.v1.RecordAvailableResponse
+ */
+export type RecordAvailableResponse = Message<"postrider.accounts.v1.RecordAvailableResponse"> & {
+};
+
+/**
+ * Describes the message postrider.accounts.v1.RecordAvailableResponse.
+ * Use `create(RecordAvailableResponseSchema)` to create a new message.
+ */
+export const RecordAvailableResponseSchema: GenMessage<RecordAvailableResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 10);
+
+/**
+ * MoveAccountRequest names an account and its new id on the platform.
+ *
+ * @generated from message postrider.accounts.v1.MoveAccountRequest
+ */
+export type MoveAccountRequest = Message<"postrider.accounts.v1.MoveAccountRequest"> & {
+  /**
+   * The account.
+   *
+   * @generated from field: postrider.accounts.v1.AccountRef ref = 1;
+   */
+  ref?: AccountRef | undefined;
+
+  /**
+   * The platform's id of the account with which the platform was called.
+   *
+   * @generated from field: string from_external_id = 2;
+   */
+  fromExternalId: string;
+
+  /**
+   * The platform's id of the account from now on.
+   *
+   * @generated from field: string to_external_id = 3;
+   */
+  toExternalId: string;
+};
+
+/**
+ * Describes the message postrider.accounts.v1.MoveAccountRequest.
+ * Use `create(MoveAccountRequestSchema)` to create a new message.
+ */
+export const MoveAccountRequestSchema: GenMessage<MoveAccountRequest> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 11);
+
+/**
+ * MoveAccountResponse is empty.
+ *
+ * @generated from message postrider.accounts.v1.MoveAccountResponse
+ */
+export type MoveAccountResponse = Message<"postrider.accounts.v1.MoveAccountResponse"> & {
+};
+
+/**
+ * Describes the message postrider.accounts.v1.MoveAccountResponse.
+ * Use `create(MoveAccountResponseSchema)` to create a new message.
+ */
+export const MoveAccountResponseSchema: GenMessage<MoveAccountResponse> = /*@__PURE__*/
+  messageDesc(file_postrider_accounts_v1_account_service, 12);
+
+/**
  * ConnectAccountRequest carries entered credentials.
  *
  * @generated from message postrider.accounts.v1.ConnectAccountRequest
@@ -265,7 +358,7 @@ export type ConnectAccountRequest = Message<"postrider.accounts.v1.ConnectAccoun
  * Use `create(ConnectAccountRequestSchema)` to create a new message.
  */
 export const ConnectAccountRequestSchema: GenMessage<ConnectAccountRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 9);
+  messageDesc(file_postrider_accounts_v1_account_service, 13);
 
 /**
  * ConnectAccountResponse carries the connected account.
@@ -286,7 +379,7 @@ export type ConnectAccountResponse = Message<"postrider.accounts.v1.ConnectAccou
  * Use `create(ConnectAccountResponseSchema)` to create a new message.
  */
 export const ConnectAccountResponseSchema: GenMessage<ConnectAccountResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 10);
+  messageDesc(file_postrider_accounts_v1_account_service, 14);
 
 /**
  * DisconnectAccountRequest names the account.
@@ -307,7 +400,7 @@ export type DisconnectAccountRequest = Message<"postrider.accounts.v1.Disconnect
  * Use `create(DisconnectAccountRequestSchema)` to create a new message.
  */
 export const DisconnectAccountRequestSchema: GenMessage<DisconnectAccountRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 11);
+  messageDesc(file_postrider_accounts_v1_account_service, 15);
 
 /**
  * DisconnectAccountResponse says whether the platform was asked to revoke the tokens.
@@ -336,7 +429,7 @@ export type DisconnectAccountResponse = Message<"postrider.accounts.v1.Disconnec
  * Use `create(DisconnectAccountResponseSchema)` to create a new message.
  */
 export const DisconnectAccountResponseSchema: GenMessage<DisconnectAccountResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_account_service, 12);
+  messageDesc(file_postrider_accounts_v1_account_service, 16);
 
 /**
  * AccountService lists and connects social accounts.
@@ -389,6 +482,29 @@ export const AccountService: GenService<{
     methodKind: "unary";
     input: typeof RequireReconnectRequestSchema;
     output: typeof RequireReconnectResponseSchema;
+  },
+  /**
+   * RecordAvailable stores what a platform answered that it offers an account; posts are validated by it for 24 hours.
+   * Errors: invalid_request when `available` is not a JSON object. An account that does not exist or is disconnected is ignored.
+   *
+   * @generated from rpc postrider.accounts.v1.AccountService.RecordAvailable
+   */
+  recordAvailable: {
+    methodKind: "unary";
+    input: typeof RecordAvailableRequestSchema;
+    output: typeof RecordAvailableResponseSchema;
+  },
+  /**
+   * MoveAccount stores the id under which a platform has an account from now on. A repeated call changes nothing, nor does one
+   * for an account that has another id than `from_external_id` by now, or whose workspace also has an account with the new id.
+   * Errors: not_found.
+   *
+   * @generated from rpc postrider.accounts.v1.AccountService.MoveAccount
+   */
+  moveAccount: {
+    methodKind: "unary";
+    input: typeof MoveAccountRequestSchema;
+    output: typeof MoveAccountResponseSchema;
   },
   /**
    * ConnectAccount connects an account with entered credentials, on a platform without an authorization page.

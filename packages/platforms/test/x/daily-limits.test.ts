@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import type { Outcome } from "#src/publishing/outcome.ts";
+import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { guard, startTestPlatform } from "../test-platform.ts";
+
+const platform = await startTestPlatform("x");
+const x = createXPublishingConnector({ baseUrl: platform.url, mayResend: true });
+const HOUR_MS = 3_600_000;
+
+const createPublication = (text: string) =>
+  platform.createPublication([], text, ({ accessToken }) => accessToken ?? "");
+
+/** Publishes two posts of one account and one of another, and returns the outcomes. */
+async function publishThree(settings: object): Promise<readonly Outcome[]> {
+  await platform.control("POST", "settings", { quotas: true, ...settings });
+  const mine = await createPublication("first");
+  const theirs = await createPublication("theirs");
+  const outcomes: Outcome[] = [];
+  for (const publication of [mine, { ...mine, text: "second" }, theirs])
+    outcomes.push(await x.publish(publication, {}, guard));
+  return outcomes;
+}
+
+test("after the limit of 24 hours of a user of X is used up, a post is refused for the user's account alone until the limit ends, and the timeline is not read", async () => {
+  const [first, second, third] = await publishThree({ xUserPostsPerDay: 1 });
+  expect(first).toMatchObject({ kind: "published" });
+  expect(second).toMatchObject({ kind: "retryable", code: "platform_quota", isLimit: true });
+  expect(second).not.toHaveProperty("isOfApp");
+  const { retryAfterMs = 0 } = second as Extract<Outcome, { kind: "retryable" }>;
+  expect(retryAfterMs).toBeGreaterThan(23.9 * HOUR_MS);
+  expect(retryAfterMs).toBeLessThanOrEqual(24 * HOUR_MS + 1000);
+  expect(third).toMatchObject({ kind: "published" });
+});
+
+test("after the limit of 24 hours of the app at X is used up, a post is refused for all accounts until the limit ends", async () => {
+  const [first, second, third] = await publishThree({ xAppPostsPerDay: 1 });
+  expect(first).toMatchObject({ kind: "published" });
+  for (const refused of [second, third])
+    expect(refused).toMatchObject({ code: "platform_quota", isLimit: true, isOfApp: true });
+});
+
+test("after the app has reached its usage cap at X, posts and deletions are refused for all accounts for hours", async () => {
+  const publication = await createPublication("before");
+  const published = await x.publish(publication, {}, guard);
+  await platform.control("POST", "settings", { xUsageCap: "reached" });
+  const refused = await x.publish({ ...publication, text: "after" }, {}, guard);
+  const id = published.kind === "published" ? (published.externalId ?? "") : "";
+  const deletion = await x.delete(publication, id, new AbortController().signal);
+  for (const limited of [refused, deletion])
+    expect(limited).toMatchObject({ code: "platform_quota", isLimit: true, isOfApp: true });
+});
