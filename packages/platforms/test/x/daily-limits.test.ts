@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
 import type { Outcome } from "#src/publishing/outcome.ts";
+import { createXCommentsConnector } from "#src/x/comments/connector.ts";
+import { createXMetricsConnector } from "#src/x/metrics/connector.ts";
 import { createXPublishingConnector } from "#src/x/publishing/connector.ts";
+import { addComment } from "../comment-fixtures.ts";
 import { guard, startTestPlatform } from "../test-platform.ts";
 
 const platform = await startTestPlatform("x");
@@ -48,4 +51,33 @@ test("after the app has reached its usage cap at X, posts and deletions are refu
   const deletion = await x.delete(publication, id, new AbortController().signal);
   for (const limited of [refused, deletion])
     expect(limited).toMatchObject({ code: "platform_quota", isLimit: true, isOfApp: true });
+});
+
+test("while the limit of the app at X is used up, a reply to a comment is definitely refused, and its account waits as long as for a post", async () => {
+  const publication = await createPublication("post");
+  const published = await x.publish(publication, {}, guard);
+  const id = published.kind === "published" ? (published.externalId ?? "") : "";
+  const text = `hi @${publication.username}`;
+  const commentId = await addComment(platform, publication, { mediaId: id, text });
+  await platform.control("POST", "settings", { quotas: true, xAppPostsPerDay: 0 });
+  const comments = createXCommentsConnector({ baseUrl: platform.url, mayResend: true });
+  const refused = await comments.reply?.(
+    publication,
+    { mediaId: id, commentId, text: "thanks", requestId: publication.targetId },
+    guard,
+  );
+  expect(refused).toMatchObject({ kind: "retryable", code: "platform_quota", isLimit: true });
+  const calls = await platform.listRequests();
+  expect(calls.filter(({ path }) => path.endsWith("/tweets"))).toHaveLength(2);
+});
+
+test("after the app has reached its usage cap at X, metrics are not read for hours and are not lost", async () => {
+  const publication = await createPublication("measured");
+  const published = await x.publish(publication, {}, guard);
+  const id = published.kind === "published" ? (published.externalId ?? "") : "";
+  await platform.control("POST", "settings", { xUsageCap: "reached" });
+  const metrics = createXMetricsConnector({ baseUrl: platform.url });
+  const answer = await metrics.readMetrics(publication, [id], new AbortController().signal);
+  expect(answer).toMatchObject({ kind: "limited" });
+  expect("retryAfterMs" in answer ? answer.retryAfterMs : 0).toBeGreaterThanOrEqual(6 * HOUR_MS);
 });

@@ -1,5 +1,4 @@
 import { countGifFrames } from "#src/world/gif.ts";
-import { mp4Size } from "#src/world/mp4-size.ts";
 import { readMp4, type Mp4Facts } from "#src/world/mp4.ts";
 import type { PostedMedia } from "#src/world/posts.ts";
 import { readWebp } from "#src/world/webp.ts";
@@ -84,8 +83,7 @@ function isoMedia(file: Buffer): DetectedMedia {
   if (contentType.startsWith("image/")) {
     return { kind: "image", contentType };
   }
-  const mp4 = readMp4(file);
-  return { kind: "video", contentType, ...mp4Size(file), ...(mp4 === undefined ? {} : { mp4 }) };
+  return { kind: "video", contentType, ...readMp4(file) };
 }
 
 /** The first bytes of each file type, with the function that reads the rest. */

@@ -11,6 +11,12 @@ export interface Mp4Facts {
   readonly isFastStart: boolean;
 }
 
+/** The size of a video in pixels, as it is shown. */
+interface Mp4Size {
+  readonly width: number;
+  readonly height: number;
+}
+
 interface Piece {
   readonly type: string;
   readonly from: number;
@@ -90,13 +96,35 @@ function audioOf(file: Buffer, entry: Piece | undefined): { audio?: string } {
   return { audio: `${entry.type}${suffix}` };
 }
 
-/** Reads how an MP4 or MOV is encoded; undefined when the file, or its beginning, has no index with a video. */
-export function readMp4(file: Buffer): Mp4Facts | undefined {
-  const top = [...pieces(file, 0, file.length)];
-  const movie = top.find(({ type, to }) => type === "moov" && to <= file.length);
-  const track = movie && trackOf(file, movie, "vide");
+/** Length of a track header of version 0; one of version 1 has three times of 8 bytes instead of 4. */
+const TRACK_HEADER_BYTES = 84;
+
+/** The size in a track header as it is shown: a matrix that turns the picture by 90 or 270 degrees exchanges the sides. */
+function trackSize(file: Buffer, track: Piece): Mp4Size | undefined {
+  const found = track.type === "trak" ? find(file, track, "tkhd") : undefined;
+  const header = file.subarray(found?.from ?? 0, found?.to ?? 0);
+  const shift = header[0] === 1 ? 12 : 0;
+  if (header.length < TRACK_HEADER_BYTES + shift) {
+    return undefined;
+  }
+  const width = header.readUInt16BE(76 + shift);
+  const height = header.readUInt16BE(80 + shift);
+  const isTurned = header.readInt32BE(40 + shift) === 0 && header.readInt32BE(44 + shift) !== 0;
+  return isTurned ? { width: height, height: width } : { width, height };
+}
+
+/** The size of the first track with a picture. */
+function sizeOf(file: Buffer, movie: Piece): Mp4Size | undefined {
+  const tracks = [...pieces(file, movie.from, Math.min(movie.to, file.length))];
+  return tracks
+    .map((track) => trackSize(file, track))
+    .find((size) => size !== undefined && size.width > 0);
+}
+
+function factsOf(file: Buffer, top: readonly Piece[], movie: Piece): Mp4Facts | undefined {
+  const track = trackOf(file, movie, "vide");
   const entry = entryOf(file, track);
-  if (movie === undefined || track === undefined || entry === undefined) {
+  if (track === undefined || entry === undefined) {
     return undefined;
   }
   const configuration = file.subarray(entry.from, entry.to).indexOf("avcC");
@@ -109,4 +137,18 @@ export function readMp4(file: Buffer): Mp4Facts | undefined {
     ...rateOf(file, track),
     isFastStart: frames === undefined || movie.from < frames.from,
   };
+}
+
+/**
+ * Reads the size of an MP4 or MOV, and how it is encoded. The size is missing when no track has one, the encoding when the file, or
+ * its beginning, has no whole index with a video.
+ */
+export function readMp4(file: Buffer): Partial<Mp4Size> & { readonly mp4?: Mp4Facts } {
+  const top = [...pieces(file, 0, file.length)];
+  const movie = top.find(({ type }) => type === "moov");
+  if (movie === undefined) {
+    return {};
+  }
+  const mp4 = movie.to <= file.length ? factsOf(file, top, movie) : undefined;
+  return { ...sizeOf(file, movie), ...(mp4 === undefined ? {} : { mp4 }) };
 }

@@ -1,6 +1,10 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** A limit of our app at a platform that is used up until an instant, and the answer of the platform that said so. */
+/**
+ * A limit of our app at a platform that is used up until an instant, and the answer of the platform that said so. It holds
+ * publishing only: such a limit may count nothing else (YouTube's video uploads), so comments and metrics are still sent. Where it
+ * counts them too (X's posts in 24 hours count replies), the platform definitely refuses the call, and only its account waits.
+ */
 export interface PlatformLimit {
   readonly platform: string;
   readonly until: Date;
