@@ -12,8 +12,6 @@ export const AUDIT_ACTIONS = [
   "account.require_reconnect",
   "account.update_settings",
   "account.check_live",
-  "credentials.begin_binding",
-  "credentials.bind",
   "authorization.issue",
   "authorization.open",
   "authorization.finish",

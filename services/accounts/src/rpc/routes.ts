@@ -37,7 +37,6 @@ import { createPlatformService } from "#src/rpc/platform-service.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
-import { resealCredentials } from "#src/rpc/reseal-credentials.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { updateAccountSettings } from "#src/rpc/update-account-settings.ts";
@@ -71,7 +70,6 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       batchGetCredentials,
       listSealingKeys,
       refreshCredential,
-      resealCredentials,
     });
     router.service(PlatformService, createPlatformService(deps));
     router.service(RecoveryService, createRecoveryService(deps));
