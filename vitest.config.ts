@@ -15,6 +15,9 @@ export default defineConfig({
     reporters: ["default", summaryReporter()],
     retry: 0,
     passWithNoTests: true,
+    // `expect.poll` waits as long as the shortest timeout of a test allows: a machine with other work needs more than vitest's
+    // second. The slow tests wait longer.
+    expect: { poll: { timeout: 25_000 } },
     // Number of test files that run at once: twice the cores of a small machine, because many tests mostly wait for
     // servers.
     maxWorkers: 4,
@@ -62,6 +65,7 @@ export default defineConfig({
           globalSetup: ["./packages/local/src/test-postgres.ts"],
           testTimeout: 120_000,
           hookTimeout: 60_000,
+          expect: { poll: { timeout: 100_000 } },
           sequence: { groupOrder: 1 },
         },
       },

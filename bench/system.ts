@@ -16,8 +16,6 @@ export interface BenchSystem extends AsyncDisposable {
   readonly local: LocalStack;
   /** Returns the current description of the stack. Processes that were started again have new ids. */
   describe(): LocalStack;
-  /** Folder in which the media service keeps files while it checks or imports them. */
-  readonly mediaTempDir: string;
   /** Returns the headers with which the process `caller` proves its identity to the service `service`. */
   headersOf(caller: IdentityName, service: string): Promise<IdentityHeaders>;
   operate(...args: readonly string[]): Promise<unknown>;
@@ -76,7 +74,6 @@ export async function startBenchSystem(
   return {
     local,
     describe: () => stack.describe(),
-    mediaTempDir: layoutOf(dataDir).mediaTemp,
     headersOf: async (caller, service) => {
       const { identityKeys } = loadSecrets(layoutOf(dataDir).secretsFile);
       const identity = toIdentity(caller, identityKeys[caller].split(","));

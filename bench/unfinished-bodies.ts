@@ -4,9 +4,9 @@
  * Prints a Markdown table.
  */
 import { once } from "node:events";
+import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { readProcessMemory } from "./process-memory.ts";
 import { startBenchSystem } from "./system.ts";
 
 const BODIES = Number(process.argv[2] ?? 400);
@@ -18,7 +18,10 @@ const SAMPLE_MS = 250;
 await using system = await startBenchSystem("postgres");
 const { baseUrl, apiKey, services } = system.local;
 const pid = services.gateway[0]?.pid ?? 0;
-const residentMb = () => Math.round(readProcessMemory(pid).resident);
+const residentMb = () => {
+  const status = readFileSync(`/proc/${pid}/status`, "utf8");
+  return Math.round((Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]) * 1024) / 1e6);
+};
 
 const { hostname, port } = new URL(baseUrl);
 const head = [

@@ -36,7 +36,7 @@ describe("workspaces:", () => {
   testTenantIsolation(() => ({ system, outside: addressOf(outside) }));
 });
 
-describe("generated requests:", () => {
+describe("the API description:", () => {
   testConformance(() => ({ system, outside }));
 });
 

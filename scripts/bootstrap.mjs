@@ -13,17 +13,19 @@ const pnpm = "pnpm@10.34.8";
 const ownFolder = join(root, "node_modules/.postrider");
 const echoMs = 500;
 
-/** The script of each command. A command with `leads` has its own process group and is stopped by a single SIGTERM. */
+/**
+ * The script of each command. A command with `leads` has its own process group and is stopped by a single SIGTERM. One with
+ * `needsTypes` runs the compiler, which needs the types of the client.
+ */
 const commands = {
   start: { script: "packages/local/src/cli.ts", first: ["start"], leads: true },
   demo: { script: "packages/local/src/cli.ts", first: ["demo"], leads: true },
   dev: { script: "packages/local/src/cli.ts", first: ["dev"], leads: true },
-  test: { script: "scripts/check.ts", first: [], leads: true },
-  check: { script: "scripts/check.ts", first: [], leads: true },
+  test: { script: "scripts/check.ts", first: [], leads: true, needsTypes: true },
+  check: { script: "scripts/check.ts", first: [], leads: true, needsTypes: true },
   "test:pds": { script: "scripts/test-pds.ts", first: [], leads: true },
   "test:third-party": { script: "scripts/test-third-party.ts", first: [], leads: true },
   "fault-matrix": { script: "scripts/fault-matrix.ts", first: [], leads: true },
-  conformance: { script: "scripts/conformance.ts", first: [], leads: true },
   schemathesis: { script: "scripts/schemathesis.ts", first: [], leads: true },
   images: { script: "scripts/images.ts", first: [], leads: true },
   sbom: { script: "scripts/sbom.ts", first: [], leads: false },
@@ -47,12 +49,15 @@ function wantedStamp() {
   return hash.digest("hex");
 }
 
-/** Writes only to stderr, because another program may read the standard output of the command. */
+/**
+ * Returns whether packages had to be installed. Writes only to stderr, because another program may read the standard output of
+ * the command.
+ */
 function install() {
   const stampFile = join(ownFolder, "installed");
   const wanted = wantedStamp();
   if (existsSync(stampFile) && readFileSync(stampFile, "utf8") === wanted) {
-    return;
+    return false;
   }
   process.stderr.write("postrider: installing packages (the first time takes about a minute) …\n");
   rmSync(stampFile, { force: true });
@@ -83,6 +88,22 @@ function install() {
   writeFileSync(stampFile, wanted);
   const seconds = ((Date.now() - started) / 1000).toFixed(1);
   process.stderr.write(`postrider: packages installed in ${seconds} s\n`);
+  return true;
+}
+
+/**
+ * Writes the types of the client, which are generated and not committed. It is done after each installation, so that an editor
+ * and a compiler find them, and before each check.
+ */
+function writeTypes() {
+  const script = join(root, "scripts/client-types.ts");
+  const { status } = spawnSync(findNode24(), [script, "--types"], {
+    stdio: ["ignore", 2, 2],
+    env: environment(),
+  });
+  if (status !== 0) {
+    fail("the types of the client could not be generated (see above)");
+  }
 }
 
 function findNode24() {
@@ -164,5 +185,7 @@ const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
 if (command === undefined) {
   fail(`unknown command "${name}"; there are ${Object.keys(commands).join(", ")}`);
 }
-install();
+if (install() || command.needsTypes) {
+  writeTypes();
+}
 run(command, args);

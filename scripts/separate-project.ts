@@ -8,23 +8,36 @@ const PNPM = "pnpm@10.34.8";
 /** Packages that only one command needs, and which are therefore installed in a separate folder. */
 interface SeparateProject {
   readonly folder: string;
-  /** The file that lists the packages with their versions. */
-  readonly lockfile: string;
-  /** File with the hash of the installed lockfile. Deleting the packages deletes this file too. */
+  /** The file that decides which versions of which packages are installed. */
+  readonly list: string;
+  /** File with the hash of the installed list. Deleting the packages deletes this file too. */
   readonly stamp: string;
   /** Installs the packages; returns whether the installation succeeded. */
   readonly install: () => Promise<boolean>;
 }
 
-/** A project with npm packages and a separate lockfile. */
+/**
+ * Installs the npm packages of a project. There is no lockfile of several thousand lines: the packages in `package.json` have exact
+ * versions, and those that they need are the newest of the date `publishedBefore` in the same file.
+ */
+async function installNpm(folder: string): Promise<boolean> {
+  const { publishedBefore } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
+    readonly publishedBefore: string;
+  };
+  const minutes = Math.ceil((Date.now() - Date.parse(publishedBefore)) / 60_000);
+  const versions = ["--no-lockfile", `--config.minimumReleaseAge=${minutes}`];
+  const args = ["--yes", PNPM, "--dir", folder, "install", ...versions, "--reporter=append-only"];
+  return await runInForeground("npx", args, { CI: "true" });
+}
+
+/** A project with npm packages of its own. */
 export function npmProject(path: string): SeparateProject {
   const folder = join(root, path);
-  const args = ["--yes", PNPM, "--dir", folder, "install", "--frozen-lockfile"];
   return {
     folder,
-    lockfile: "pnpm-lock.yaml",
+    list: "package.json",
     stamp: "node_modules/.installed",
-    install: () => runInForeground("npx", [...args, "--reporter=append-only"], { CI: "true" }),
+    install: () => installNpm(folder),
   };
 }
 
@@ -50,23 +63,23 @@ export function pythonProject(path: string): SeparateProject {
   const folder = join(root, path);
   return {
     folder,
-    lockfile: "requirements.txt",
+    list: "requirements.txt",
     stamp: `${PYTHON}/.installed`,
     install: () => installPython(folder),
   };
 }
 
-/** Installs the packages of a project unless the packages of the same lockfile are already installed. */
+/** Installs the packages of a project unless the packages of the same list are already installed. */
 export async function installProject(project: SeparateProject): Promise<boolean> {
-  const lockfile = readFileSync(join(project.folder, project.lockfile));
-  const wanted = createHash("sha256").update(lockfile).digest("hex");
+  const list = readFileSync(join(project.folder, project.list));
+  const wanted = createHash("sha256").update(list).digest("hex");
   const stamp = join(project.folder, project.stamp);
   if (existsSync(stamp) && readFileSync(stamp, "utf8") === wanted) return true;
   const startedAt = performance.now();
   if (!(await project.install())) return false;
   writeFileSync(stamp, wanted);
   const seconds = Math.round((performance.now() - startedAt) / 1000);
-  process.stdout.write(`the packages of ${project.lockfile} were installed in ${seconds} s\n`);
+  process.stdout.write(`the packages of ${project.list} were installed in ${seconds} s\n`);
   return true;
 }
 

@@ -50,7 +50,6 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
     "credential_refreshes_total",
     "credentials_resealed_total",
     "credentials_sealed_with_older_keys",
-    "credentials_unbound_accepted",
     "sealed_secrets_refused_total",
   ],
   posts: [

@@ -24,12 +24,7 @@ export const STEPS: readonly Step[] = [
   command("dead code and dependencies (knip)", "knip", "--no-progress"),
   command("lint (oxlint)", "oxlint", "--deny-warnings"),
   { name: "generated code is committed", run: checkGeneratedCode },
-  command(
-    "generated code of the client is committed",
-    "node",
-    "scripts/client-types.ts",
-    "--check",
-  ),
+  command("operations of the client are committed", "node", "scripts/client-types.ts", "--check"),
   command("contracts lint (buf)", "buf", "lint", "proto"),
   command("contracts format (buf)", "buf", "format", "--diff", "--exit-code", "proto"),
   command(

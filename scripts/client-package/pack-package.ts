@@ -70,6 +70,7 @@ function renameImports(file: string): void {
  */
 function build(source: string, folder: string): void {
   mkdirSync(folder, { recursive: true });
+  execFileSync(process.execPath, [join(ROOT, "scripts/client-types.ts"), "--types"]);
   const compiler = join(ROOT, "node_modules/typescript/bin/tsc");
   const project = join(source, "tsconfig.build.json");
   execFileSync(process.execPath, [compiler, "-p", project, "--outDir", folder], { stdio: "pipe" });

@@ -2,21 +2,15 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createChecker } from "./check-answer.ts";
-import { listOperations, type ApiDocument, type Operation } from "./document.ts";
+import { findOperation, type ApiDocument } from "./document.ts";
 import { createSchemaJudge } from "./schema-judge.ts";
 import type { RawAnswer } from "./transport.ts";
 
 const FILE = join(import.meta.dirname, "../../../services/gateway/openapi.json");
 const document = JSON.parse(readFileSync(FILE, "utf8")) as ApiDocument;
-const checker = createChecker(document, createSchemaJudge(document, "answers"));
+const checker = createChecker(document, createSchemaJudge(document));
 
-function operation(id: string): Operation {
-  const found = listOperations(document).find((each) => each.id === id);
-  if (found === undefined) throw new Error(`${id} is not described`);
-  return found;
-}
-
-const listWebhooks = operation("listWebhooks");
+const listWebhooks = findOperation(document, "listWebhooks");
 const WEBHOOK = {
   id: "01936a5e-0000-7000-8000-000000000000",
   url: "https://example.com/hook",
@@ -37,11 +31,13 @@ const refused = (code: string, ...details: string[]) => ({
 });
 type Sent = Parameters<typeof checker.problemsOf>[0];
 const valid: Sent = { operation: listWebhooks, expectation: "valid" };
-const invalid: Sent = { operation: listWebhooks, expectation: "invalid" };
+const refusable: Sent = { operation: listWebhooks, expectation: "refused" };
 
 test("the conformance check reports no problem for an answer that fits the API description", () => {
   expect(checker.problemsOf(valid, answer(200, EMPTY))).toEqual([]);
-  expect(checker.problemsOf(invalid, answer(400, refused("invalid_request", "type")))).toEqual([]);
+  expect(checker.problemsOf(refusable, answer(400, refused("invalid_request", "type")))).toEqual(
+    [],
+  );
   const later = answer(503, refused("unavailable"), { "retry-after": "1" });
   expect(checker.problemsOf(valid, later)).toEqual([]);
 });
@@ -80,13 +76,13 @@ test.each<[string, Sent, RawAnswer, string]>([
   ],
   [
     "an error code of another status",
-    invalid,
+    refusable,
     answer(400, refused("not_found")),
     "400 has the error code not_found, not described for this status",
   ],
   [
     "an error code that no operation has",
-    invalid,
+    refusable,
     answer(400, refused("oops")),
     "400 has the error code oops, not described for this status",
   ],
@@ -104,13 +100,13 @@ test.each<[string, Sent, RawAnswer, string]>([
   ],
   [
     "a body where none is described",
-    { operation: operation("revokeWebhook"), expectation: "valid" },
+    { operation: findOperation(document, "revokeWebhook"), expectation: "valid" },
     answer(204, {}),
     "204 has a body, which is not described",
   ],
   [
     "an accepted request that does not fit",
-    invalid,
+    refusable,
     answer(200, EMPTY),
     "does not fit the description and was answered 200",
   ],
@@ -121,12 +117,6 @@ test.each<[string, Sent, RawAnswer, string]>([
     "fits the description and was answered 400 invalid_request format",
   ],
   [
-    "a resource of another workspace",
-    { operation: operation("listWebhookDeliveries"), expectation: "not found" },
-    answer(200, { deliveries: [], nextCursor: null }),
-    "names a resource of another workspace and was answered 200",
-  ],
-  [
     "an answer without a key",
     { operation: listWebhooks, expectation: "unauthenticated" },
     answer(200, EMPTY),
@@ -134,11 +124,4 @@ test.each<[string, Sent, RawAnswer, string]>([
   ],
 ])("the conformance check of an API answer reports %s", (_, sent, wrong, problem) => {
   expect(checker.problemsOf(sent, wrong)).toContain(problem);
-});
-
-test("the conformance check accepts a refusal for a reason that no schema can express only from the operations that are listed for this reason", () => {
-  const reversed = answer(400, refused("invalid_request", "range_reversed"));
-  const sent = { operation: operation("listPosts"), expectation: "valid" } as const;
-  expect(checker.problemsOf(sent, reversed)).toEqual([]);
-  expect(checker.problemsOf(valid, reversed)).not.toEqual([]);
 });

@@ -1,32 +1,6 @@
-/** A JSON Schema, with the keywords that the generator of conformance requests reads. */
+/** A JSON Schema, with the keywords that the check of answers reads; the rest is for the validator. */
 export interface Schema {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly items?: Schema;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly required?: readonly string[];
   readonly properties?: Readonly<Record<string, Schema>>;
-  readonly additionalProperties?: Schema | boolean;
-  readonly minProperties?: number;
-  readonly anyOf?: readonly Schema[];
-}
-
-/** A parameter of an API operation, as the API description describes it. */
-export interface Parameter {
-  readonly in: "path" | "query" | "header";
-  readonly name: string;
-  readonly required?: boolean;
-  readonly schema: Schema;
 }
 
 interface DescribedContent {
@@ -52,12 +26,11 @@ export interface DescribedAnswer {
 interface DescribedOperation {
   readonly operationId: string;
   readonly "x-postrider-scope"?: string;
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: { readonly required?: boolean; readonly content: Contents };
+  readonly requestBody?: { readonly content: Contents };
   readonly responses: Readonly<Record<string, DescribedAnswer>>;
 }
 
-/** The parts of the OpenAPI document that the conformance test uses to generate requests and to check answers. */
+/** The parts of the OpenAPI document that the conformance test uses to send requests and to check answers. */
 export interface ApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>;
   readonly components: {
@@ -74,9 +47,8 @@ export interface Operation {
   readonly path: string;
   /** The scope that the API key needs; absent for an operation without an API key. */
   readonly scope?: string;
-  readonly parameters: readonly Parameter[];
-  /** The schema of the JSON body; absent for an operation without a JSON body. */
-  readonly body?: { readonly schema: Schema; readonly isRequired: boolean };
+  /** An example of the JSON body; absent for an operation without a JSON body. */
+  readonly example?: unknown;
   readonly answers: Readonly<Record<string, DescribedAnswer>>;
 }
 
@@ -86,38 +58,30 @@ export const JSON_TYPE = "application/json";
 export function listOperations({ paths }: ApiDocument): readonly Operation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => {
-      const { operationId: id, parameters = [], requestBody, responses } = described;
-      const schema = requestBody?.content[JSON_TYPE]?.schema;
-      const isRequired = requestBody?.required === true;
-      const body = schema === undefined ? {} : { body: { schema, isRequired } };
+      const { operationId: id, requestBody, responses: answers } = described;
+      const [example] = Object.values(requestBody?.content[JSON_TYPE]?.examples ?? {});
       const scope = described["x-postrider-scope"];
       return {
         id,
         method: method.toUpperCase(),
         path,
         ...(scope === undefined ? {} : { scope }),
-        parameters,
-        ...body,
-        answers: responses,
+        ...(example === undefined ? {} : { example: example.value }),
+        answers,
       };
     }),
   );
 }
 
-function nameOf(reference: string): string {
-  return reference.slice(reference.lastIndexOf("/") + 1);
+/** Returns an operation of the document. @throws Error if it is not described. */
+export function findOperation(document: ApiDocument, id: string): Operation {
+  const found = listOperations(document).find((each) => each.id === id);
+  if (found === undefined) throw new Error(`${id} is not described`);
+  return found;
 }
 
-/** Returns the schema that a `$ref` refers to, and the name of that schema. */
-export function resolve(
-  { components }: ApiDocument,
-  schema: Schema,
-): { readonly schema: Schema; readonly name?: string } {
-  if (schema.$ref === undefined) return { schema };
-  const name = nameOf(schema.$ref);
-  const found = components.schemas[name];
-  if (found === undefined) throw new Error(`${schema.$ref} is not described`);
-  return { schema: found, name };
+function nameOf(reference: string): string {
+  return reference.slice(reference.lastIndexOf("/") + 1);
 }
 
 /** Returns the described headers of an answer by their names in lower case. */

@@ -19,7 +19,6 @@ export const runEngagementJourney: Journey = async (session, { publication }) =>
   const body = { accountId: id, name: "Price", keywords: ["price"], message: "It costs 5." };
   const rule = await call("createAutomationRule", 201, { body });
   const path = { id: String(rule.body["id"]) };
-  session.bench.pools.add("automationRuleId", path.id);
   const setStatus = (status: string, expected: number) =>
     call("updateAutomationRule", expected, { path, body: { status } });
   await setStatus("active", 200);

@@ -78,6 +78,18 @@ const readPages: Journey = async (session) => {
   await call("listPlatforms", 304, { headers });
 };
 
+/** Reads every list once, imports a file, and disconnects an account. */
+const readLists: Journey = async (session, { tenant, outsideUrl }) => {
+  const { call } = session;
+  const lists = ["listAccounts", "listAutomationRules", "listAutomationRuns", "listBackfills"];
+  for (const list of [...lists, "listQueueSlotRules", "listWebhooks", "getQuota"])
+    await call(list, 200);
+  await call("importMedia", [201, 202], { body: { url: `${outsideUrl}/a.jpg` } });
+  const path = { id: await tenant.connect("bluesky") };
+  await call("disconnectAccount", 204, { path });
+  await call("disconnectAccount", [204, 404], { path });
+};
+
 /** All journeys (sequences of requests), each named by what it does. */
 export const JOURNEYS: Readonly<Record<string, Journey>> = {
   publishPost,
@@ -87,5 +99,6 @@ export const JOURNEYS: Readonly<Record<string, Journey>> = {
   fillQueue,
   changeSettings,
   readPages,
+  readLists,
   engage: runEngagementJourney,
 };

@@ -44,13 +44,8 @@ function closeObjects(schema: unknown, isOpen = false): unknown {
   return Object.fromEntries(isClosed ? members : [...members, ["additionalProperties", false]]);
 }
 
-/**
- * Creates the validation of JSON values against the schemas of the API description.
- *
- * @param of What is validated. In requests, only fields that a schema forbids are violations; in answers, all fields that no
- *   schema describes.
- */
-export function createSchemaJudge(document: ApiDocument, of: "requests" | "answers"): SchemaJudge {
+/** Creates the validation of answers, in which every field that no schema describes is a violation. */
+export function createSchemaJudge(document: ApiDocument): SchemaJudge {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   ajv.addFormat("uuid", UUID);
   ajv.addFormat("uri", (text: string) => URL.parse(text) !== null);
@@ -59,10 +54,7 @@ export function createSchemaJudge(document: ApiDocument, of: "requests" | "answe
     "date-time",
     (text: string) => RFC_3339.test(text) && !Number.isNaN(Date.parse(text.toUpperCase())),
   );
-  const components =
-    of === "answers"
-      ? { schemas: closeNamed(document.components.schemas) }
-      : { schemas: document.components.schemas };
+  const components = { schemas: closeNamed(document.components.schemas) };
   ajv.addSchema({ $id: "api:/document", components });
   const compiled = new Map<string, ValidateFunction>();
   const compile = (schema: Schema) => {

@@ -1,8 +1,6 @@
-import { buildRequest } from "./build-request.ts";
-import type { Checker } from "./check-answer.ts";
-import { listOperations, type Operation } from "./document.ts";
-import { keepFrom, type PathValues } from "./pools.ts";
-import type { GeneratedRequest, Workbench } from "./request.ts";
+import { randomUUID } from "node:crypto";
+import type { Checker, Expectation } from "./check-answer.ts";
+import { findOperation, type ApiDocument, type Operation } from "./document.ts";
 import type { RawAnswer, Transport } from "./transport.ts";
 
 /** One kind of contradiction between answers and the API description, with its first example. */
@@ -21,28 +19,36 @@ export interface Report {
   readonly findings: Map<string, Finding>;
 }
 
-/** Sends requests, checks each answer and stores its ids and cursors for later requests. */
+/** Sends requests and checks each answer against the API description. */
 export interface Session {
   readonly report: Report;
-  readonly bench: Workbench;
   /** Sends one request of a journey. An answer whose status is not among the expected ones is reported as a finding. */
   readonly call: (
     operationId: string,
     expected: number | readonly number[],
     options?: CallOptions,
   ) => Promise<JourneyAnswer>;
-  /** Sends generated requests until the report has `total` requests. */
-  sendGenerated(total: number, parallel: number): Promise<void>;
+  /** Sends one request and checks only that its answer fits the API description and the expectation. */
+  readonly send: (operation: Operation, options: SendOptions) => Promise<RawAnswer>;
   /** Reports a problem that is visible only in a sequence of requests. */
   readonly addProblem: (operationId: string, problem: string, example: string) => void;
 }
 
+/** The parts of a request. Parameters of the path that are not given are random ids. */
 export interface CallOptions {
-  readonly path?: PathValues;
+  readonly path?: Readonly<Record<string, string>>;
   readonly query?: string;
   readonly body?: unknown;
   readonly bytes?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface SendOptions extends CallOptions {
+  readonly expectation: Expectation;
+  /** What is special about the request, in words for the report. */
+  readonly label?: string;
+  /** Whether the request has the API key with limited rights. */
+  readonly isLimited?: boolean;
 }
 
 export interface JourneyAnswer {
@@ -52,82 +58,50 @@ export interface JourneyAnswer {
 }
 
 export interface SessionTools {
+  readonly document: ApiDocument;
   readonly checker: Checker;
   readonly transport: Transport;
   readonly report: Report;
+  readonly keys: { readonly full: string; readonly limited: string };
 }
 
 /** Maximum number of attempts of a request that the gateway answers with 503. The last 503 is checked like any other answer. */
 const MAX_ATTEMPTS = 10;
 const EXAMPLE_LENGTH = 600;
 
-function exampleOf({ operation, target, headers, body, label }: GeneratedRequest, raw: RawAnswer) {
-  const { authorization: _secret, ...others } = headers;
-  const sent = body === undefined ? "" : ` ${body.subarray(0, EXAMPLE_LENGTH).toString()}`;
-  const answered = raw.body.subarray(0, EXAMPLE_LENGTH).toString();
-  return `${label}: ${operation.method} ${target.slice(0, 300)} ${JSON.stringify(others).slice(0, 300)}${sent}\n    → ${raw.status} ${answered}`;
-}
-
 export function createReport(): Report {
   return { requests: 0, statuses: new Map(), findings: new Map() };
 }
 
 /** Opens a conformance session in one workspace; several sessions may share one report. */
-export function openSession(
-  bench: Workbench,
-  { checker, transport, report }: SessionTools,
-): Session {
-  const operations = listOperations(bench.document);
+export function openSession(tools: SessionTools): Session {
+  const { document, checker, transport, report, keys } = tools;
 
-  const addFinding = (operation: string, problem: string, example: string) => {
+  const addProblem: Session["addProblem"] = (operation, problem, example) => {
     const key = `${operation} ${problem}`;
     const found = report.findings.get(key);
     if (found === undefined) report.findings.set(key, { operation, problem, count: 1, example });
     else found.count += 1;
   };
 
-  const send = async (request: GeneratedRequest): Promise<RawAnswer> => {
-    const { operation, path } = request;
+  const send: Session["send"] = async (operation, options) => {
+    const { expectation, label = expectation, isLimited = false } = options;
+    const request = toRequest(operation, options, isLimited ? keys.limited : keys.full);
     report.requests += 1;
-    const answer = await transport.send({ ...request, method: operation.method });
+    const answer = await transport.send(request);
     const counts = report.statuses.get(operation.id) ?? new Map<number, number>();
     counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
     report.statuses.set(operation.id, counts);
-    for (const problem of checker.problemsOf(request, answer))
-      addFinding(operation.id, problem, exampleOf(request, answer));
-    const etag = answer.headers["etag"];
-    keepFrom(bench.pools, operation.id, path, {
-      status: answer.status,
-      body: bodyOf(answer),
-      etag,
-    });
+    for (const problem of checker.problemsOf({ operation, expectation }, answer))
+      addProblem(operation.id, problem, `${label}: ${exampleOf(request, answer)}`);
     return answer;
   };
 
-  let generated = 0;
-  const sendGenerated = async (total: number, parallel: number) => {
-    const lane = async () => {
-      while (report.requests < total) {
-        generated += 1;
-        // Each request is generated from its number only, so the order in which answers arrive does not matter.
-        bench.random.restart(bench.seed * 1_000_003 + generated);
-        const request = buildRequest(bench.random.pick(operations), bench);
-        const label = `request ${generated}, ${request.label}`;
-        await send({ ...request, label }).catch(failWith);
-      }
-    };
-    await Promise.all(Array.from({ length: parallel }, lane));
-  };
-
-  const failWith = (error: unknown) => addFinding("transport", String(error), "");
-
   const call: Session["call"] = async (operationId, expected, options = {}) => {
     const statuses = [expected].flat();
-    const operation = operations.find(({ id }) => id === operationId);
-    if (operation === undefined) throw new Error(`${operationId} is not described`);
-    const request = journeyRequest(operation, options, bench.keys.full);
+    const operation = findOperation(document, operationId);
     const expectation = statuses.every((status) => status < 400) ? "valid" : "open";
-    const sendOnce = () => send({ ...request, expectation });
+    const sendOnce = () => send(operation, { ...options, expectation, label: "journey" });
     let answer = await sendOnce();
     // On a machine under load, the gateway may answer 503 and ask the client to wait.
     for (let attempt = 1; attempt < MAX_ATTEMPTS && answer.status === 503; attempt += 1) {
@@ -135,15 +109,24 @@ export function openSession(
       await new Promise((done) => setTimeout(done, seconds * 1_000));
       answer = await sendOnce();
     }
-    const body = (bodyOf(answer) ?? {}) as Record<string, unknown>;
     if (!statuses.includes(answer.status)) {
       const problem = `was answered ${answer.status} instead of ${statuses.join(" or ")} in a journey`;
-      addFinding(operationId, problem, exampleOf(request, answer));
+      addProblem(operationId, problem, answer.body.subarray(0, EXAMPLE_LENGTH).toString());
     }
+    const body = (bodyOf(answer) ?? {}) as Record<string, unknown>;
     return { status: answer.status, headers: answer.headers, body };
   };
 
-  return { report, bench, call, sendGenerated, addProblem: addFinding };
+  return { report, call, send, addProblem };
+}
+
+type Request = Parameters<Transport["send"]>[0];
+
+function exampleOf({ method, target, headers, body }: Request, answer: RawAnswer): string {
+  const { authorization: _secret, ...others } = headers;
+  const sent = body === undefined ? "" : ` ${body.subarray(0, EXAMPLE_LENGTH).toString()}`;
+  const answered = answer.body.subarray(0, EXAMPLE_LENGTH).toString();
+  return `${method} ${target.slice(0, 300)} ${JSON.stringify(others).slice(0, 300)}${sent}\n    → ${answer.status} ${answered}`;
 }
 
 function bodyOf({ body }: RawAnswer): unknown {
@@ -154,19 +137,19 @@ function bodyOf({ body }: RawAnswer): unknown {
   }
 }
 
-function journeyRequest(
+function toRequest(
   operation: Operation,
   { path = {}, query = "", body, bytes, headers = {} }: CallOptions,
   key: string,
-): GeneratedRequest {
-  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
-    name === "uploadPath" ? (path[name] ?? "") : encodeURIComponent(path[name] ?? ""),
-  );
+): Request {
+  const filled = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const value = path[name] ?? randomUUID();
+    return name === "uploadPath" ? value : encodeURIComponent(value);
+  });
   const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const sent = bytes ?? json;
   return {
-    operation,
-    path,
+    method: operation.method,
     target: `${filled}${query}`,
     headers: {
       authorization: `Bearer ${key}`,
@@ -174,7 +157,5 @@ function journeyRequest(
       ...headers,
     },
     ...(sent === undefined ? {} : { body: sent }),
-    expectation: "valid",
-    label: "journey",
   };
 }

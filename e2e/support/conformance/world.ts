@@ -4,11 +4,9 @@ import { sampleJpeg } from "@postrider/local/sample-media";
 import { publishOn } from "../engagement.ts";
 import type { System } from "../system.ts";
 import { openTenant, type Tenant } from "../tenant.ts";
-import { createPools, type Pools } from "./pools.ts";
 
 /** Platforms for which the test connects an account that stays connected. */
 const PLATFORMS = ["bluesky", "x", "instagram", "telegram"];
-const SPARE_ACCOUNTS = 15;
 /** More comments than fit on one page of a backfill job, so that the job can be paused and resumed. */
 const COMMENTS = 60;
 
@@ -35,47 +33,33 @@ export function addressOf(server: Server): string {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** A workspace with connected accounts, and with published posts that readers commented on. */
-export interface Inhabited {
+/** A workspace with connected accounts, and with a published post that readers commented on. */
+export interface World {
   readonly tenant: Tenant;
-  readonly pools: Pools;
   readonly accountIds: readonly string[];
+  /** An account on which nothing but the journey of a post publishes. */
+  readonly ownAccountId: string;
   /** The published post whose comments the journeys read. */
   readonly publication: {
     readonly id: string;
     readonly mediaId: string;
     readonly commentId: string;
   };
+  readonly outsideUrl: string;
 }
 
-/** Creates a workspace with all resources that generated requests need and cannot create themselves. */
-export async function inhabit(system: System): Promise<Inhabited> {
+/** Creates a workspace with all resources that the journeys need and cannot create themselves. */
+export async function inhabit(system: System, outsideUrl: string): Promise<World> {
   const tenant = await openTenant(system, ["--monthly-quota", "100000"], 600_000);
-  const pools = createPools();
   const accountIds = await Promise.all(PLATFORMS.map((platform) => tenant.connect(platform)));
-  for (const id of accountIds) {
-    pools.add("account", { id });
-    pools.add("accountId", id);
-  }
-  for (const id of await tenant.connectAll("bluesky", SPARE_ACCOUNTS))
-    pools.add("spareAccount", { id });
-  const accountId = accountIds[PLATFORMS.indexOf("instagram")] ?? "";
-  const media = await publishOn(tenant, "instagram", { accountId });
-  pools.add("commentAccountId", accountId);
-  pools.add("publicationId", media.id);
-  pools.add("publication", { id: accountId, mediaId: media.id });
-  const comments = await Promise.all(
-    Array.from({ length: COMMENTS }, (_, index) => `price please ${index}`).map((text) =>
-      system.simulator.addComment(media, { text }),
+  const id = accountIds[PLATFORMS.indexOf("instagram")] ?? "";
+  const media = await publishOn(tenant, "instagram", { accountId: id });
+  const [commentId = ""] = await Promise.all(
+    Array.from({ length: COMMENTS }, (_, index) =>
+      system.simulator.addComment(media, { text: `price please ${index}` }),
     ),
   );
-  for (const commentId of comments)
-    pools.add("comment", { id: accountId, mediaId: media.id, commentId });
-  const [commentId = ""] = comments;
-  return {
-    tenant,
-    pools,
-    accountIds,
-    publication: { id: accountId, mediaId: media.id, commentId },
-  };
+  const ownAccountId = await tenant.connect("x");
+  const publication = { id, mediaId: media.id, commentId };
+  return { tenant, accountIds, ownAccountId, publication, outsideUrl };
 }

@@ -366,35 +366,8 @@ test("`account connect` prints the connect link on standard error and fails when
 test("`credentials keys` lists how many stored account credentials each encryption key is needed for", async () => {
   const { printed } = await run(["credentials", "keys", "--json"]);
   expect(JSON.parse(printed)).toEqual({
-    unboundAccepted: false,
-    keys: [{ id: "k1", status: "encrypts", credentials: expect.any(Number) as number, unbound: 0 }],
+    keys: [{ id: "k1", status: "encrypts", credentials: expect.any(Number) as number }],
   });
-});
-
-test("`credentials reseal` binds all credentials to their accounts, prints its progress and can be repeated", async () => {
-  const workspace = await createWorkspace();
-  await database.migrationSql`update sealing set stage = 'unbound'`;
-  const connect = ["account", "connect", "bluesky", "--workspace", workspace];
-  await json(...connect, "--simulated", "--count", "3");
-  const { keys } = await json<{ keys: { credentials: number }[] }>("credentials", "keys");
-  const total = keys[0]?.credentials ?? 0;
-  expect(await json("credentials", "keys")).toMatchObject({
-    unboundAccepted: true,
-    keys: [{ id: "k1", unbound: 3 }],
-  });
-  expect((await run(["credentials", "keys"])).printed).toContain("postrider credentials reseal");
-
-  expect(await run(["credentials", "reseal"])).toEqual({
-    exitCode: 0,
-    printed:
-      "3 credentials sealed again; only tokens that are bound to their account are accepted now",
-    errors: "3 of 3 credentials sealed again",
-  });
-  expect(await json("credentials", "keys")).toEqual({
-    unboundAccepted: false,
-    keys: [{ id: "k1", status: "encrypts", credentials: total, unbound: 0 }],
-  });
-  expect(await json("credentials", "reseal")).toEqual({ resealed: 0, damaged: 0 });
 });
 
 test("the operator's tool exits with code 2 when its command line is wrong", async () => {

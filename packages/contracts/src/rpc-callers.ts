@@ -33,7 +33,6 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   ],
   "postrider.accounts.v1.CredentialService/ListSealingKeys": ["operator"],
   "postrider.accounts.v1.CredentialService/RefreshCredential": ["delivery", "delivery-engagement"],
-  "postrider.accounts.v1.CredentialService/ResealCredentials": ["operator"],
   "postrider.accounts.v1.PlatformService/ListPlatforms": ["gateway", "posts", "operator"],
   "postrider.accounts.v1.RecoveryService/AdoptData": ["operator"],
   "postrider.accounts.v1.RecoveryService/GetRecovery": ["operator"],

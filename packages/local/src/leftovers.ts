@@ -26,7 +26,6 @@ export async function claimFolder(layout: Layout): Promise<FolderClaim> {
     throw new Error(runningMessage(layout, findLauncher(layout)));
   }
   try {
-    refuseOlderLauncher(layout);
     writeJsonFile(layout.launcherFile, identifyProcess(process.pid));
     await endLeftovers(layout);
     rmSync(layout.localFile, { force: true });
@@ -59,15 +58,6 @@ export function findLauncher(layout: Layout): ProcessIdentity | undefined {
 export function recordProcesses(layout: Layout, pids: readonly number[]): void {
   const identities = pids.map((pid) => identifyProcess(pid)).filter((each) => each !== undefined);
   writeJsonFile(layout.processesFile, identities);
-}
-
-// A launcher of an earlier version of Postrider holds no lock on the data folder. So this function finds it by its
-// launcher file.
-function refuseOlderLauncher(layout: Layout): void {
-  const launcher = findLauncher(layout);
-  if (launcher !== undefined) {
-    throw new Error(runningMessage(layout, launcher));
-  }
 }
 
 // Names no process if the launcher is just starting and has not written its launcher file yet.

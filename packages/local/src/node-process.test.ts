@@ -5,7 +5,6 @@ import { root } from "#src/layout.ts";
 import { NODE_FLAGS } from "#src/node-process.ts";
 import { serviceNames } from "#src/services.ts";
 
-// `bench/memory.ts` measures what the flag `--heap-growing-percent` does to the memory of a process under load.
 test("services run Node with the flag that makes V8 collect its old generation when the heap has doubled", () => {
   expect(NODE_FLAGS).toContain("--heap-growing-percent=100");
 });

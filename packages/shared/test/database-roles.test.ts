@@ -171,63 +171,6 @@ test("functions of a migration let the runtime role create partitions of the day
   expect(await countOwned(`postrider_${installation.name}`)).toBe(0);
 });
 
-/** Prepares the database as releases did in which one role of a service owned everything. */
-async function provisionOneRole({ owner, runtime, name }: Installation): Promise<void> {
-  const role = `postrider_${name}`;
-  await owner.unsafe(`create role ${role} login password 'p''1'`);
-  await owner.unsafe(`alter role ${role} set search_path = ${name}`);
-  await owner.unsafe(`grant ${role} to current_user with inherit false, set true`);
-  await owner.unsafe(`create schema ${name} authorization ${role}`);
-  await migrate(runtime, MIGRATIONS);
-  await runtime.unsafe(`
-    create type colour as enum ('red', 'blue');
-    create table parents (id bigint generated always as identity primary key, colour colour not null default 'red');
-    create table children (id serial primary key, parent bigint not null references parents on delete cascade);
-    create table days (at date not null) partition by range (at);
-    create table days_2026 partition of days for values from ('2026-01-01') to ('2027-01-01');
-    create view reds as select id from parents where colour = 'red';
-    create sequence numbers;
-    create function touch() returns trigger language plpgsql as $$ begin perform nextval('numbers'); return new; end $$;
-    create trigger touch before insert on parents for each row execute function touch();`);
-}
-
-test("provisioning takes ownership from the runtime role of an older release while its processes work, and none of their statements fails", async () => {
-  await provisionOneRole(installation);
-  const { runtime, name } = installation;
-  const done = new AbortController();
-  let rounds = 0;
-  const work = async (): Promise<void> => {
-    while (!done.signal.aborted) {
-      await runtime.begin(async (tx) => {
-        const [parent] = await tx<
-          { id: number }[]
-        >`insert into parents default values returning id`;
-        await tx`insert into children (parent) values (${parent?.id ?? 0})`;
-        await tx`insert into days (at) values ('2026-11-23')`;
-        await tx`select id from reds where id = ${parent?.id ?? 0}`;
-        await tx`delete from parents where id = ${parent?.id ?? 0}`;
-      });
-      rounds += 1;
-    }
-  };
-  const workers = Promise.all([work(), work(), work()]);
-  try {
-    await provision();
-    await provision();
-  } finally {
-    done.abort();
-  }
-  await workers;
-  expect(rounds).toBeGreaterThan(0);
-  await expectRuntimeRights(installation);
-  await expect(runtime`drop function touch()`).rejects.toThrow("must be owner");
-  await expect(runtime`drop type colour`).rejects.toThrow("must be owner");
-  // The migration role can change a table that the older release created.
-  await installation.migration`alter table parents add column name text`;
-  await runtime`insert into parents (name) values ('a')`;
-  expect(await countOwned(`postrider_${name}_migration`)).toBeGreaterThan(10);
-});
-
 /** Starts a server that forwards connections to Postgres and records what clients send. */
 async function recordConnections(
   target: URL,

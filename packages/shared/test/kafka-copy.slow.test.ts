@@ -152,22 +152,3 @@ test("a held deployment neither joins Kafka groups nor publishes its outbox, and
     expect(groups[0]?.members).toEqual([]);
   }, WAIT);
 });
-
-test("the Kafka group of a deployment continues at the position of the group that an earlier release used, also when two replicas start at once", async () => {
-  const topic = await makeTopic();
-  await using publisher = openBus("publisher");
-  const [before, after] = [makeRecords(10), makeRecords(10)];
-  await publish(publisher, topic, before);
-  await withAdmin(openKafka(client()), async (admin) => {
-    const ends = await admin.fetchTopicOffsets(topic);
-    const partitions = ends.map(({ partition, high }) => ({ partition, offset: high }));
-    await admin.setOffsets({ groupId: `${GROUP}.${topic}`, topic, partitions });
-  });
-  await publish(publisher, topic, after);
-
-  await using replica = openBus("upgraded");
-  await using second = openBus("upgraded");
-  const [one, two] = await Promise.all([collect(replica, topic), collect(second, topic)]);
-  const seen = () => [...new Set([...one.keys, ...two.keys])].toSorted();
-  await eventually(() => expect(seen()).toEqual(keysOf(after)), WAIT);
-});

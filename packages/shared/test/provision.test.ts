@@ -106,23 +106,6 @@ test("the role of the delivery service can append to the topic of its domain eng
   await expect(append(posts.sql)).rejects.toThrow("row-level security");
 });
 
-test("provisioning the database again revokes from the roles of an older release the right to append to all topics", async () => {
-  await provisionDatabase(ownerUrl, roles);
-  const [one = "", other = ""] = services;
-  await as(ownerUrl, async (sql) => {
-    await sql.unsafe(`grant insert on bus.records to postrider_${one}`);
-    await sql.unsafe("alter table bus.records disable row level security");
-    await sql.unsafe(`drop policy append_${one} on bus.records`);
-  });
-  await provisionDatabase(ownerUrl, roles);
-  await as(serviceDatabaseUrl(ownerUrl, { service: one, password: "secret" }), async (sql) => {
-    await expect(
-      sql`insert into bus.records (topic, key, headers, value) values (${`${other}.events.v1`}, 'k', '{}', 'v')`,
-    ).rejects.toThrow("row-level security");
-    await sql`insert into bus.records (topic, key, headers, value) values (${`${one}.events.v1`}, 'k', '{}', 'v')`;
-  });
-});
-
 test("provisioning the database again does not wait for transactions that use the Postgres bus", async () => {
   await provisionDatabase(ownerUrl, roles);
   const [one = ""] = services;

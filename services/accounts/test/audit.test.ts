@@ -265,19 +265,6 @@ test("adopting the data of another deployment leaves one audit entry, and adopti
   expect(await readAuditLog(fixture.sql)).toHaveLength(length);
 });
 
-test("binding all encrypted tokens to their accounts leaves one audit entry when it begins, because the previous release cannot run from then on, and one when it ends", async () => {
-  await fixture.database.migrationSql`update sealing set stage = 'unbound'`;
-  const reseal = () => fixture.app.credentials.resealCredentials({ after: "" });
-  const common = { workspaceId: null, subject: ["deployment", "default"], ...BY_OPERATOR };
-  expect(await runAsOperator(["sealing"], reseal)).toEqual([
-    { action: "credentials.begin_binding", details: {}, ...common },
-    { action: "credentials.bind", details: { damaged: 0 }, ...common },
-  ]);
-  const { length } = await readAuditLog(fixture.sql);
-  await reseal();
-  expect(await readAuditLog(fixture.sql)).toHaveLength(length);
-});
-
 test("the audit log of the accounts service contains no token, no key and no connect link", async () => {
   const { key } = await createTenant(fixture.app);
   await fixture.connectMany("bluesky", 2);

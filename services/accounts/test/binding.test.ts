@@ -1,7 +1,9 @@
+import { newNonce, seal } from "@postrider/shared/secrets/sealing";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { beforeEach, expect, test } from "vitest";
+import { hashSecret } from "#src/domain/authorization-secrets.ts";
 import { refreshIdleBatch } from "#src/jobs/refresh-idle-credentials.ts";
-import { DEPLOYMENT } from "./accounts-app.ts";
+import { DEPLOYMENT, KEY } from "./accounts-app.ts";
 import { setUpAccounts, type AccountRef } from "./accounts-fixture.ts";
 
 const logger = createLogger({ service: "test", level: "silent" });
@@ -54,6 +56,12 @@ const changeServer: Attack = async (own) => {
   return own;
 };
 
+const changeTypes: Attack = async (own) => {
+  await fixture.sql`
+    update credentials set attributes = '{"pdsUrl": 1}' where account_id = ${own.accountId}`;
+  return own;
+};
+
 const removeAttributes: Attack = async (own) => {
   await fixture.sql`update credentials set attributes = 'null' where account_id = ${own.accountId}`;
   return own;
@@ -65,6 +73,7 @@ const ATTACKS: readonly (readonly [string, string, Attack])[] = [
   ["its account is given another platform", "bluesky", changePlatform],
   ["its account is given another external id", "bluesky", changeExternalId],
   ["its account is given another server", "bluesky", changeServer],
+  ["the type of its account's server is changed", "bluesky", changeTypes],
   ["its account's Facebook Page is removed", "instagram", removeAttributes],
 ];
 
@@ -147,3 +156,46 @@ test("refreshed tokens are bound to the same account and the same server as the 
   await changeServer(ref, ref);
   expect(await fixture.credentialOf(ref)).toMatchObject({ accountStatus: "reconnect_required" });
 });
+
+test("a token that was encrypted without binding it to its account is refused, and the account needs a reconnect", async () => {
+  const ref = await fixture.connect("x");
+  const place = { table: "credentials", rowId: ref.accountId, column: "access_token" };
+  const text = seal([KEY], place, "token", newNonce());
+  await fixture.sql`update credentials set access_token = ${text} where account_id = ${ref.accountId}`;
+  expect(await fixture.credentialOf(ref)).toMatchObject({
+    accountStatus: "reconnect_required",
+    accessToken: "",
+  });
+});
+
+test.each(["workspace_id", "platform", "browser_hash"])(
+  "an authorization cannot be finished after its `%s` was changed in the database",
+  async (column) => {
+    const { workspaceId } = fixture;
+    const { authorizations } = fixture.app;
+    await fixture.control.settings({ authorize: "approve" });
+    const { url } = await authorizations.issueTicket({ workspaceId, platform: "x" });
+    const [browser, attacker] = ["b".repeat(43), "a".repeat(43)];
+    const ticket = url.split("/").at(-1) ?? "";
+    const { authorizeUrl } = await authorizations.openTicket({ ticket, browser });
+    const values = {
+      workspace_id: await fixture.createWorkspace(),
+      platform: "youtube",
+      browser_hash: hashSecret(attacker),
+    };
+    const change = { [column]: values[column as keyof typeof values] };
+    await fixture.sql`update oauth_tickets set ${fixture.sql(change)}`;
+    const answer = await fetch(authorizeUrl, { redirect: "manual" });
+    const back = new URL(answer.headers.get("location") ?? "").searchParams;
+    const calls = async () =>
+      await Promise.all(["x", "youtube"].map((each) => fixture.control.countCalls(each, "login")));
+    const before = await calls();
+    const ended = await authorizations.finishAuthorization({
+      state: back.get("state") ?? "",
+      code: back.get("code") ?? "",
+      browser: column === "browser_hash" ? attacker : browser,
+    });
+    expect(ended.outcome).toBe("unavailable");
+    expect(await calls()).toEqual(before);
+  },
+);

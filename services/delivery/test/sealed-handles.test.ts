@@ -93,26 +93,12 @@ test("the upload address of a publish task is stored encrypted, and the next wor
   expect(seen).toEqual([{}, MADE]);
 });
 
-test("a value from a platform that an older release stored unencrypted is readable, and is encrypted when it is stored again", async () => {
-  const world = new World();
-  const seen: Handles[] = [];
-  const target = world.addTarget();
-  await request(database.sql, target);
-  await store(target, { other: "from before" });
-  world.prepare = [uploadStep(seen)];
-  await using _worker = startWorker(database, world);
-  await eventually(async () => (await readStored(target))?.uri !== undefined);
-
-  expect(seen).toEqual([{ other: "from before" }]);
-  expect(JSON.stringify(await readStored(target))).not.toContain("from before");
-  expect(await readHandles(database.sql, target)).toEqual({ other: "from before", ...MADE });
-});
-
 test.each<[string, (own: StoredHandles, other: StoredHandles) => StoredHandles]>([
-  ["another task", (_own, other) => other],
-  ["another field of the task", ({ uri = "" }) => ({ token: uri })],
+  ["was copied from another task", (_own, other) => other],
+  ["was replaced by plain text", () => ({ uri: "https://attacker.example" })],
+  ["was copied from another field of the task", ({ uri = "" }) => ({ token: uri })],
 ])(
-  "an encrypted upload address that was copied from %s is not used, and its target is published after the original address is put back",
+  "an encrypted upload address that %s is not used, and its target is published after the original address is put back",
   async (_, mix) => {
     const world = new World();
     const seen: Handles[] = [];

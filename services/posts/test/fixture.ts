@@ -275,11 +275,13 @@ export async function startPosts(
   const service = createTestPeer(routes);
   const posts = service.client(PostService);
   const tasks = peer.client(TaskService);
-  const consume = createBatchHandler({
-    topic: "delivery.events.v1",
-    handlers: eventHandlers["delivery.events.v1"],
-    logger,
-  });
+  const consumerOf = (topic: keyof typeof eventHandlers) =>
+    createBatchHandler({ topic, handlers: eventHandlers[topic], logger });
+  // A consumer counts the tries of each event, so every topic keeps its consumer.
+  const consumers = {
+    "delivery.events.v1": consumerOf("delivery.events.v1"),
+    "engagement.events.v1": consumerOf("engagement.events.v1"),
+  };
   return {
     database,
     sql,
@@ -294,7 +296,10 @@ export async function startPosts(
     quota: service.client(QuotaService),
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */
-    consume: (records: Parameters<typeof consume>[1]) => sql.begin((tx) => consume(tx, records)),
+    consume: (
+      records: Parameters<ReturnType<typeof consumerOf>>[1],
+      topic: keyof typeof eventHandlers = "delivery.events.v1",
+    ) => sql.begin((tx) => consumers[topic](tx, records)),
     /** Applies reports of the delivery service about targets in one transaction, in the given order. */
     report: (updates: readonly TargetUpdated[]) =>
       sql.begin((tx) => applyTargetUpdates(tx, updates)),

@@ -75,13 +75,13 @@ test("metrics that a refresh by hand returned are in the post at once, and the e
   expect(await viewsOf(other)).toEqual([undefined]);
 });
 
-test("a post shows metrics that arrive on the topic `delivery.events.v1`, to which a relay of the previous release sends them during an update", async () => {
+test("a post shows metrics that arrive on the topic `engagement.events.v1`", async () => {
   const post = await publish(1);
   const update = report(post, 0, 1, { views: 7n });
   const headers = { ce_id: newId(), ce_type: update.$typeName, ce_time: new Date().toISOString() };
   const value = toJsonString(TargetMetricsRefreshedSchema, update);
 
-  await posts.consume([{ key: post.id, value, headers }]);
+  await posts.consume([{ key: post.id, value, headers }], "engagement.events.v1");
 
   expect(await viewsOf(post)).toEqual([7n]);
 });

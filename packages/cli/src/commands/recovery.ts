@@ -129,8 +129,6 @@ const NOT_TRUSTED: Readonly<Record<string, string>> = {
   already_trusted: "the latest restore is already trusted; nothing changed",
   data_lost:
     "the latest restore lost data: before it, a delivery process had read later data. Targets in doubt have to be searched for",
-  older_release:
-    "a process of an older release recorded the latest restore, which therefore cannot be undone; resolve targets with `postrider target resolve`",
   too_old:
     "the latest restore is more than 24 hours old; resolve the targets that it left in doubt with `postrider target resolve`",
 };

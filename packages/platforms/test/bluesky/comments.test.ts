@@ -211,9 +211,7 @@ describe("replying on Bluesky", () => {
         kind: "published",
         externalId: rkey,
       });
-      await expect
-        .poll(() => reconcile(owned.account, request), { timeout: 20_000 })
-        .toMatchObject({ kind: "present" });
+      await expect.poll(() => reconcile(owned.account, request)).toMatchObject({ kind: "present" });
       expect(await listTexts(request.text)).toHaveLength(1);
     },
   );

@@ -13,8 +13,6 @@ export const AUDIT_ACTIONS = [
   "account.move",
   "account.update_settings",
   "account.check_live",
-  "credentials.begin_binding",
-  "credentials.bind",
   "authorization.issue",
   "authorization.open",
   "authorization.finish",

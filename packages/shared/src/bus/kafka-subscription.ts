@@ -1,6 +1,5 @@
 import { atMost } from "#src/bus/at-most.ts";
 import { KafkaMember, type KafkaMemberOptions } from "#src/bus/kafka-member.ts";
-import { inheritPositions } from "#src/bus/kafka-positions.ts";
 import { Watchdog } from "#src/bus/kafka-watchdog.ts";
 import { retryDelayMs } from "#src/bus/retry-delay.ts";
 import type { DeploymentGuard } from "#src/deployment/guard.ts";
@@ -68,8 +67,6 @@ export function startKafkaSubscription(options: KafkaSubscriptionOptions): Async
 class KafkaSubscription {
   readonly #options: KafkaSubscriptionOptions;
   readonly #groupId: string;
-  /** Name that the group had in releases before the names of groups contained the deployment. */
-  readonly #formerGroupId: string;
   readonly #watchdog: Watchdog;
   #member: KafkaMember | undefined;
   #failures = 0;
@@ -82,8 +79,7 @@ class KafkaSubscription {
   constructor(options: KafkaSubscriptionOptions) {
     this.#options = options;
     // kafkajs assigns partitions as if all members of a group had the same topics, so each topic needs its own group.
-    this.#formerGroupId = `${options.group}.${options.topic}`;
-    this.#groupId = `${this.#formerGroupId}.${options.deploymentId}`;
+    this.#groupId = `${options.group}.${options.topic}.${options.deploymentId}`;
     this.#watchdog = new Watchdog({ ...options, groupId: this.#groupId });
   }
 
@@ -125,7 +121,7 @@ class KafkaSubscription {
   }
 
   async #join(): Promise<number> {
-    const { kafka, logger, topic, group, onFatal, stallMs } = this.#options;
+    const { logger, topic, group, onFatal, stallMs } = this.#options;
     const member = new KafkaMember({
       ...this.#options,
       groupId: this.#groupId,
@@ -141,7 +137,6 @@ class KafkaSubscription {
     });
     this.#member = member;
     try {
-      await inheritPositions(kafka, { from: this.#formerGroupId, to: this.#groupId, topic });
       await member.join();
       this.#failures = 0;
       this.#watchdog.touch();

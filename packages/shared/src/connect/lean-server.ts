@@ -101,7 +101,7 @@ export type LeanHandler = (request: IncomingMessage, response: ServerResponse) =
 
 /**
  * Answers the calls of our own lean client (unary, binary, uncompressed) without the abort controllers, header objects,
- * async iterables and routing of Connect's own handler, which cost more than most of our handlers (`bench/`). Handlers get
+ * async iterables and routing of Connect's own handler, which cost more than most of our handlers (`bench/README.md`). Handlers get
  * no `HandlerContext`: ids and deadline are in `request-context`. All other calls are left to Connect's plugin.
  */
 export function createLeanHandler(options: LeanPathOptions): LeanHandler {

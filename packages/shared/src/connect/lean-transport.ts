@@ -113,7 +113,7 @@ async function exchangeSafely(
 
 /**
  * Connect's unary protocol directly over undici's dispatcher: it sends the same bytes as Connect's own client, without
- * abort controllers, header objects and interceptor chain (`bench/`). Abort signals and streams are not supported, because
+ * abort controllers, header objects and interceptor chain (`bench/README.md`). Abort signals and streams are not supported, because
  * our services do not use them. The tests compare it with Connect's own client and server.
  */
 export function createLeanTransport(options: LeanTransportOptions): Transport {

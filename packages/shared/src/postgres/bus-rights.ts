@@ -64,8 +64,6 @@ async function createPolicy(tx: TransactionSql, { table, name, rule }: Policy): 
  */
 export async function grantBus(tx: TransactionSql, service: string, role: string): Promise<void> {
   await tx.unsafe(`grant usage on schema bus to ${role}`);
-  // Revokes a right that an earlier release granted: to insert into all columns of `bus.records`, also into the id.
-  await tx.unsafe(`revoke insert on bus.records from ${role}`);
   await tx.unsafe(`grant select, delete on bus.records to ${role}`);
   await tx.unsafe(`grant insert (topic, key, headers, value) on bus.records to ${role}`);
   await tx.unsafe(`grant usage on sequence bus.record_ids to ${role}`);

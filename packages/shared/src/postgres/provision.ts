@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { openSql, type Sql, type TransactionSql } from "#src/postgres.ts";
 import { grantBus } from "#src/postgres/bus-rights.ts";
-import { moveOwnership } from "#src/postgres/ownership.ts";
+import { grantRuntime } from "#src/postgres/runtime-rights.ts";
 import {
   createRoles,
   migrationRoleOf,
@@ -30,11 +30,19 @@ async function prepare(tx: TransactionSql): Promise<void> {
   await tx`set local lock_timeout = '5s'`;
 }
 
+/** Grants the runtime role its rights on everything that the migration role owns. */
+async function grantAsOwner(sql: Sql, service: string): Promise<void> {
+  await sql.begin(async (tx) => {
+    await prepare(tx);
+    await tx.unsafe(`set local role ${migrationRoleOf(service)}`);
+    await grantRuntime(tx, service, runtimeRoleOf(service));
+  });
+}
+
 /**
  * Prepares the database for the services: for each a schema, a migration role that owns the schema, and a runtime role that can
  * only read and write the rows of its tables; and the schema of the Postgres bus. It needs a connection of the database owner.
- * Repeating it sets the passwords again, adds rights that a newer release needs, and takes ownership from the runtime roles of
- * older releases.
+ * Repeating it sets the passwords again and adds rights that a newer release needs.
  * A role can use its own schema and its part of the bus, but no schema of another service.
  */
 export async function provisionDatabase(
@@ -48,7 +56,7 @@ export async function provisionDatabase(
       await tx.unsafe(BUS_SQL);
       for (const role of roles) await provisionService(tx, role);
     });
-    for (const { service } of roles) await moveOwnership(sql, service, prepare);
+    for (const { service } of roles) await grantAsOwner(sql, service);
   } finally {
     await sql.end({ timeout: 5 });
   }

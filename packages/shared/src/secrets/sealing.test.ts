@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { isBoundText, seal, SealError, unseal, type SealingKey } from "./sealing.ts";
+import { seal, SealError, unseal, type SealingKey } from "./sealing.ts";
 
 const place = { table: "credentials", rowId: "row-1", column: "access_token" };
 const older: SealingKey = { id: "k1", secret: randomBytes(32) };
@@ -101,7 +101,6 @@ test("a text that was encrypted with a list of values to bind to cannot be decry
 test("a sealed text that is not bound to values is refused where a bound text is expected, and a bound text is refused where no values are expected", () => {
   const unboundText = seal([newer], place, "text", nonce());
   const boundText = seal([newer], bound, "text", nonce());
-  expect([unboundText, boundText].map(isBoundText)).toEqual([false, true]);
   expect(() => unseal([newer], bound, unboundText)).toThrow("not bound");
   expect(() => unseal([newer], place, boundText)).toThrow("bound");
   const relabelled = boundText.replace("+bound", "");

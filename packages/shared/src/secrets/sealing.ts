@@ -44,9 +44,7 @@ export class SealError extends Error {
 }
 
 /**
- * Marker after the key id of a sealed text that is bound to values. A key id cannot contain the marker. So a release
- * that does not know bound texts takes the key id with the marker for the id of a key that is not configured, and
- * reports a missing key instead of a damaged text.
+ * Marker after the key id of a sealed text that is bound to values. A key id cannot contain the marker.
  */
 const BOUND_MARK = "+bound";
 
@@ -59,11 +57,6 @@ export function sealedKeyPart(keyId: string, isBound: boolean): string {
 export function parseSealedKeyPart(part: string): { keyId: string; isBound: boolean } {
   const isBound = part.endsWith(BOUND_MARK);
   return { keyId: isBound ? part.slice(0, -BOUND_MARK.length) : part, isBound };
-}
-
-/** Whether a sealed text is bound to values beside it (`boundTo` of its place). */
-export function isBoundText(sealed: string): boolean {
-  return parseSealedKeyPart(sealed.split(".")[1] ?? "").isBound;
 }
 
 /**

@@ -108,7 +108,6 @@ const PROVISIONING = [
   "../bus/topics.ts",
   "bus.sql",
   "bus-rights.ts",
-  "ownership.ts",
   "provision.ts",
   "runtime-rights.ts",
   "service-role.ts",

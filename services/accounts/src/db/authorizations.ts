@@ -1,5 +1,4 @@
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import { isUnboundAccepted } from "#src/db/sealing-stage.ts";
 
 /**
  * Status of an authorization: `issued` = the connect link was not opened yet · `opened` = the browser is at the
@@ -122,8 +121,6 @@ export interface ClaimedAuthorization {
   readonly platform: string;
   /** The PKCE code verifier, encrypted for storage. */
   readonly codeVerifier: string;
-  /** Whether a code verifier is accepted that is not bound to the authorization's data. */
-  readonly isUnboundAccepted: boolean;
 }
 
 /**
@@ -142,7 +139,7 @@ export async function claimAuthorization(
     and browser_hash = ${browserHash}
     and status = 'opened'
     and expires_at > now()
-    returning id, workspace_id, platform, code_verifier, ${isUnboundAccepted(sql)} as is_unbound_accepted`;
+    returning id, workspace_id, platform, code_verifier`;
   return row;
 }
 
@@ -186,37 +183,5 @@ export async function setAuthorizationFailed(
     set status = 'failed',
       failure = ${failure},
       code_verifier = null
-    where id = ${id}`;
-}
-
-/** An authorization whose browser is at the platform, with the encrypted code verifier and the data that it can be bound to. */
-export type OpenAuthorization = Pick<
-  ClaimedAuthorization,
-  "id" | "workspaceId" | "platform" | "codeVerifier"
-> &
-  Pick<BrowserBinding, "stateHash" | "browserHash">;
-
-/** Locks the open authorizations. An authorization is open for at most 10 minutes. */
-export async function lockOpenAuthorizations(
-  tx: TransactionSql,
-): Promise<readonly OpenAuthorization[]> {
-  return await tx<OpenAuthorization[]>`
-    select id, workspace_id, platform, state_hash, browser_hash, code_verifier
-    from oauth_tickets
-    where status = 'opened'
-    and expires_at > now()
-    order by id
-    for update`;
-}
-
-/** Replaces the encrypted code verifier of an authorization that `lockOpenAuthorizations` found in the same transaction. */
-export async function setCodeVerifier(
-  tx: TransactionSql,
-  id: string,
-  codeVerifier: string,
-): Promise<void> {
-  await tx`
-    update oauth_tickets
-    set code_verifier = ${codeVerifier}
     where id = ${id}`;
 }

@@ -3,7 +3,6 @@ import { newId } from "@postrider/shared/ids";
 import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
 import type { CredentialRow, SealedCredential } from "#src/db/credentials.ts";
-import { isUnboundAccepted } from "#src/db/sealing-stage.ts";
 
 /** What a process needs to refresh a credential after it has taken the credential's refresh lease. */
 export interface RefreshClaim extends AccountKey {
@@ -19,7 +18,6 @@ export interface RefreshClaim extends AccountKey {
   /** The refresh token, encrypted for storage. */
   readonly refreshToken: string;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly isUnboundAccepted: boolean;
   /**
    * The database's time before the platform is called. The lifetimes of the new tokens are counted from this time, so
    * the accounts service never takes an expired token for valid.
@@ -59,8 +57,7 @@ export async function claimRefresh(
     where c.account_id = held.account_id
     and a.workspace_id = ${key.workspaceId}
     returning c.refresh_lease_token as lease_token, held.is_taken_over, c.refresh_token, c.attributes,
-      a.workspace_id, a.id as account_id, a.platform, a.external_id, now() as claimed_at,
-      ${isUnboundAccepted(sql)} as is_unbound_accepted`;
+      a.workspace_id, a.id as account_id, a.platform, a.external_id, now() as claimed_at`;
   return row;
 }
 

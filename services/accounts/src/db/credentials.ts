@@ -1,6 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { accountRefs, type AccountKey, type AccountStatus } from "#src/db/accounts.ts";
-import { isUnboundAccepted } from "#src/db/sealing-stage.ts";
 
 /** The stored credential of an account: its encrypted tokens and their version. */
 export interface CredentialRow {
@@ -14,8 +13,6 @@ export interface CredentialRow {
   /** The access token, encrypted for storage; null when the account was disconnected. */
   readonly accessToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
-  /** Whether tokens are accepted that are not bound to the account's data. */
-  readonly isUnboundAccepted: boolean;
   readonly expiresAt: Date | null;
   readonly canRefresh: boolean;
   /** Whether half of the access token's lifetime has passed. */
@@ -35,7 +32,6 @@ export async function listCredentials(
   return await sql<CredentialRow[]>`
     select a.workspace_id, a.id as account_id, a.platform, a.status as account_status, a.external_id, a.username,
       c.version, c.access_token, c.attributes, c.expires_at,
-      ${isUnboundAccepted(sql)} as is_unbound_accepted,
       c.refresh_token is not null as can_refresh,
       coalesce(now() > c.issued_at + (c.expires_at - c.issued_at) / 2, false) as is_past_half_life,
       coalesce(now() > c.expires_at - interval '30 seconds', false) as is_expired
@@ -133,7 +129,6 @@ export interface DeletedTokens {
   readonly accessToken: string | null;
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly isUnboundAccepted: boolean;
 }
 
 /**
@@ -162,7 +157,7 @@ export async function deleteTokens(tx: TransactionSql, key: AccountKey): Promise
       version = c.version + 1
     from held
     where c.account_id = held.account_id
-    returning held.access_token, held.refresh_token, held.attributes, ${isUnboundAccepted(tx)} as is_unbound_accepted`;
+    returning held.access_token, held.refresh_token, held.attributes`;
   if (row === undefined) throw new Error(`account ${key.accountId} has no row in credentials`);
   return row;
 }

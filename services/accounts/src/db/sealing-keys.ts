@@ -1,19 +1,13 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 import { parseSealedKeyPart, sealedKeyPart } from "@postrider/shared/secrets/sealing";
-import type { SealingStage } from "#src/db/sealing-stage.ts";
 
 /** A key that encrypts stored tokens, and the number of credentials that are encrypted with it. */
 export interface SealingKeyUse {
   readonly keyId: string;
-  /** Whether the counted credentials have tokens that are bound to the data of their accounts. */
-  readonly isBound: boolean;
   readonly credentials: number;
 }
 
-/**
- * Lists the keys with which stored tokens were encrypted, with their numbers of credentials. Tokens that are bound to the data
- * of their accounts are counted separately.
- */
+/** Lists the keys with which stored tokens were encrypted, with their numbers of credentials. */
 export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKeyUse[]> {
   const rows = await sql<{ keyPart: string; credentials: string }[]>`
     select split_part(access_token, '.', 2) as key_part, count(*) as credentials
@@ -21,23 +15,9 @@ export async function listSealingKeyUses(sql: ISql): Promise<readonly SealingKey
     where access_token is not null
     group by 1`;
   return rows.map(({ keyPart, credentials }) => ({
-    ...parseSealedKeyPart(keyPart),
+    keyId: parseSealedKeyPart(keyPart).keyId,
     credentials: Number(credentials),
   }));
-}
-
-/** The key and the binding to account data that encrypted tokens must have in order not to be encrypted again. */
-export interface CurrentSealing {
-  readonly newestKeyId: string;
-  readonly stage: SealingStage;
-}
-
-/** Whether tokens are encrypted with an older key, or are not bound to the data of their account although they should be. */
-function isStale(
-  { keyId, isBound }: Pick<SealingKeyUse, "keyId" | "isBound">,
-  { newestKeyId, stage }: CurrentSealing,
-): boolean {
-  return keyId !== newestKeyId || (!isBound && stage !== "unbound");
 }
 
 /** The encrypted tokens of an account, as they are stored. */
@@ -61,44 +41,27 @@ interface Page {
   readonly limit: number;
 }
 
-/** Returns SQL for a page of credentials that are stale as `isStale` says, in the order of their account ids. */
-function stalePage(sql: ISql, { newestKeyId, stage }: CurrentSealing, { after, limit }: Page) {
-  const bound = sealedKeyPart(newestKeyId, true);
-  const first = stage === "unbound" ? newestKeyId : bound;
+/** Locks a page of credentials that are not encrypted with the newest key, in the order of their account ids. */
+export async function lockStaleCredentials(
+  tx: TransactionSql,
+  newestKeyId: string,
+  { after, limit }: Page,
+): Promise<readonly StaleTokens[]> {
+  const newest = sealedKeyPart(newestKeyId, true);
   // "Not the newest encryption key" is written as two ranges, because an index cannot serve "not equal".
-  return sql`
+  // `skip locked` gives each replica different rows. It also skips a credential that is being changed: a refresh
+  // encrypts it with the newest key, and after any other change a later call finds it.
+  return await tx<StaleTokens[]>`
     select c.account_id, c.access_token, c.refresh_token, c.attributes, a.workspace_id, a.platform, a.external_id
     from credentials c
     join accounts a on a.id = c.account_id
     where (
-      split_part(c.access_token, '.', 2) < ${first}
-      or split_part(c.access_token, '.', 2) > ${first}
+      split_part(c.access_token, '.', 2) < ${newest}
+      or split_part(c.access_token, '.', 2) > ${newest}
     )
-    and split_part(c.access_token, '.', 2) <> ${bound}
     and c.account_id > ${after}
     order by c.account_id
-    limit ${limit}`;
-}
-
-/** Reads a page of credentials that have to be encrypted again, also those that other transactions have locked. */
-export async function listStaleCredentials(
-  sql: ISql,
-  current: CurrentSealing,
-  page: Page,
-): Promise<readonly StaleTokens[]> {
-  return await sql<StaleTokens[]>`${stalePage(sql, current, page)}`;
-}
-
-/** Locks a page of credentials that have to be encrypted again. */
-export async function lockStaleCredentials(
-  tx: TransactionSql,
-  current: CurrentSealing,
-  page: Page,
-): Promise<readonly StaleTokens[]> {
-  // `skip locked` gives each replica different rows. It also skips a credential that is being changed: a refresh
-  // encrypts it with the newest key, and after any other change a later call finds it.
-  return await tx<StaleTokens[]>`
-    ${stalePage(tx, current, page)}
+    limit ${limit}
     for update of c skip locked`;
 }
 
@@ -124,10 +87,10 @@ export async function writeResealedTokens(
     where c.account_id = resealed.account_id`;
 }
 
-/** Counts the credentials that have to be encrypted again. */
-export async function countStaleCredentials(sql: ISql, current: CurrentSealing): Promise<number> {
+/** Counts the credentials that are not encrypted with the newest key. */
+export async function countStaleCredentials(sql: ISql, newestKeyId: string): Promise<number> {
   const uses = await listSealingKeyUses(sql);
   return uses
-    .filter((use) => isStale(use, current))
+    .filter(({ keyId }) => keyId !== newestKeyId)
     .reduce((sum, { credentials }) => sum + credentials, 0);
 }

@@ -1,5 +1,5 @@
 /** Where a text is stored, and the values to which it is bound there. */
-interface BoundPlace {
+export interface BoundPlace {
   readonly table: string;
   readonly rowId: string;
   readonly column: string;

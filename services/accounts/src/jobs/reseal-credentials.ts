@@ -1,7 +1,6 @@
 import { startLoop, type Loop } from "@postrider/shared/process/loop";
 import { createGauge } from "@postrider/shared/telemetry/metrics";
 import { countStaleCredentials } from "#src/db/sealing-keys.ts";
-import { readSealingStage } from "#src/db/sealing-stage.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 import { NIL_ID, resealPage } from "#src/operations/reseal-page.ts";
 
@@ -11,18 +10,11 @@ const CHECK_INTERVAL_MS = 60_000;
 
 const staleCredentials = createGauge(
   "credentials_sealed_with_older_keys",
-  "Credentials that are not sealed with the newest key yet, or not bound to their account although they should be; 0 = older keys may be removed.",
-);
-const unboundAccepted = createGauge(
-  "credentials_unbound_accepted",
-  "1 until `postrider credentials reseal` has ended: tokens are accepted that are not bound to the data of their account.",
+  "Credentials that are not sealed with the newest key yet; 0 = older keys may be removed.",
 );
 
 async function measureStale({ sql, credentialKeys }: ResealDependencies): Promise<number> {
-  const stage = await readSealingStage(sql);
-  unboundAccepted.set(stage === "bound" ? 0 : 1);
-  const newestKeyId = credentialKeys[0]?.id ?? "";
-  const count = await countStaleCredentials(sql, { newestKeyId, stage });
+  const count = await countStaleCredentials(sql, credentialKeys[0]?.id ?? "");
   staleCredentials.set(count);
   return count;
 }
@@ -42,7 +34,7 @@ export function startResealCredentials(deps: ResealDependencies): Loop {
         if (count === 0) return false;
         logger.info(
           { count },
-          "credentials that are sealed with an older key, or not bound to their account, are being sealed again",
+          "credentials that are sealed with an older key are being sealed again",
         );
       }
       after = (await resealPage(deps, after ?? NIL_ID)).last;
@@ -50,7 +42,7 @@ export function startResealCredentials(deps: ResealDependencies): Loop {
       const count = await measureStale(deps);
       logger.info(
         { count },
-        "the job that seals credentials again has gone through all of them; the field `count` says how many are still not sealed with the newest key, or not bound to their account",
+        "the job that seals credentials again has gone through all of them; the field `count` says how many are still not sealed with the newest key",
       );
       return false;
     },

@@ -6,7 +6,6 @@ import { appendEvents } from "@postrider/shared/outbox";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { upsertAccounts, type AccountRow } from "#src/db/accounts.ts";
 import { upsertCredentials } from "#src/db/credentials.ts";
-import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import { accountConnected } from "#src/events.ts";
 import { toAccountAudit } from "#src/operations/account-audit.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
@@ -51,7 +50,6 @@ export async function storeConnections(
 ): Promise<readonly AccountRow[]> {
   const byExternalId = new Map(connections.map((each) => [each.externalId, each]));
   const stored = await deps.sql.begin(async (tx) => {
-    const isBound = (await holdSealingStage(tx)) !== "unbound";
     const accounts = [...byExternalId.values()].map((each) => ({
       ...each,
       id: newId(),
@@ -64,7 +62,7 @@ export async function storeConnections(
       // The tokens are bound to the values as the database returns them, because decrypting uses the values that the
       // database returns.
       const owner = { ...row, accountId: row.id, attributes: connection.attributes };
-      return [sealTokens(deps, owner, connection.tokens, isBound)];
+      return [sealTokens(deps, owner, connection.tokens)];
     });
     const expiries = await upsertCredentials(tx, workspaceId, credentials);
     const events = rows.map(({ id, version, connectedAt }) =>

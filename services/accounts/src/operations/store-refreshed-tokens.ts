@@ -1,10 +1,8 @@
 import type { Tokens } from "@postrider/platforms/authorization/connector";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { appendEvents } from "@postrider/shared/outbox";
-import { isBoundText } from "@postrider/shared/secrets/sealing";
 import { lockAccount, setAccountStatus } from "#src/db/accounts.ts";
 import { writeRefreshedTokens, type RefreshClaim } from "#src/db/credential-refreshes.ts";
-import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import { accountConnected } from "#src/events.ts";
 import { toAccountAudit } from "#src/operations/account-audit.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
@@ -32,11 +30,7 @@ export async function storeRefreshedTokens(
   const { workspaceId, accountId, platform } = claim;
   const key = { workspaceId, accountId };
   const isStored = await deps.sql.begin(async (tx) => {
-    const stage = await holdSealingStage(tx);
-    // A token that is already bound to the data of its account stays bound, even if an attacker has changed the encryption
-    // stage in the database back.
-    const isBound = stage !== "unbound" || isBoundText(claim.refreshToken);
-    const sealed = sealTokens(deps, claim, tokens, isBound);
+    const sealed = sealTokens(deps, claim, tokens);
     const refreshed = { ...sealed, issuedAt: claim.claimedAt };
     if (await writeRefreshedTokens(tx, key, refreshed, { version, isGivenUp: false })) return true;
     const account = await lockAccount(tx, key);

@@ -1,15 +1,13 @@
 import type { Tokens } from "@postrider/platforms/authorization/connector";
-import {
-  isBoundText,
-  newNonce,
-  seal,
-  SealError,
-  unseal,
-  type SealedPlace,
-} from "@postrider/shared/secrets/sealing";
+import { newNonce, seal, SealError, unseal } from "@postrider/shared/secrets/sealing";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
 import type { SealedCredential } from "#src/db/credentials.ts";
-import { placeOfToken, type TokenColumn, type TokenOwner } from "#src/domain/sealed-places.ts";
+import {
+  placeOfToken,
+  type BoundPlace,
+  type TokenColumn,
+  type TokenOwner,
+} from "#src/domain/sealed-places.ts";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
 type WithKeys = Pick<Dependencies, "credentialKeys">;
@@ -21,45 +19,9 @@ const refusedTotal = createCounter(
   [{ reason: "changed" }, { reason: "missing_key" }],
 );
 
-/**
- * Says which texts are decrypted: only texts that are bound to the data of their rows, or also the unbound ones of earlier
- * releases.
- */
-export interface Acceptance {
-  readonly isUnboundAccepted: boolean;
-}
-
-function withoutBinding({ table, rowId, column }: SealedPlace): SealedPlace {
-  return { table, rowId, column };
-}
-
-/**
- * Encrypts a text with the newest key, so that it can be decrypted only for the same storage place. Unless `isBound`, the
- * text is not bound to the values of its place, so that the previous release can decrypt it, too.
- */
-export function sealAt(
-  { credentialKeys }: WithKeys,
-  place: SealedPlace,
-  text: string,
-  isBound: boolean,
-): string {
-  const at = isBound ? place : withoutBinding(place);
-  return seal(credentialKeys, at, text, newNonce());
-}
-
-/**
- * Decrypts a stored text to encrypt it again.
- *
- * @throws SealError when the text or a value that it is bound to was changed, or when its key is missing.
- */
-export function unsealAt(
-  { credentialKeys }: WithKeys,
-  place: SealedPlace,
-  sealed: string,
-  { isUnboundAccepted }: Acceptance,
-): string {
-  const at = isUnboundAccepted && !isBoundText(sealed) ? withoutBinding(place) : place;
-  return unseal(credentialKeys, at, sealed);
+/** Encrypts a text with the newest key, so that it can be decrypted only for the same storage place. */
+export function sealAt({ credentialKeys }: WithKeys, place: BoundPlace, text: string): string {
+  return seal(credentialKeys, place, text, newNonce());
 }
 
 /**
@@ -67,9 +29,13 @@ export function unsealAt(
  *
  * @throws SealError when the text or a value that it is bound to was changed, or when its key is missing.
  */
-export function unsealForUse(...parameters: Parameters<typeof unsealAt>): string {
+export function unsealForUse(
+  { credentialKeys }: WithKeys,
+  place: BoundPlace,
+  sealed: string,
+): string {
   try {
-    return unsealAt(...parameters);
+    return unseal(credentialKeys, place, sealed);
   } catch (error) {
     if (error instanceof SealError)
       refusedTotal.inc({ reason: error.isBroken ? "changed" : "missing_key" });
@@ -78,14 +44,9 @@ export function unsealForUse(...parameters: Parameters<typeof unsealAt>): string
 }
 
 /** Encrypts the tokens of an account for storage. */
-export function sealTokens(
-  deps: WithKeys,
-  owner: TokenOwner,
-  tokens: Tokens,
-  isBound: boolean,
-): SealedCredential {
+export function sealTokens(deps: WithKeys, owner: TokenOwner, tokens: Tokens): SealedCredential {
   const sealed = (column: TokenColumn, text: string): string =>
-    sealAt(deps, placeOfToken(owner, column), text, isBound);
+    sealAt(deps, placeOfToken(owner, column), text);
   const { accessToken, refreshToken, lifetimeMs, refreshLifetimeMs } = tokens;
   return {
     accountId: owner.accountId,
@@ -107,9 +68,9 @@ export function sealTokens(
  */
 export function unsealToken(
   deps: WithKeys,
-  owner: TokenOwner & Acceptance,
+  owner: TokenOwner,
   column: TokenColumn,
   sealed: string,
 ): string {
-  return unsealForUse(deps, placeOfToken(owner, column), sealed, owner);
+  return unsealForUse(deps, placeOfToken(owner, column), sealed);
 }

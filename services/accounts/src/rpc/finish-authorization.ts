@@ -74,7 +74,7 @@ async function exchange(
   const grant = {
     code,
     redirectUri: redirectUriOf(deps.publicUrl),
-    codeVerifier: unsealForUse(deps, place, codeVerifier, authorization),
+    codeVerifier: unsealForUse(deps, place, codeVerifier),
   };
   const flow = getAuthorizationFlow(deps, platform);
   return await flow.exchange(grant, AbortSignal.timeout(EXCHANGE_TIMEOUT_MS));

@@ -5,7 +5,6 @@ import type {
 } from "@postrider/contracts/accounts/v1/authorization_service_pb";
 import { appendAudit } from "@postrider/shared/audit/append";
 import { openAuthorization } from "#src/db/authorizations.ts";
-import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import { codeChallengeOf, hashSecret } from "#src/domain/authorization-secrets.ts";
 import { redirectUriOf } from "#src/domain/connect-links.ts";
 import { placeOfCodeVerifier } from "#src/domain/sealed-places.ts";
@@ -30,8 +29,7 @@ export async function openTicket(
   const [stateHash, browserHash] = [hashSecret(state), hashSecret(browser)];
   const place = placeOfCodeVerifier({ id, workspaceId, platform, stateHash, browserHash });
   const isOpened = await deps.sql.begin(async (tx) => {
-    const isBound = (await holdSealingStage(tx)) !== "unbound";
-    const sealed = sealAt(deps, place, codeVerifier, isBound);
+    const sealed = sealAt(deps, place, codeVerifier);
     const binding = { stateHash, browserHash, codeVerifier: sealed };
     if (!(await openAuthorization(tx, linkHash, binding))) return false;
     await appendAudit(tx, [toAuthorizationAudit("authorization.open", link.authorization)]);

@@ -39,7 +39,6 @@ import { recordAvailable } from "#src/rpc/record-available.ts";
 import { createRecoveryService } from "#src/rpc/recovery-service.ts";
 import { refreshCredential } from "#src/rpc/refresh-credential.ts";
 import { requireReconnect } from "#src/rpc/require-reconnect.ts";
-import { resealCredentials } from "#src/rpc/reseal-credentials.ts";
 import { revokeApiKey } from "#src/rpc/revoke-api-key.ts";
 import { setWorkspaceLimits } from "#src/rpc/set-workspace-limits.ts";
 import { updateAccountSettings } from "#src/rpc/update-account-settings.ts";
@@ -75,7 +74,6 @@ export function createRoutes(deps: Dependencies): (router: ConnectRouter) => voi
       batchGetCredentials,
       listSealingKeys,
       refreshCredential,
-      resealCredentials,
     });
     router.service(PlatformService, createPlatformService(deps));
     router.service(RecoveryService, createRecoveryService(deps));

@@ -221,74 +221,69 @@ test("the payloads of webhook events about accounts and media are the account an
   });
 });
 
-// During an update, the outbox relay of the previous release still sends the events about comment actions and
-// automation runs to the topic `delivery.events.v1`.
-test.each(["engagement.events.v1", "delivery.events.v1"])(
-  "the payloads of webhook events about comment actions and automation runs on the topic %s are the action and the run",
-  async (topic) => {
-    const { workspaceId } = await events.subscribe();
-    const action = create(CommentActionSchema, {
-      id: newId(),
-      workspaceId,
-      accountId: newId(),
-      mediaId: "m1",
-      commentId: "c1",
+test("the payloads of webhook events about comment actions and automation runs are the action and the run", async () => {
+  const { workspaceId } = await events.subscribe();
+  const action = create(CommentActionSchema, {
+    id: newId(),
+    workspaceId,
+    accountId: newId(),
+    mediaId: "m1",
+    commentId: "c1",
+    type: "reply",
+    text: "Thank you",
+    status: "failed",
+    error: { code: "permission_missing", message: "", retryable: false },
+    createdAt: occurredAt,
+    finishedAt: occurredAt,
+    version: 3n,
+  });
+  const run = create(AutomationRunSchema, {
+    id: newId(),
+    workspaceId,
+    ruleId: newId(),
+    commentId: "c1",
+    mediaId: "m1",
+    author: { username: "bike.fan" },
+    status: "prepared",
+    reason: "sending_blocked",
+    createdAt: occurredAt,
+    version: 1n,
+  });
+  events.owners.actions.set(action.id, action);
+  events.owners.runs.set(run.id, run);
+  const [goneAction, goneRun] = [newId(), newId()];
+  const moment = { workspaceId, version: 3n, occurredAt };
+  await events.publish("engagement.events.v1", [
+    record(CommentActionCompletedSchema, { ...moment, actionId: action.id }),
+    record(CommentActionCompletedSchema, { ...moment, actionId: action.id }),
+    record(CommentActionCompletedSchema, { ...moment, actionId: goneAction }),
+    record(AutomationRunCompletedSchema, { ...moment, runId: run.id, version: 1n }),
+    record(AutomationRunCompletedSchema, { ...moment, runId: goneRun, version: 1n }),
+  ]);
+
+  await composeAll();
+
+  const found = new Map((await bodies(workspaceId)).map((body) => [body.data.id, body]));
+  expect(found.get(action.id)).toMatchObject({
+    type: "comment_action.completed",
+    timestamp: NOW.toISOString(),
+    sequence: 3,
+    data: {
       type: "reply",
       text: "Thank you",
       status: "failed",
-      error: { code: "permission_missing", message: "", retryable: false },
-      createdAt: occurredAt,
-      finishedAt: occurredAt,
-      version: 3n,
-    });
-    const run = create(AutomationRunSchema, {
-      id: newId(),
-      workspaceId,
-      ruleId: newId(),
-      commentId: "c1",
-      mediaId: "m1",
-      author: { username: "bike.fan" },
-      status: "prepared",
-      reason: "sending_blocked",
-      createdAt: occurredAt,
-      version: 1n,
-    });
-    events.owners.actions.set(action.id, action);
-    events.owners.runs.set(run.id, run);
-    const [goneAction, goneRun] = [newId(), newId()];
-    const moment = { workspaceId, version: 3n, occurredAt };
-    await events.publish(topic, [
-      record(CommentActionCompletedSchema, { ...moment, actionId: action.id }),
-      record(CommentActionCompletedSchema, { ...moment, actionId: action.id }),
-      record(CommentActionCompletedSchema, { ...moment, actionId: goneAction }),
-      record(AutomationRunCompletedSchema, { ...moment, runId: run.id, version: 1n }),
-      record(AutomationRunCompletedSchema, { ...moment, runId: goneRun, version: 1n }),
-    ]);
-
-    await composeAll();
-
-    const found = new Map((await bodies(workspaceId)).map((body) => [body.data.id, body]));
-    expect(found.get(action.id)).toMatchObject({
-      type: "comment_action.completed",
-      timestamp: NOW.toISOString(),
-      sequence: 3,
-      data: {
-        type: "reply",
-        text: "Thank you",
-        status: "failed",
-        error: { code: "permission_missing", message: expect.stringMatching(/./) as string },
-      },
-    });
-    expect(found.get(run.id)).toMatchObject({
-      type: "automation_run.completed",
-      sequence: 1,
-      data: { status: "prepared", reason: "sending_blocked", author: { username: "bike.fan" } },
-    });
-    expect(found.get(goneAction)?.data).toEqual({ id: goneAction });
-    expect(found.get(goneRun)?.data).toEqual({ id: goneRun });
-    expect(found.size).toBe(4);
-  },
-);
+      error: { code: "permission_missing", message: expect.stringMatching(/./) as string },
+    },
+  });
+  expect(found.get(run.id)).toMatchObject({
+    type: "automation_run.completed",
+    sequence: 1,
+    data: { status: "prepared", reason: "sending_blocked", author: { username: "bike.fan" } },
+  });
+  expect(found.get(goneAction)?.data).toEqual({ id: goneAction });
+  expect(found.get(goneRun)?.data).toEqual({ id: goneRun });
+  expect(found.size).toBe(4);
+});
 
 test("the payload of a webhook event about a post, target, account or media that no longer exists contains the ids from the event and what the event says", async () => {
   const { workspaceId } = await events.subscribe();

@@ -40,7 +40,7 @@ const UNITS: Readonly<Record<Locale, Readonly<Record<string, string>>>> = {
     graphemes: "자소",
   },
 };
-/** Unit of a text's length in the answer of a service of the previous release, which names none. */
+/** Unit of a text's length when a violation names none. */
 const DEFAULT_UNIT = "characters";
 
 function nameUnit(unit: string, locale: Locale): string {

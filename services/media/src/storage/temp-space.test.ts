@@ -20,17 +20,17 @@ test("a media process that starts deletes the temporary folders of processes tha
   const running = `media-check-${owner}-${newId()}`;
   const restarted = `media-check-${host}-${pid}-1-${newId()}`;
   const ended = `media-check-${host}-4194304-1-${newId()}`;
-  const unknown = [`media-check-00000000-1-1-${newId()}`, `media-check-${newId()}`];
-  for (const name of [running, restarted, ended, ...unknown, "another-folder"])
+  const unknown = `media-check-00000000-1-1-${newId()}`;
+  for (const name of [running, restarted, ended, unknown, "another-folder"])
     await mkdir(join(folder, name));
   const space = new TempSpace({ folder, bytes: 10 });
 
   expect(await space.removeAbandoned(new Date(0))).toBe(2);
   expect((await readdir(folder)).toSorted()).toEqual(
-    [running, ...unknown, "another-folder"].toSorted(),
+    [running, unknown, "another-folder"].toSorted(),
   );
 
-  expect(await space.removeAbandoned(new Date(Date.now() + 60_000))).toBe(2);
+  expect(await space.removeAbandoned(new Date(Date.now() + 60_000))).toBe(1);
   expect((await readdir(folder)).toSorted()).toEqual([running, "another-folder"].toSorted());
 });
 

@@ -6,10 +6,9 @@ import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import { hasEnded, identifyOwner } from "#src/storage/temp-owner.ts";
 
 /**
- * Pattern of the name of a temporary folder of the media service. The name contains the process that owns the folder,
- * except in folders of earlier releases. The parent folder may also contain files of other programs.
+ * Pattern of the name of a temporary folder of the media service. The name contains the process that owns the folder. The parent folder may also contain files of other programs.
  */
-const NAME = /^media-check-(?:([0-9a-f]{8}-\d+-\d+)-)?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const NAME = /^media-check-([0-9a-f]{8}-\d+-\d+)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 /**
  * Maximum time that an upload check or an import waits for disk space. After that time it fails, and its client tries
  * again.
@@ -120,8 +119,8 @@ export class TempSpace {
       const match = NAME.exec(name);
       if (match === null) continue;
       const path = join(this.#folder, name);
-      const [, owner] = match;
-      const ended = owner === undefined ? undefined : await hasEnded(owner);
+      const [, owner = ""] = match;
+      const ended = await hasEnded(owner);
       if (!(ended ?? (await isOlder(path, before)))) continue;
       await rm(path, { recursive: true, force: true });
       count += 1;

@@ -180,19 +180,7 @@ test("a file that the media service refuses to convert is reported as refused wi
   ]);
 });
 
-test("while the media service is of an earlier release, without the RPC PrepareMedia, files that need no conversion are prepared, and files that need a conversion count as unavailable", async () => {
-  const source = openSource("http://127.0.0.1:1");
-  const [file] = await source.prepare([{ media: IMAGE, rendition: undefined }]);
-  expect(file).toMatchObject({
-    kind: "file",
-    media: { contentType: "image/png", bytes: 20, sha256: "def", width: 4000 },
-  });
-  await expect(source.prepare([{ media: IMAGE, rendition: RENDITION }])).rejects.toMatchObject({
-    kind: "unavailable",
-  });
-});
-
-test("an error of the media service while it prepares files does not mean that the service is of an earlier release", async () => {
+test("an error of the media service while it prepares files reaches the caller", async () => {
   const source = openSource("http://127.0.0.1:1", {
     prepareMedia: () => {
       throw invalidRequest();

@@ -4,7 +4,6 @@ import { MediaUnreadable } from "@postrider/platforms/publishing/media-unreadabl
 import type { ByteRange, PublicationMedia } from "@postrider/platforms/publishing/publication";
 import { createMediaLinks } from "@postrider/rest/media/links";
 import { toTls } from "@postrider/shared/connect/client";
-import { unavailable } from "@postrider/shared/errors";
 import type { OwnIdentity } from "@postrider/shared/identity/settings";
 import { createIdentitySource } from "@postrider/shared/identity/token-source";
 import { outgoingHeaders } from "@postrider/shared/telemetry/cause";
@@ -73,12 +72,7 @@ export function createMediaSource(options: MediaSourceOptions): MediaSource {
     describe,
     prepare: async (items) => {
       const files = await callPrepareMedia(options.mediaService, items);
-      if (files !== "unsupported")
-        return items.map((_, index) => toPreparedFile(files[index], toPublicationMedia));
-      // A media service of an earlier release cannot convert files, and the platform would permanently refuse the file
-      // as it is. So the targets wait for the newer media service.
-      if (items.some(({ rendition }) => rendition !== undefined)) throw unavailable();
-      return items.map(({ media }) => ({ kind: "file", media: describe(media) }));
+      return items.map((_, index) => toPreparedFile(files[index], toPublicationMedia));
     },
     [Symbol.asyncDispose]: () => reader.close(),
   };

@@ -1,8 +1,7 @@
-import { Code, ConnectError, type Client } from "@connectrpc/connect";
+import type { Client } from "@connectrpc/connect";
 import type { Media } from "@postrider/contracts/media/v1/media_pb";
 import type { MediaService, PreparedMedia } from "@postrider/contracts/media/v1/media_service_pb";
 import type { Rendition } from "@postrider/platforms/renditions/image-plan";
-import { ServiceError } from "@postrider/shared/errors";
 
 export type MediaServiceClient = Pick<Client<typeof MediaService>, "prepareMedia">;
 
@@ -24,19 +23,14 @@ const LOOKUP_TIMEOUT_MS = 5_000;
 /** Deadline of a call of PrepareMedia with renditions. The media service itself gives up after 60 s. */
 const RENDITION_TIMEOUT_MS = 65_000;
 
-/**
- * Requests the files of `items` from the media service, in their order. The result is `unsupported` when the media service is of
- * a release without PrepareMedia.
- */
+/** Requests the files of `items` from the media service, in their order. */
 export async function callPrepareMedia(
   service: MediaServiceClient,
   items: readonly MediaPreparation[],
-): Promise<readonly PreparedMedia[] | "unsupported"> {
+): Promise<readonly PreparedMedia[]> {
   const prepared: PreparedMedia[] = [];
   for (let from = 0; from < items.length; from += MAX_ITEMS) {
-    const files = await callOnce(service, items.slice(from, from + MAX_ITEMS));
-    if (files === "unsupported") return files;
-    prepared.push(...files);
+    prepared.push(...(await callOnce(service, items.slice(from, from + MAX_ITEMS))));
   }
   return prepared;
 }
@@ -44,7 +38,7 @@ export async function callPrepareMedia(
 async function callOnce(
   service: MediaServiceClient,
   items: readonly MediaPreparation[],
-): Promise<readonly PreparedMedia[] | "unsupported"> {
+): Promise<readonly PreparedMedia[]> {
   const request = {
     items: items.map(({ media: { workspaceId, id: mediaId }, rendition, postId = "" }) => ({
       workspaceId,
@@ -57,20 +51,8 @@ async function callOnce(
   };
   const converts = items.some(({ rendition }) => rendition !== undefined);
   const timeoutMs = converts ? RENDITION_TIMEOUT_MS : LOOKUP_TIMEOUT_MS;
-  try {
-    const { files } = await service.prepareMedia(request, { timeoutMs });
-    if (files.length !== items.length)
-      throw new Error("the media service did not return exactly one file per item");
-    return files;
-  } catch (error) {
-    if (isUnsupported(error)) return "unsupported";
-    throw error;
-  }
-}
-
-/** Whether the media service is of an earlier release, which does not know the RPC, or does not admit this caller. */
-function isUnsupported(error: unknown): boolean {
-  const cause = error instanceof ServiceError ? error.cause : error;
-  const code = cause instanceof ConnectError ? cause.code : undefined;
-  return code === Code.Unimplemented || code === Code.PermissionDenied;
+  const { files } = await service.prepareMedia(request, { timeoutMs });
+  if (files.length !== items.length)
+    throw new Error("the media service did not return exactly one file per item");
+  return files;
 }

@@ -40,7 +40,7 @@ export function createHandleSealing(keys: readonly SealingKey[]): HandleSealing 
       Object.fromEntries(
         Object.entries(stored ?? {}).map(([name, handle]) => [
           name,
-          typeof handle === "string" ? handle : unseal(keys, placeOf(task, name), handle.sealed),
+          unseal(keys, placeOf(task, name), typeof handle === "string" ? handle : handle.sealed),
         ]),
       ),
   };

@@ -56,7 +56,7 @@ test.each([
     "already_trusted",
     { undoFor: hoursLater(1), trustedAt: hoursLater(1) },
   ],
-  ["an older release recorded the restore", "older_release", { undoFor: hoursLater(-1) }],
+  ["the state before it is not recorded", "data_lost", { undoFor: hoursLater(-1) }],
   ["the restore lost data", "data_lost", { lossyAt: RESTORED_AT }],
 ])("a restore cannot be declared lossless when %s", (_case, refusal, changes) => {
   expect(findTrustRefusal({ ...RESTORED, ...changes }, COPY, hoursLater(1))).toBe(refusal);
@@ -78,7 +78,7 @@ test.each([
   ["the process had read no newer data than the restored data", { ...MOVED }, 0],
   ["an operator recorded a restore, and the data is still in the same Postgres cluster", {}, 1],
   ["the restore is already known to have lost commits", { ...MOVED, lossyAt: RESTORED_AT }, 1],
-  ["an older release recorded the restore", { ...MOVED, undoFor: null }, 1],
+  ["the state before the restore is not recorded", { ...MOVED, undoFor: null }, 1],
 ])("a process does not report that a restore lost commits when %s", (_case, changes, laterMs) => {
   const remembered = { ...STORED, seenAt: new Date(SEEN_AT.getTime() + laterMs) };
   expect(findUnseenLoss({ ...RESTORED, ...changes }, remembered)).toBeUndefined();

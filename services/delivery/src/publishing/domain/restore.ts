@@ -76,8 +76,6 @@ export type TrustRefusal =
   | "already_trusted"
   /** A process had read later data before the restore. */
   | "data_lost"
-  /** A process of an older release recorded the restore, without the state before it. */
-  | "older_release"
   | "too_old";
 
 /**
@@ -100,8 +98,8 @@ export function findTrustRefusal(
   const { restoredAt, undoFor, lossyAt, trustedAt } = stored;
   if (trustedAt !== null && toMs(restoredAt) <= toMs(trustedAt)) return "already_trusted";
   if (restoredAt === null) return "not_restored";
-  if (toMs(undoFor) !== toMs(restoredAt)) return "older_release";
-  if (toMs(lossyAt) === toMs(restoredAt)) return "data_lost";
+  // Without the state before the restore, nothing shows that the restore lost nothing.
+  if (toMs(lossyAt) === toMs(restoredAt) || toMs(undoFor) !== toMs(restoredAt)) return "data_lost";
   return now.getTime() - restoredAt.getTime() > TRUST_MS ? "too_old" : undefined;
 }
 

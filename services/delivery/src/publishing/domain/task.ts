@@ -97,8 +97,8 @@ export interface Task extends HeldKey {
 }
 
 /**
- * Handles (upload ids and similar values from the platform) as they are stored: each value is sealed separately. Values
- * that older releases stored are plain text.
+ * Handles (upload ids and similar values from the platform) as they are stored: each value is sealed separately. A
+ * value that was changed in the database may be a plain text, which is refused.
  */
 export type StoredHandles = Readonly<Record<string, string | { readonly sealed: string }>>;
 

@@ -42,15 +42,6 @@ import {
  */
 export const WEBHOOKS_GROUP = "delivery.webhooks";
 
-const ENGAGEMENT_HANDLERS = [
-  fanOutEvents(CommentActionCompletedSchema, ({ message }) => [
-    fromCommentActionCompleted(message),
-  ]),
-  fanOutEvents(AutomationRunCompletedSchema, ({ message }) => [
-    fromAutomationRunCompleted(message),
-  ]),
-];
-
 /**
  * Handlers of the bus events that become webhook events, by topic. Events of other types in the same topic are skipped.
  */
@@ -69,11 +60,15 @@ export const webhookHandlers: Readonly<Record<string, readonly EventHandler[]>> 
   "delivery.events.v1": [
     fanOutEvents(TargetUpdatedSchema, fromTargetUpdated),
     fanOutEvents(DeletionUpdatedSchema, fromDeletionUpdated),
-    // During an update, the outbox relay of the previous release still sends every event of the delivery service to the
-    // topic `delivery.events.v1`.
-    ...ENGAGEMENT_HANDLERS,
   ],
-  "engagement.events.v1": ENGAGEMENT_HANDLERS,
+  "engagement.events.v1": [
+    fanOutEvents(CommentActionCompletedSchema, ({ message }) => [
+      fromCommentActionCompleted(message),
+    ]),
+    fanOutEvents(AutomationRunCompletedSchema, ({ message }) => [
+      fromAutomationRunCompleted(message),
+    ]),
+  ],
   "media.events.v1": [fanOutEvents(MediaReadySchema, ({ message }) => [fromMediaReady(message)])],
   "posts.events.v1": [
     fanOutEvents(PostScheduledSchema, ({ message }) => [

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file postrider/accounts/v1/credential_service.proto.
  */
 export const file_postrider_accounts_v1_credential_service: GenFile = /*@__PURE__*/
-  fileDesc("Ci5wb3N0cmlkZXIvYWNjb3VudHMvdjEvY3JlZGVudGlhbF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEizAIKCkNyZWRlbnRpYWwSLgoDcmVmGAEgASgLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYSFgoOYWNjb3VudF9zdGF0dXMYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEAoIdXNlcm5hbWUYBCABKAkSFAoMYWNjZXNzX3Rva2VuGAUgASgJEkUKCmF0dHJpYnV0ZXMYBiADKAsyMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbC5BdHRyaWJ1dGVzRW50cnkSDwoHdmVyc2lvbhgHIAEoAxIuCgpleHBpcmVzX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJNChpCYXRjaEdldENyZWRlbnRpYWxzUmVxdWVzdBIvCgRyZWZzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYiVQobQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEjYKC2NyZWRlbnRpYWxzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWRlbnRpYWwiYwoYUmVmcmVzaENyZWRlbnRpYWxSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhcKD3JlZnVzZWRfdmVyc2lvbhgCIAEoAyJSChlSZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEjUKCmNyZWRlbnRpYWwYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbCIYChZMaXN0U2VhbGluZ0tleXNSZXF1ZXN0ImQKF0xpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlEi8KBGtleXMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuU2VhbGluZ0tleRIYChB1bmJvdW5kX2FjY2VwdGVkGAIgASgIIm0KClNlYWxpbmdLZXkSCgoCaWQYASABKAkSEgoKY29uZmlndXJlZBgCIAEoCBIOCgZuZXdlc3QYAyABKAgSGAoQY3JlZGVudGlhbF9jb3VudBgEIAEoAxIVCg11bmJvdW5kX2NvdW50GAUgASgDIikKGFJlc2VhbENyZWRlbnRpYWxzUmVxdWVzdBINCgVhZnRlchgBIAEoCSKCAQoZUmVzZWFsQ3JlZGVudGlhbHNSZXNwb25zZRINCgVhZnRlchgBIAEoCRIRCglyZW1haW5pbmcYAiABKAMSEAoIcmVzZWFsZWQYAyABKAUSEAoIZmluaXNoZWQYBCABKAgSDwoHZGFtYWdlZBgFIAEoBRIOCgZsb2NrZWQYBiABKAUy+AMKEUNyZWRlbnRpYWxTZXJ2aWNlEnwKE0JhdGNoR2V0Q3JlZGVudGlhbHMSMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1JlcXVlc3QaMi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEnYKEVJlZnJlc2hDcmVkZW50aWFsEi8ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlZnJlc2hDcmVkZW50aWFsUmVxdWVzdBowLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEnUKD0xpc3RTZWFsaW5nS2V5cxItLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0U2VhbGluZ0tleXNSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlIgOQAgESdgoRUmVzZWFsQ3JlZGVudGlhbHMSLy5wb3N0cmlkZXIuYWNjb3VudHMudjEuUmVzZWFsQ3JlZGVudGlhbHNSZXF1ZXN0GjAucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlc2VhbENyZWRlbnRpYWxzUmVzcG9uc2ViBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_accounts_v1_account_service]);
+  fileDesc("Ci5wb3N0cmlkZXIvYWNjb3VudHMvdjEvY3JlZGVudGlhbF9zZXJ2aWNlLnByb3RvEhVwb3N0cmlkZXIuYWNjb3VudHMudjEizAIKCkNyZWRlbnRpYWwSLgoDcmVmGAEgASgLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYSFgoOYWNjb3VudF9zdGF0dXMYAiABKAkSEwoLZXh0ZXJuYWxfaWQYAyABKAkSEAoIdXNlcm5hbWUYBCABKAkSFAoMYWNjZXNzX3Rva2VuGAUgASgJEkUKCmF0dHJpYnV0ZXMYBiADKAsyMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbC5BdHRyaWJ1dGVzRW50cnkSDwoHdmVyc2lvbhgHIAEoAxIuCgpleHBpcmVzX2F0GAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBoxCg9BdHRyaWJ1dGVzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASJNChpCYXRjaEdldENyZWRlbnRpYWxzUmVxdWVzdBIvCgRyZWZzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkFjY291bnRSZWYiVQobQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEjYKC2NyZWRlbnRpYWxzGAEgAygLMiEucG9zdHJpZGVyLmFjY291bnRzLnYxLkNyZWRlbnRpYWwiYwoYUmVmcmVzaENyZWRlbnRpYWxSZXF1ZXN0Ei4KA3JlZhgBIAEoCzIhLnBvc3RyaWRlci5hY2NvdW50cy52MS5BY2NvdW50UmVmEhcKD3JlZnVzZWRfdmVyc2lvbhgCIAEoAyJSChlSZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEjUKCmNyZWRlbnRpYWwYASABKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQ3JlZGVudGlhbCIYChZMaXN0U2VhbGluZ0tleXNSZXF1ZXN0IkoKF0xpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlEi8KBGtleXMYASADKAsyIS5wb3N0cmlkZXIuYWNjb3VudHMudjEuU2VhbGluZ0tleSJWCgpTZWFsaW5nS2V5EgoKAmlkGAEgASgJEhIKCmNvbmZpZ3VyZWQYAiABKAgSDgoGbmV3ZXN0GAMgASgIEhgKEGNyZWRlbnRpYWxfY291bnQYBCABKAMygAMKEUNyZWRlbnRpYWxTZXJ2aWNlEnwKE0JhdGNoR2V0Q3JlZGVudGlhbHMSMS5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1JlcXVlc3QaMi5wb3N0cmlkZXIuYWNjb3VudHMudjEuQmF0Y2hHZXRDcmVkZW50aWFsc1Jlc3BvbnNlEnYKEVJlZnJlc2hDcmVkZW50aWFsEi8ucG9zdHJpZGVyLmFjY291bnRzLnYxLlJlZnJlc2hDcmVkZW50aWFsUmVxdWVzdBowLnBvc3RyaWRlci5hY2NvdW50cy52MS5SZWZyZXNoQ3JlZGVudGlhbFJlc3BvbnNlEnUKD0xpc3RTZWFsaW5nS2V5cxItLnBvc3RyaWRlci5hY2NvdW50cy52MS5MaXN0U2VhbGluZ0tleXNSZXF1ZXN0Gi4ucG9zdHJpZGVyLmFjY291bnRzLnYxLkxpc3RTZWFsaW5nS2V5c1Jlc3BvbnNlIgOQAgFiBnByb3RvMw", [file_google_protobuf_timestamp, file_postrider_accounts_v1_account_service]);
 
 /**
  * Credential is what a connector needs to call the platform for an account.
@@ -204,13 +204,6 @@ export type ListSealingKeysResponse = Message<"postrider.accounts.v1.ListSealing
    * @generated from field: repeated postrider.accounts.v1.SealingKey keys = 1;
    */
   keys: SealingKey[];
-
-  /**
-   * Whether texts are still accepted that are not bound to the data of their accounts, as earlier releases sealed them.
-   *
-   * @generated from field: bool unbound_accepted = 2;
-   */
-  unboundAccepted: boolean;
 };
 
 /**
@@ -253,13 +246,6 @@ export type SealingKey = Message<"postrider.accounts.v1.SealingKey"> & {
    * @generated from field: int64 credential_count = 4;
    */
   credentialCount: bigint;
-
-  /**
-   * Number of those credentials that are not bound to the data of their accounts.
-   *
-   * @generated from field: int64 unbound_count = 5;
-   */
-  unboundCount: bigint;
 };
 
 /**
@@ -268,85 +254,6 @@ export type SealingKey = Message<"postrider.accounts.v1.SealingKey"> & {
  */
 export const SealingKeySchema: GenMessage<SealingKey> = /*@__PURE__*/
   messageDesc(file_postrider_accounts_v1_credential_service, 7);
-
-/**
- * ResealCredentialsRequest asks for one page of a round.
- *
- * @generated from message postrider.accounts.v1.ResealCredentialsRequest
- */
-export type ResealCredentialsRequest = Message<"postrider.accounts.v1.ResealCredentialsRequest"> & {
-  /**
-   * `after` of the previous page; empty = the first page of a round.
-   *
-   * @generated from field: string after = 1;
-   */
-  after: string;
-};
-
-/**
- * Describes the message postrider.accounts.v1.ResealCredentialsRequest.
- * Use `create(ResealCredentialsRequestSchema)` to create a new message.
- */
-export const ResealCredentialsRequestSchema: GenMessage<ResealCredentialsRequest> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_credential_service, 8);
-
-/**
- * ResealCredentialsResponse says what the page changed.
- *
- * @generated from message postrider.accounts.v1.ResealCredentialsResponse
- */
-export type ResealCredentialsResponse = Message<"postrider.accounts.v1.ResealCredentialsResponse"> & {
-  /**
-   * Argument for the next page; empty = the round has ended.
-   *
-   * @generated from field: string after = 1;
-   */
-  after: string;
-
-  /**
-   * Number of credentials that were to be sealed again when the round began. Only on its first page.
-   *
-   * @generated from field: int64 remaining = 2;
-   */
-  remaining: bigint;
-
-  /**
-   * Number of credentials that this page sealed again.
-   *
-   * @generated from field: int32 resealed = 3;
-   */
-  resealed: number;
-
-  /**
-   * Whether no credential is left that can be sealed again, so that texts that are not bound are refused. Only at the end of
-   * a round.
-   *
-   * @generated from field: bool finished = 4;
-   */
-  finished: boolean;
-
-  /**
-   * Number of credentials that cannot be unsealed, because they or their accounts were changed in the database. They cannot be
-   * used; their accounts must be connected again. Only at the end of a round.
-   *
-   * @generated from field: int32 damaged = 5;
-   */
-  damaged: number;
-
-  /**
-   * Number of credentials whose key is not configured. Only at the end of a round.
-   *
-   * @generated from field: int32 locked = 6;
-   */
-  locked: number;
-};
-
-/**
- * Describes the message postrider.accounts.v1.ResealCredentialsResponse.
- * Use `create(ResealCredentialsResponseSchema)` to create a new message.
- */
-export const ResealCredentialsResponseSchema: GenMessage<ResealCredentialsResponse> = /*@__PURE__*/
-  messageDesc(file_postrider_accounts_v1_credential_service, 9);
 
 /**
  * CredentialService returns decrypted credentials to the delivery service, which keeps them for one step and does not store
@@ -389,19 +296,6 @@ export const CredentialService: GenService<{
     methodKind: "unary";
     input: typeof ListSealingKeysRequestSchema;
     output: typeof ListSealingKeysResponseSchema;
-  },
-  /**
-   * ResealCredentials seals one page of credentials with the newest key and binds them to the data of their accounts. From the
-   * first call on, all processes seal bound. When a round of pages has ended and no credential is left, processes refuse texts
-   * that are not bound.
-   * Errors: invalid_request for a malformed `after`.
-   *
-   * @generated from rpc postrider.accounts.v1.CredentialService.ResealCredentials
-   */
-  resealCredentials: {
-    methodKind: "unary";
-    input: typeof ResealCredentialsRequestSchema;
-    output: typeof ResealCredentialsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_postrider_accounts_v1_credential_service, 0);

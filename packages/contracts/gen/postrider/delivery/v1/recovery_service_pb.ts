@@ -107,7 +107,7 @@ export type Recovery = Message<"postrider.delivery.v1.Recovery"> & {
   openTargets: number;
 
   /**
-   * Why TrustRestore is refused: `held`, `unnoticed`, `not_restored`, `already_trusted`, `data_lost`, `older_release` or
+   * Why TrustRestore is refused: `held`, `unnoticed`, `not_restored`, `already_trusted`, `data_lost` or
    * `too_old`. Empty when the latest restore can be declared lossless.
    *
    * @generated from field: string trust_refused_because = 7;
