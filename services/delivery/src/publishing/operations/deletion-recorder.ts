@@ -10,7 +10,7 @@ import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { lockDeletions, updateDeletions } from "#src/publishing/db/deletions.ts";
 import {
   decideDeletion,
-  nameDeletion,
+  nameHeldDeletion,
   type DeletionDecision,
   type DeletionResult,
   type DeletionTask,
@@ -128,14 +128,14 @@ export class DeletionRecorder {
 
   async #write(tries: readonly EndedTry[]): Promise<readonly DeletionDecision[]> {
     const { sql, settings, random } = this.#deps;
-    const results = new Map(tries.map(({ task, result }) => [nameDeletion(task), result]));
+    const results = new Map(tries.map(({ task, result }) => [nameHeldDeletion(task), result]));
     return await sql.begin(async (tx) => {
       const held = await lockDeletions(
         tx,
         tries.map(({ task }) => task),
       );
       const decisions = held.tasks.flatMap((task) => {
-        const result = results.get(nameDeletion(task));
+        const result = results.get(nameHeldDeletion(task));
         if (result === undefined) return [];
         return [decideDeletion(task, result, { now: held.now, random: random() }, settings)];
       });
