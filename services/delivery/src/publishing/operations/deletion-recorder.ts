@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { appendEvents, causedBy } from "@postrider/shared/outbox";
-import { isInfrastructureError } from "@postrider/shared/postgres";
+import { isDamagedData, isInfrastructureError } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
@@ -82,7 +82,7 @@ export class DeletionRecorder {
     try {
       await this.#record(tries);
     } catch (error) {
-      if (isInfrastructureError(error)) throw error;
+      if (isInfrastructureError(error) && !isDamagedData(error)) throw error;
       this.#logRefusal(error, tries);
       await Promise.all(tries.map((each) => this.#recordAlone(each)));
     }
@@ -104,7 +104,7 @@ export class DeletionRecorder {
         return await this.#record([ended]);
       } catch (error) {
         this.#logRefusal(error, [ended]);
-        if (isInfrastructureError(error)) return;
+        if (isInfrastructureError(error) && !isDamagedData(error)) return;
       }
       await sleep(PAUSE_MS);
     }
