@@ -9,6 +9,7 @@ import { identityCommands } from "#src/commands/identity.ts";
 import { keyCommands } from "#src/commands/key.ts";
 import { mediaCommands } from "#src/commands/media.ts";
 import { pauseCommands } from "#src/commands/pause.ts";
+import { postLimitCommands } from "#src/commands/post-limits.ts";
 import { recoveryCommands } from "#src/commands/recovery.ts";
 import { setupCommands } from "#src/commands/setup.ts";
 import { storageCommands } from "#src/commands/storage.ts";
@@ -27,6 +28,7 @@ export const COMMANDS: readonly Command[] = [
   ...eventCommands,
   ...mediaCommands,
   ...pauseCommands,
+  ...postLimitCommands,
   ...recoveryCommands,
   ...identityCommands,
   ...setupCommands,

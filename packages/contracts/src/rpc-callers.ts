@@ -99,6 +99,8 @@ export const RPC_CALLERS: Readonly<Record<string, readonly string[]>> = {
   "postrider.operations.v1.ParkedEventService/ListParkedEvents": ["operator"],
   "postrider.operations.v1.ParkedEventService/RedriveParkedEvents": ["operator"],
   "postrider.posts.v1.MediaUseService/BatchGetMediaUses": ["media"],
+  "postrider.posts.v1.PostLimitService/GetPostLimits": ["operator"],
+  "postrider.posts.v1.PostLimitService/SetPostLimits": ["operator"],
   "postrider.posts.v1.PostService/BatchGetPostStatuses": ["gateway"],
   "postrider.posts.v1.PostService/BatchGetPosts": ["gateway", "delivery", "delivery-webhooks"],
   "postrider.posts.v1.PostService/CreatePost": ["gateway"],

@@ -76,7 +76,8 @@ export function openSql(options: SqlOptions): Sql {
 /**
  * SQLSTATEs that depend on the statement or its values, so that the same statement is refused again: 0A unsupported
  * feature, 20, 21, 22, 23, 27 and 44 data and constraints, 2F, 38, 39 and P0 functions and triggers, 42 syntax and types,
- * 54 limits of the program (https://www.postgresql.org/docs/17/errcodes-appendix.html, 2026-11-28).
+ * 54 limits of the program (https://www.postgresql.org/docs/17/errcodes-appendix.html, 2026-11-28). Exhausted resources (53) are not
+ * among them: they pass, or a smaller batch needs less.
  */
 const REFUSAL_STATES = /^(0A|20|21|22|23|27|2F|38|39|42|44|54|P0)[0-9A-Z]{3}$/;
 /**
@@ -134,6 +135,20 @@ export function isInfrastructureError(error: unknown): boolean {
   if (!(error instanceof Error) || isProgrammingError(error)) return false;
   if (error instanceof postgres.PostgresError) return !isRefusal(error);
   return isConnectionError(error);
+}
+
+/**
+ * SQLSTATEs of a damaged page or row, and of a damaged index. The statement fails again until an operator repairs the data, but
+ * statements about other rows succeed.
+ */
+const STATES_OF_DAMAGE = new Set(["XX001", "XX002"]);
+
+/**
+ * Whether an infrastructure error concerns damaged data, so that it depends on the rows of the statement. Work on several rows is
+ * then split, because waiting for the repair of one row would stop the work on all others.
+ */
+export function isDamagedData(error: unknown): boolean {
+  return error instanceof postgres.PostgresError && STATES_OF_DAMAGE.has(error.code);
 }
 
 /** Whether a unique index refused a row. If `constraint` is given, whether the index with this name refused it. */

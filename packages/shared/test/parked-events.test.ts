@@ -210,3 +210,29 @@ test("a redriven event goes to every handler of its type, and stays parked when 
   expect(await client.redriveParkedEvents({})).toMatchObject({ redriven: 1, failed: 0 });
   expect(seen).toEqual(["first", "second", "first", "second"]);
 });
+
+test.each([
+  ["a damaged page", "XX001"],
+  ["a damaged index", "XX002"],
+])(
+  "an event that needs %s is parked, and the other events of its batch take effect",
+  async (_what, state) => {
+    const damaged = [
+      handleEvents(AccountConnectedSchema, async (tx, events) => {
+        for (const { id, message } of events) {
+          if (message.accountId === "damaged")
+            await tx.unsafe(`do $$ begin raise 'invalid page' using errcode = '${state}'; end $$`);
+          await tx`insert into effects (group_name, key, value) values ('redrive', ${message.accountId}, ${id})`;
+        }
+      }),
+    ];
+    const handle = createBatchHandler({ topic, handlers: damaged, logger, maxTries: 1 });
+    const records = ["a1", "damaged", "a2"].map((id) =>
+      toRecord(eventOf(id), "/postrider/test", new Date()),
+    );
+    await database.sql.begin((tx) => handle(tx, records));
+    expect((await readEffects()).map(({ key }) => String(key))).toEqual(["a1", "a2"]);
+    const { events } = await openClient().listParkedEvents({ limit: 10 });
+    expect(events.map(({ key }) => key)).toEqual(["damaged"]);
+  },
+);

@@ -2,7 +2,7 @@ import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { isTransientError } from "#src/bus/transient.ts";
 import { mapServerError } from "#src/errors/connect.ts";
-import { isInfrastructureError, openSql, type Sql } from "#src/postgres.ts";
+import { isDamagedData, isInfrastructureError, openSql, type Sql } from "#src/postgres.ts";
 import type { TestDatabase } from "#src/testing/database.ts";
 import { renameDatabase } from "#src/testing/rename-database.ts";
 import { createDatabase, logger } from "./test-service.ts";
@@ -121,9 +121,40 @@ test("a statement that outlasts its time limit (57014) or the limit of its trans
   expect([late, long].map(isInfrastructureError)).toEqual([true, true]);
 });
 
+test("a statement that fails because a page (XX001) or an index (XX002) is damaged is an infrastructure error that depends on its rows, and an RPC answers it with internal", async () => {
+  const failures = await Promise.all(
+    ["XX001", "XX002"].map((state) =>
+      failureOf((sql) =>
+        sql.unsafe(`do $$ begin raise 'damaged' using errcode = '${state}'; end $$`),
+      ),
+    ),
+  );
+  expect(failures.map(isInfrastructureError)).toEqual([true, true]);
+  expect(failures.map(isDamagedData)).toEqual([true, true]);
+  expect(failures.map(isTransientError)).toEqual([false, false]);
+  const codes = failures.map((error) => mapServerError(error, "GetPost", logger).code);
+  expect(codes).toEqual([Code.Internal, Code.Internal]);
+});
+
 test.each([
   ["a text is not valid for its type", "22P02", (sql: Sql) => sql`select ${"no uuid"}::text::uuid`],
   ["a statement divides by zero", "22012", (sql: Sql) => sql`select 1 / ${0}::int`],
+  [
+    "a value is too long for its index",
+    "54000",
+    (sql: Sql) =>
+      sql.begin(async (tx) => {
+        await tx`create temporary table long_values (value text primary key) on commit drop`;
+        await tx`
+          insert into long_values
+          select string_agg(md5(number::text), '') from generate_series(1, 1000) as number`;
+      }),
+  ],
+  [
+    "it uses what Postgres does not support",
+    "0A000",
+    (sql: Sql) => sql`select count(*) from pg_class for update`,
+  ],
   ["a column does not exist", "42703", (sql: Sql) => sql`select unknown_column from pg_class`],
   [
     "a trigger or function raises an error",

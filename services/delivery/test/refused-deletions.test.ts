@@ -85,3 +85,27 @@ test("a deletion whose result the database refuses to record, also without the p
     "error_code is distinct from 'account_action_needed'",
   );
 });
+
+test("a worker that lost the lease of a deletion does not overwrite the result of the worker that took it, also when both end at the same time in one process", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const target = world.addTarget();
+  await insertPublished(sql, [{ target, externalId: "id-1" }]);
+  const [first, second] = [
+    Promise.withResolvers<DeletionOutcome>(),
+    Promise.withResolvers<DeletionOutcome>(),
+  ];
+  world.deletionReactions = [() => first.promise, () => second.promise];
+  await using _worker = startWorker(database, world, { settings: { leaseMs: 60_000 } });
+  await consume(sql, [toDeletionRecord(target, "id-1")]);
+  await eventually(() => world.deletes.length === 1);
+  await sql`update deletion_tasks set wake_at = now()`;
+  await eventually(() => world.deletes.length === 2);
+
+  second.resolve({ kind: "deleted" });
+  first.resolve({ kind: "refused", code: "account_action_needed", message: "no" });
+
+  const recorded = await eventually(async () => (await lastDeletion(sql, target)) ?? false);
+  expect(recorded).toMatchObject({ status: "deleted" });
+});

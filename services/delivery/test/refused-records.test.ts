@@ -161,3 +161,36 @@ test("a success that the database refuses to record does not block the account o
   expect(await readTask(sql, first)).toMatchObject({ externalId: "id-1" });
   expect(world.calls).toHaveLength(2);
 });
+
+test("a success whose row is damaged is kept, delays no other target, and is recorded once the row is repaired", async () => {
+  await using database = await openDatabase();
+  const { sql, migrationSql } = database;
+  const world = new World();
+  const [damaged, other] = [world.addTarget(), world.addTarget()];
+  await migrationSql.unsafe(`
+    create function fault() returns trigger language plpgsql as $$
+    begin raise 'invalid page in block 7' using errcode = 'XX001'; end $$;
+    create trigger fault before update on publish_tasks for each row
+    when (new.target_id = '${damaged.targetId}' and old.status = 'calling')
+    execute function fault()`);
+  // Both calls end at the same time, so that their outcomes are recorded together.
+  const both = Promise.withResolvers<void>();
+  let calls = 0;
+  const answer = async (): Promise<Outcome> => {
+    calls += 1;
+    const externalId = `id-${calls}`;
+    if (calls === 2) both.resolve();
+    await both.promise;
+    return { kind: "published", externalId, permalink: null };
+  };
+  world.reactions = [answer, answer];
+  await using _worker = startWorker(database, world);
+  await request(sql, damaged, other);
+  await both.promise;
+  await untilStatus(sql, other, "published");
+
+  await migrationSql`drop trigger fault on publish_tasks`;
+
+  await untilStatus(sql, damaged, "published");
+  expect(calls).toBe(2);
+});

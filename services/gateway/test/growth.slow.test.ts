@@ -1,4 +1,7 @@
+import { isApiKey } from "@postrider/shared/secrets/api-keys";
+import { verifyToken } from "@postrider/shared/secrets/signed-token";
 import { expectLinear } from "@postrider/shared/testing/expect-linear";
+import { parseTraceparent } from "@postrider/shared/tracing/traceparent";
 import { expect, test } from "vitest";
 import { parseRange } from "#src/http/byte-range.ts";
 import { toContentDisposition } from "#src/http/content-disposition.ts";
@@ -10,8 +13,20 @@ import { isPathDecodable, normalizeTarget, requestIdOf } from "#src/http/incomin
 import { parseJsonBody } from "#src/http/json-body.ts";
 import { chooseLocale } from "#src/http/messages.ts";
 import { findSimilarPath } from "#src/http/similar-path.ts";
-import { parseTimestamp } from "#src/http/timestamps.ts";
+import { isDate, parseTimestamp } from "#src/http/timestamps.ts";
+import { browserCookieOf } from "#src/routes/connect/browser-cookie.ts";
 import { contentBytes, isJsonType } from "#src/routes/hooks/body-rules.ts";
+import { findQueryFault } from "#src/routes/hooks/header-and-query-rules.ts";
+import { fingerprint, pathPlatformId, readIdempotency } from "#src/routes/request.ts";
+
+/** Runs a parser that throws for texts that it refuses. */
+function tryTo(parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
 
 const PARSERS = {
   "the check of Content-Type": isJsonType,
@@ -25,6 +40,20 @@ const PARSERS = {
   "the search for a similar path": (text) => findSimilarPath(text, ["/api/v1/posts", "/docs"]),
   "the search for the intended field": (text) => findIntendedField(text, ["content", "options"]),
   "the parser for times": parseTimestamp,
+  "the fraction of seconds in times": (text) => parseTimestamp(`2026-11-28T09:00:00.${text}Z`),
+  "the check of dates": isDate,
+  "the parser for Idempotency-Key": (text) =>
+    tryTo(() => readIdempotency({ headers: { "idempotency-key": text }, body: {} })),
+  "the fingerprint of a body": (text) => fingerprint({ [text]: [text, { content: text }] }),
+  "the check of queries": findQueryFault,
+  "the parser for ids of platforms in paths": (text) =>
+    tryTo(() => pathPlatformId({ originalUrl: `/${text}` }, text)),
+  "the parser for cookies": (text) =>
+    browserCookieOf("state", "https://example.com").read(`${text};${text}`),
+  "the check of API keys": isApiKey,
+  "the check of tokens for uploads": (text) =>
+    tryTo(() => verifyToken("key", "upload", text, new Date(0))),
+  "the parser for traceparent": parseTraceparent,
   "the header for file names": toContentDisposition,
   "the name of a place in a body": (text) => namePlace(`/options/${text}/content`, "body", "en"),
   "the parser for JSON bodies": (text) => parseJsonBody(Buffer.from(text)),

@@ -34,3 +34,27 @@ test("redriving a parked event of the posts service leaves one audit entry, whic
     ["event.redrive", event.eventId],
   ]);
 });
+
+test("a change of the limits of a workspace's posts leaves one audit entry with the limits before and after", async () => {
+  await using posts = await startPosts();
+  const workspaceId = newId();
+  const entry = {
+    action: "workspace.set_post_limits",
+    workspaceId,
+    subject: ["workspace", workspaceId],
+    ...BY_OPERATOR,
+  };
+  const set = (change: { drafts?: bigint; bytes?: bigint; reset?: boolean }) => () =>
+    asOperator(() => posts.limits.setPostLimits({ workspaceId, ...change }));
+  const [none, first, both] = [
+    { drafts: null, bytes: null },
+    { drafts: 5, bytes: null },
+    { drafts: 5, bytes: 3_000_000_000_000 },
+  ];
+  const audited = async (change: Parameters<typeof set>[0]) =>
+    await runAudited(posts.database, ["post_limits"], set(change));
+  const details = (before: object, after: object) => [{ ...entry, details: { before, after } }];
+  expect(await audited({ drafts: 5n })).toEqual(details(none, first));
+  expect(await audited({ bytes: 3_000_000_000_000n })).toEqual(details(first, both));
+  expect(await audited({ reset: true })).toEqual(details(both, none));
+});

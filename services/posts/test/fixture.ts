@@ -31,6 +31,7 @@ import {
 import { AuditService } from "@postrider/contracts/operations/v1/audit_service_pb";
 import { ParkedEventService } from "@postrider/contracts/operations/v1/parked_event_service_pb";
 import { MediaUseService } from "@postrider/contracts/posts/v1/media_use_service_pb";
+import { PostLimitService } from "@postrider/contracts/posts/v1/post_limit_service_pb";
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import { PostService } from "@postrider/contracts/posts/v1/post_service_pb";
 import {
@@ -293,6 +294,7 @@ export async function startPosts(
     targets: service.client(TargetService),
     audit: service.client(AuditService),
     parkedEvents: service.client(ParkedEventService),
+    limits: service.client(PostLimitService),
     quota: service.client(QuotaService),
     mediaUses: service.client(MediaUseService),
     /** Passes records to the event consumer of the posts service, as the event bus does. */

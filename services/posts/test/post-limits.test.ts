@@ -14,11 +14,13 @@ const longText = (bytes: number) => randomBytes(bytes / 2).toString("hex");
 
 async function setLimits(
   workspaceId: string,
-  { drafts = null, bytes = null }: { drafts?: number | null; bytes?: number | null },
+  { drafts, bytes }: { drafts?: number; bytes?: number },
 ) {
-  await posts.sql`
-    insert into post_limits (workspace_id, drafts, bytes)
-    values (${workspaceId}, ${drafts}, ${bytes})`;
+  await posts.limits.setPostLimits({
+    workspaceId,
+    ...(drafts === undefined ? {} : { drafts: BigInt(drafts) }),
+    ...(bytes === undefined ? {} : { bytes: BigInt(bytes) }),
+  });
 }
 
 async function usageOf(workspaceId: string) {
@@ -61,6 +63,42 @@ describe("the drafts of a workspace", () => {
     await posts.posts.publishPost({ workspaceId, id: draft?.id ?? "" });
     await workspace.draft({ accountIds, content: "room after publishing" });
     expect(await usageOf(workspaceId)).toEqual({ drafts: 5, bytes: 0 });
+  });
+});
+
+test("an operator sees the limits and the use of a workspace, and a limit that is not given stays as it is", async () => {
+  const workspace = workspaceOf(posts);
+  const { workspaceId } = workspace;
+  const accountIds = [workspace.connect("telegram")];
+  await workspace.draft({ accountIds, content: longText(10_000) });
+  const use = { workspaceId, drafts: 1n, bytes: 10_004n };
+  const read = async () => (await posts.limits.getPostLimits({ workspaceId })).limits;
+  expect(await read()).toMatchObject({
+    ...use,
+    maxDrafts: 10_000n,
+    hasDefaultDrafts: true,
+    maxBytes: 1_000_000_000n,
+    hasDefaultBytes: true,
+  });
+  await setLimits(workspaceId, { drafts: 7 });
+  await setLimits(workspaceId, { bytes: 8 });
+  const limited = { maxDrafts: 7n, hasDefaultDrafts: false, maxBytes: 8n, hasDefaultBytes: false };
+  expect(await read()).toMatchObject({ ...use, ...limited });
+  await posts.limits.setPostLimits({ workspaceId, reset: true });
+  expect(await read()).toMatchObject({ maxDrafts: 10_000n, maxBytes: 1_000_000_000n });
+});
+
+test.each([
+  [{ workspaceId: "x", drafts: 1n }, "/workspaceId"],
+  [{ drafts: -1n }, "/drafts"],
+  [{ drafts: 2_147_483_648n }, "/drafts"],
+  [{ bytes: -1n }, "/bytes"],
+  [{ bytes: 9_007_199_254_740_992n }, "/bytes"],
+])("the limits %o are refused", async (change, path) => {
+  const request = { workspaceId: workspaceOf(posts).workspaceId, ...change };
+  await expect(posts.limits.setPostLimits(request)).rejects.toMatchObject({
+    reason: "invalid_request",
+    violations: [{ path }],
   });
 });
 

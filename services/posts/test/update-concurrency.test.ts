@@ -6,6 +6,7 @@ import { workspaceOf } from "./workspace.ts";
 let posts: Posts;
 beforeAll(async () => {
   posts = await startPosts();
+  posts.peers.available.add("facebook");
 });
 afterAll(() => posts[Symbol.asyncDispose]());
 
@@ -107,4 +108,25 @@ test("of ten concurrent updates that expect the same version of a post, exactly 
   );
   expect(refused).toEqual(Array(9).fill("precondition_failed"));
   expect((await workspace.reread(post)).version).toBe(2n);
+});
+
+test("an update of a scheduled post that gets another long text meanwhile reads the post again, instead of counting the text while the post is locked", async () => {
+  const workspace = workspaceOf(posts);
+  const accountId = workspace.connect("facebook");
+  const mediaIds = [posts.peers.addMedia(workspace.workspaceId)];
+  const post = await workspace.scheduled({ accountIds: [accountId], mediaIds });
+  const reads = () => posts.peers.used.filter(({ postId }) => postId === post.id).length;
+  const readsBefore = reads();
+  const content = "long text ".repeat(1_000);
+  posts.peers.onUse = async () => {
+    posts.peers.onUse = async () => undefined;
+    await posts.posts.updatePost({ ...workspace.ref(post), content });
+  };
+
+  const accountIds = values(accountId, workspace.connect("facebook"));
+  const { post: updated } = await posts.posts.updatePost({ ...workspace.ref(post), accountIds });
+
+  expect(updated).toMatchObject({ version: 3n, content });
+  // The update inside reads the post and its media once, and the update around it twice.
+  expect(reads() - readsBefore).toBe(3);
 });

@@ -1,36 +1,17 @@
-import { WorkspaceService } from "@postrider/contracts/accounts/v1/workspace_service_pb";
 import { RecoveryService } from "@postrider/contracts/media/v1/recovery_service_pb";
 import {
   StorageService,
   type WorkspaceStorage,
 } from "@postrider/contracts/media/v1/storage_service_pb";
-import { notFound } from "@postrider/shared/errors";
 import { required } from "#src/answers.ts";
-import {
-  findText,
-  getPositional,
-  type Arguments,
-  type Command,
-  type Result,
-} from "#src/command.ts";
+import { findText, type Arguments, type Command, type Result } from "#src/command.ts";
 import { UsageError } from "#src/failures.ts";
+import { getWorkspaceId } from "#src/find-workspace.ts";
 import type { Services } from "#src/services.ts";
 import { formatRecord } from "#src/table.ts";
 
 function clientOf(services: Services) {
   return services.client("media", StorageService);
-}
-
-/**
- * Returns the workspace id from the arguments. Asks the accounts service whether the workspace exists, because the media
- * service does not know which workspaces exist.
- */
-async function getWorkspaceId(services: Services, args: Arguments): Promise<string> {
-  const id = getPositional(args);
-  const client = services.client("accounts", WorkspaceService);
-  const { workspaces } = await client.batchGetWorkspaces({ ids: [id] });
-  if (workspaces.length === 0) throw notFound();
-  return id;
 }
 
 function toResult(storage: WorkspaceStorage | undefined): Result {

@@ -1,5 +1,6 @@
 import type { TextRules, TextUnit } from "#src/rules.ts";
 import { parseTelegramHtml } from "#src/telegram/html.ts";
+import { countCashtags } from "./cashtags.ts";
 import { findLongMarkRun } from "./normalize-text.ts";
 import { LONGEST_WEIGHT, weightedLength } from "./weighted-length.ts";
 
@@ -27,12 +28,16 @@ const COUNTERS = {
   graphemes: (text, enough) => countUpTo(segmenter.segment(text), enough),
   hashtags: (text, enough) => countUpTo(text.matchAll(HASHTAG), enough),
   mentions: (text, enough) => countUpTo(text.matchAll(MENTION), enough),
+  cashtags: countCashtags,
   long_mark_run: findLongMarkRun,
   telegram_html: (text) => parseTelegramHtml(text)?.length ?? INVALID_MARKUP,
-} satisfies Record<TextUnit | "hashtags" | "mentions" | "long_mark_run" | "telegram_html", Count>;
+} satisfies Record<
+  TextUnit | "hashtags" | "mentions" | "cashtags" | "long_mark_run" | "telegram_html",
+  Count
+>;
 
 /**
- * What can be counted in a text: its length in a unit, its hashtags, its mentions, the combining marks of a run that is too
+ * What can be counted in a text: its length in a unit, its hashtags, mentions and cashtags, the combining marks of a run that is too
  * long, or its length without markup.
  */
 export type TextMeasure = keyof typeof COUNTERS;
@@ -42,7 +47,7 @@ export const MORE_THAN_ENOUGH = Infinity;
 
 /**
  * Returns a number about a text. The length of a text in a platform's unit: `utf16` = UTF-16 units, `weighted` = the weights of
- * X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters. `hashtags` and `mentions` = how many the text has.
+ * X, `utf8_bytes` = bytes, `graphemes` = user-perceived characters. `hashtags`, `mentions` and `cashtags` = how many the text has.
  * `long_mark_run` = length of the first run of combining marks that is too long to be published, else 0. `telegram_html` = UTF-16
  * units that readers see of a text with Telegram's HTML tags, or `INVALID_MARKUP`.
  *
@@ -59,6 +64,7 @@ export function countText(text: string, measure: TextMeasure, enough = Infinity)
 const IS_ALWAYS_EXACT: ReadonlySet<TextMeasure> = new Set([
   "utf16",
   "utf8_bytes",
+  "cashtags",
   "long_mark_run",
   "telegram_html",
 ]);

@@ -4,6 +4,7 @@ export const AUDIT_ACTIONS = [
   "workspace.verify",
   "workspace.set_limits",
   "workspace.set_storage_limit",
+  "workspace.set_post_limits",
   "key.create",
   "key.revoke",
   "account.connect",

@@ -6,6 +6,8 @@ const withCode = (code: string) => Object.assign(new Error(code), { code });
 test.each([
   ["a statement that was too long", "57014", 100],
   ["a transaction that was too long", "25P04", 100],
+  ["a statement for which the database had too little memory", "53200", 100],
+  ["a statement that needed larger temporary files than allowed", "53400", 100],
   [
     "a connection that the database closed after 15 s, as it does with a long transaction",
     "CONNECTION_CLOSED",

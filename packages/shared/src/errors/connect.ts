@@ -1,7 +1,7 @@
 import { Code, ConnectError, type Interceptor } from "@connectrpc/connect";
 import { ErrorInfoSchema } from "@postrider/contracts/errors/v1/error_pb";
 import { ServiceError, unavailable, type ErrorKind } from "#src/errors.ts";
-import { isInfrastructureError } from "#src/postgres.ts";
+import { isDamagedData, isInfrastructureError } from "#src/postgres.ts";
 import type { Logger } from "#src/telemetry/logger.ts";
 
 const CODES = {
@@ -33,12 +33,12 @@ function toConnectError(error: ServiceError): ConnectError {
 
 /**
  * Converts an error of an RPC handler to a Connect error. A `ServiceError` keeps its reason, a failure of the database
- * becomes `unavailable`, and any other error is logged and becomes `internal` without its text.
+ * becomes `unavailable`, and any other error, also damaged data, is logged and becomes `internal` without its text.
  */
 export function mapServerError(error: unknown, rpc: string, logger: Logger): ConnectError {
   if (error instanceof ServiceError) return toConnectError(error);
   if (error instanceof ConnectError && error.code !== Code.Unknown) return error;
-  if (isInfrastructureError(error)) {
+  if (isInfrastructureError(error) && !isDamagedData(error)) {
     logger.warn(
       { err: error, rpc },
       "an RPC failed because the database or the network did not answer",

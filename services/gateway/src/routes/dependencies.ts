@@ -124,8 +124,11 @@ declare module "fastify" {
     readonly answerBytes?: number;
     /** Returns the maximum size of the answer from the body of the request, for a route whose answers depend on it. */
     readonly expectAnswer?: (body: unknown) => ExpectedAnswer;
-    /** Whether the route needs no API key and is rate-limited per remote address. */
-    readonly isOpen?: boolean;
+    /**
+     * The limit per remote address to which requests to a route count that needs no API key: that of the documentation and the API
+     * description, or that of the pages that connect an account.
+     */
+    readonly openLimit?: "documents" | "connect";
     /**
      * Whether the handler of the route reads the request body as a stream, whatever the type and length of the body.
      */

@@ -65,7 +65,7 @@ export function pathPlatformId(request: Pick<FastifyRequest, "originalUrl">, id:
  * Returns the client's idempotency key and the fingerprint of the request body; undefined without an idempotency key.
  */
 export function readIdempotency(
-  request: FastifyRequest,
+  request: Pick<FastifyRequest, "headers" | "body">,
 ): { readonly key: string; readonly fingerprint: string } | undefined {
   const key = request.headers["idempotency-key"];
   if (key === undefined) return undefined;

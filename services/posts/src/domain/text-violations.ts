@@ -1,5 +1,4 @@
 import {
-  countText,
   isFarAbove,
   type TextCounter,
   type TextLimit,
@@ -19,15 +18,17 @@ interface CountedText {
  * Returns a violation for each limit that a text exceeds so far that this is known without counting. Such a text is refused
  * without any further check, because a check would take long.
  */
-export function farAbove(counted: CountedText, limits: readonly TextLimit[]): TargetViolation[] {
+export function farAbove(
+  counted: CountedText,
+  limits: readonly TextLimit[],
+  count: TextCounter,
+): TargetViolation[] {
   return limits
     .filter((limit) => isFarAbove(counted.text, limit))
     .map(({ unit, max }) => ({
       ...toViolation(counted, unit, max),
       // Units and bytes are known at once; other lengths would take long to count.
-      ...(unit === "utf16" || unit === "utf8_bytes"
-        ? { actual: countText(counted.text, unit) }
-        : {}),
+      ...(unit === "utf16" || unit === "utf8_bytes" ? { actual: count(counted.text, unit) } : {}),
     }));
 }
 

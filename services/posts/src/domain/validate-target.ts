@@ -2,7 +2,6 @@ import { PLATFORMS } from "@postrider/platforms/registry";
 import type { PlatformRules, TagRules, TextUnit, TitleRules } from "@postrider/platforms/rules";
 import { readOffer } from "@postrider/platforms/settings/offered";
 import { readSettings } from "@postrider/platforms/settings/read-settings";
-import { countCashtags } from "@postrider/platforms/text/cashtags";
 import { MAX_MARKS } from "@postrider/platforms/text/normalize-text";
 import {
   createTextCounter,
@@ -53,7 +52,7 @@ function validateText(
   const isHtml = usesHtml(target);
   const far = isHtml
     ? tooLong(counted, { unit: "utf8_bytes", max: MAX_HTML_BYTES }, { count })
-    : farAbove(counted, limits);
+    : farAbove(counted, limits, count);
   if (far.length > 0) return far;
   if (text.trim() === "" && media.length === 0) {
     return [{ code: "content_required", field: "content" }];
@@ -76,8 +75,8 @@ function validateText(
     ...tooMany({ code: "too_many_mentions", field: "content" }, maxMentions, (max) =>
       count(text, "mentions", max),
     ),
-    ...tooMany({ code: "too_many_cashtags", field: "content" }, maxCashtags, () =>
-      countCashtags(text),
+    ...tooMany({ code: "too_many_cashtags", field: "content" }, maxCashtags, (max) =>
+      count(text, "cashtags", max),
     ),
     ...forbiddenCharacters("content", text, forbidden),
   ];
@@ -113,7 +112,7 @@ function validateTitle(
   if (!takesTitle(rules.title, media)) return [{ code: "title_unsupported", field: "title" }];
   const counted = { text: title, field: "title", code: "title_too_long" } as const;
   const limits = max === undefined ? [] : [{ unit, max }];
-  const far = farAbove(counted, limits);
+  const far = farAbove(counted, limits, count);
   if (far.length > 0) return far;
   const marks = longMarkRun("title", title, count);
   if (marks.length > 0) return marks;

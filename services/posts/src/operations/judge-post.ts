@@ -1,13 +1,13 @@
-import { setImmediate } from "node:timers/promises";
 import { toJson, type JsonValue } from "@bufbuild/protobuf";
 import { MediaSchema, type Media } from "@postrider/contracts/media/v1/media_pb";
-import { createTextCounter, type TextCounter } from "@postrider/platforms/text/text";
+import type { TextCounter } from "@postrider/platforms/text/text";
 import type { Violation } from "@postrider/shared/errors";
 import { isId } from "@postrider/shared/ids";
 import { claimMedia, findMedia, toPostMedia, type MediaClaim } from "#src/clients/media.ts";
-import { checkDraft, checkPost, countTexts } from "#src/domain/check-post.ts";
+import { checkDraft, checkPost } from "#src/domain/check-post.ts";
 import { checkSchedule, type PostTiming } from "#src/domain/plan-post.ts";
 import type { PostAccount, PostContent } from "#src/domain/post.ts";
+import { countInSlices } from "./count-in-slices.ts";
 import type { PostsDeps } from "./dependencies.ts";
 
 /**
@@ -48,24 +48,6 @@ export async function loadPostDependencies(
   ]);
   const count = await countInSlices(post, { accounts, media: toPostMediaMap(known.media) });
   return { available, accounts, ...known, count };
-}
-
-/** Duration in milliseconds after which the count of a post's texts lets the service do other work. */
-const SLICE_MS = 10;
-
-/** Counts the texts of a post, and answers other requests meanwhile if that takes long. */
-async function countInSlices(
-  post: PostContent,
-  known: Parameters<typeof countTexts>[1],
-): Promise<TextCounter> {
-  const count = createTextCounter();
-  let since = performance.now();
-  for (const _account of countTexts(post, known, count)) {
-    if (performance.now() - since < SLICE_MS) continue;
-    await setImmediate();
-    since = performance.now();
-  }
-  return count;
 }
 
 function toPostMediaMap(media: ReadonlyMap<string, Media>) {

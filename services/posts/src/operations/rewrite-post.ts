@@ -16,6 +16,7 @@ import { placeRewrittenPost, type PostTiming, type RewriteTiming } from "#src/do
 import { findRefusal, listStatusesFor } from "#src/domain/post-status.ts";
 import type { PostContent } from "#src/domain/post.ts";
 import type { QuotaLimits } from "#src/domain/quota.ts";
+import { hasShortTexts } from "./count-in-slices.ts";
 import type { PostsDeps } from "./dependencies.ts";
 import { explainLimit, toRefused, type Refused } from "./explain-refusal.ts";
 import {
@@ -154,8 +155,10 @@ async function rewriteUnderLock(
   const before = lock.version === seen.version ? seen : await getPost(tx, seen);
   assertAllowed(before, command);
   const content = applyChanges(before, command.changes);
-  if (!isCovered(content, before, prepared)) return { kind: "outdated" };
-  const violations = judgePost(content, known, judgedTiming(before, command.timing));
+  const timing = judgedTiming(before, command.timing);
+  const isKnown = timing.kind === "draft" || isCounted(content, prepared);
+  if (!isKnown || !isCovered(content, before, prepared)) return { kind: "outdated" };
+  const violations = judgePost(content, known, timing);
   if (violations.length > 0) throw unprocessable("validation_failed", violations);
   const { now } = lock;
   const placement = placeRewrittenPost(before, command.timing, { now, missedAfterMs });
@@ -202,6 +205,17 @@ function isCovered(content: PostContent, post: PostRow, { command, seen, known }
   return (
     accountIdsOf(content).every((id) => lookedUp.has(id)) &&
     content.mediaIds.every((id) => known.media.has(id) && post.mediaIds.includes(id))
+  );
+}
+
+/**
+ * Whether the texts of a post were counted before the post was locked, or are so short that they can be counted under the lock.
+ * Long texts are counted in slices, between which other requests are answered, and the lock would be held meanwhile.
+ */
+function isCounted(content: PostContent, { command, seen }: Prepared): boolean {
+  const textsOf = (post: PostContent) => JSON.stringify([post.content, post.options]);
+  return (
+    hasShortTexts(content) || textsOf(content) === textsOf(applyChanges(seen, command.changes))
   );
 }
 

@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isInfrastructureError, type TransactionSql } from "@postrider/shared/postgres";
+import {
+  isDamagedData,
+  isInfrastructureError,
+  type TransactionSql,
+} from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import { holdQueues, wakeQueues } from "#src/engagement/db/action-queues.ts";
 import { lockActions, updateActions } from "#src/engagement/db/action-states.ts";
@@ -103,7 +107,7 @@ export class ActionRecorder {
       try {
         return await this.#write(events);
       } catch (error) {
-        if (!isInfrastructureError(error)) throw error;
+        if (!isInfrastructureError(error) || isDamagedData(error)) throw error;
         this.#deps.logger.error(
           { err: error, count: events.length },
           "the outcomes of comment actions could not be recorded; recording is retried until it succeeds",

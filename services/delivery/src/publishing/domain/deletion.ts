@@ -21,9 +21,12 @@ export interface HeldDeletion extends DeletionKey {
   readonly fence: number;
 }
 
-/** Returns the key of a deletion as a string, for maps. */
-export function nameDeletion({ targetId, deletion }: DeletionKey): string {
-  return `${targetId}/${deletion}`;
+/**
+ * Returns the key of a deletion with the fencing token of its worker as a string, for maps. Without the token, the result of a
+ * worker that lost its lease could stand for that of the worker that took it.
+ */
+export function nameHeldDeletion({ targetId, deletion, fence }: HeldDeletion): string {
+  return `${targetId}/${deletion}/${fence}`;
 }
 
 /** The task of deleting one published target. */

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { appendEvents, causedBy } from "@postrider/shared/outbox";
-import { isInfrastructureError } from "@postrider/shared/postgres";
+import { isDamagedData, isInfrastructureError } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import { causeOf } from "@postrider/shared/telemetry/cause";
 import { createCounter } from "@postrider/shared/telemetry/metrics";
@@ -10,7 +10,7 @@ import { holdAccounts } from "#src/publishing/db/account-gates.ts";
 import { lockDeletions, updateDeletions } from "#src/publishing/db/deletions.ts";
 import {
   decideDeletion,
-  nameDeletion,
+  nameHeldDeletion,
   type DeletionDecision,
   type DeletionResult,
   type DeletionTask,
@@ -82,7 +82,7 @@ export class DeletionRecorder {
     try {
       await this.#record(tries);
     } catch (error) {
-      if (isInfrastructureError(error)) throw error;
+      if (isInfrastructureError(error) && !isDamagedData(error)) throw error;
       this.#logRefusal(error, tries);
       await Promise.all(tries.map((each) => this.#recordAlone(each)));
     }
@@ -104,7 +104,7 @@ export class DeletionRecorder {
         return await this.#record([ended]);
       } catch (error) {
         this.#logRefusal(error, [ended]);
-        if (isInfrastructureError(error)) return;
+        if (isInfrastructureError(error) && !isDamagedData(error)) return;
       }
       await sleep(PAUSE_MS);
     }
@@ -128,14 +128,14 @@ export class DeletionRecorder {
 
   async #write(tries: readonly EndedTry[]): Promise<readonly DeletionDecision[]> {
     const { sql, settings, random } = this.#deps;
-    const results = new Map(tries.map(({ task, result }) => [nameDeletion(task), result]));
+    const results = new Map(tries.map(({ task, result }) => [nameHeldDeletion(task), result]));
     return await sql.begin(async (tx) => {
       const held = await lockDeletions(
         tx,
         tries.map(({ task }) => task),
       );
       const decisions = held.tasks.flatMap((task) => {
-        const result = results.get(nameDeletion(task));
+        const result = results.get(nameHeldDeletion(task));
         if (result === undefined) return [];
         return [decideDeletion(task, result, { now: held.now, random: random() }, settings)];
       });

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isInfrastructureError } from "@postrider/shared/postgres";
+import { isDamagedData, isInfrastructureError } from "@postrider/shared/postgres";
 import { Batcher } from "@postrider/shared/process/batcher";
 import { type Cause, currentCause } from "@postrider/shared/telemetry/cause";
 import { updateAttempts } from "#src/publishing/db/attempts.ts";
@@ -52,8 +52,8 @@ const TRIES_PER_FORM = 3;
 /**
  * Records the events that the workers of the process report about publish tasks, and the decisions that follow from
  * them. While the database is unavailable, the recorder tries again, because the result of a publishing call is stored
- * nowhere else. An event that the database or our code refuses is recorded without the platform's text, or ends its
- * publish task without a decision.
+ * nowhere else. An event that the database or our code refuses, or whose rows are damaged, is recorded without the
+ * platform's text, or ends its publish task without a decision.
  */
 export class EventRecorder {
   readonly #deps: RecorderDeps;
@@ -98,7 +98,7 @@ export class EventRecorder {
       try {
         return await write();
       } catch (error) {
-        if (!isInfrastructureError(error)) throw error;
+        if (!isInfrastructureError(error) || isDamagedData(error)) throw error;
         this.#deps.logger.error(
           { err: error },
           "the outcomes of publishing calls could not be recorded; recording is retried until it succeeds",

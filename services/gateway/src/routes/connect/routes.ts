@@ -139,7 +139,7 @@ function isClientFault(error: Error & { readonly statusCode?: number }): boolean
 export function registerConnect(app: FastifyInstance, deps: Deps): void {
   const options = {
     schema: HIDDEN,
-    config: { timeoutMs: CALLBACK_TIMEOUT_MS, isOpen: true },
+    config: { timeoutMs: CALLBACK_TIMEOUT_MS, openLimit: "connect" as const },
     // People read the answers of the connect routes in a browser, so a failure is answered with a page as well.
     errorHandler: (error: Error, request: FastifyRequest, reply: FastifyReply) => {
       // A rate limit error is still answered in JSON, because a person with a browser does not reach the limit.

@@ -87,7 +87,7 @@ export async function registerDescription(app: FastifyInstance): Promise<void> {
   });
   // The description is written as text once, because anybody may request it and writing it takes several milliseconds.
   let json: string | undefined;
-  const options = { schema: HIDDEN, config: { isOpen: true } };
+  const options = { schema: HIDDEN, config: { openLimit: "documents" as const } };
   app.get(`${API_PATH}/openapi.json`, options, async (_request, reply) => {
     json ??= JSON.stringify(app.swagger());
     return await reply.type("application/json; charset=utf-8").send(json);

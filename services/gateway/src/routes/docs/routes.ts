@@ -7,7 +7,7 @@ import { HIDDEN } from "#src/routes/schemas.ts";
 
 /** Path of the API documentation page. The page loads its files relative to this path. */
 const DOCS_PATH = "/docs/";
-const OPTIONS = { schema: HIDDEN, config: { isOpen: true } };
+const OPTIONS = { schema: HIDDEN, config: { openLimit: "documents" as const } };
 /**
  * Content security policy of the API documentation page: it runs scripts of this server only, and connects to this
  * server only.

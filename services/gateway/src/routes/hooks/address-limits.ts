@@ -9,7 +9,7 @@ import { API_PATH } from "#src/routes/api-paths.ts";
 
 const SWEEP_MS = 1_000;
 /**
- * Maximum number of requests without an API key per minute and remote address; further ones are refused. It is this
+ * Maximum number of requests of one kind without an API key per minute and remote address; further ones are refused. It is this
  * high because a whole office may share an address.
  */
 const OPEN_REQUESTS_PER_MINUTE = 300;
@@ -54,21 +54,25 @@ export function openFailureLimit(app: FastifyInstance): FailureLimit {
 }
 
 /**
- * Limits how often one remote address may call what needs no API key: pages, the API description and unknown paths. Health
- * probes are not limited. Uploads and downloads have failure limits instead, because they need a token.
+ * Limits how often one remote address may call what needs no API key: the documentation, the pages that connect an account, and
+ * unknown paths. Each has a limit of its own: behind a proxy that is not trusted all clients share an address, and a program that
+ * tries paths must not keep people from connecting their accounts. Health probes are not limited. Uploads and downloads have
+ * failure limits instead, because they need a token.
  */
 export function addOpenRouteLimit(app: FastifyInstance): void {
-  const limits = openAddressLimits(app, OPEN_REQUESTS_PER_MINUTE);
+  const open = () => openAddressLimits(app, OPEN_REQUESTS_PER_MINUTE);
+  const limits = { documents: open(), connect: open(), unknown: open() };
   app.addHook("onRequest", (request, reply, done) => {
     // A path outside the API that does not exist needs no API key either.
     const isUnknown = request.is404 && !request.url.startsWith(API_PATH);
-    if (!isUnknown && request.routeOptions.config?.isOpen !== true) {
+    const name = isUnknown ? "unknown" : request.routeOptions.config?.openLimit;
+    if (name === undefined) {
       done();
       return;
     }
     const now = performance.now();
-    const isAdmitted = limits.take(request.ip, now);
-    setRateLimit(reply, limits.stateOf(request.ip, now));
-    done(isAdmitted ? undefined : rateLimited(limits, request.ip, now));
+    const isAdmitted = limits[name].take(request.ip, now);
+    setRateLimit(reply, limits[name].stateOf(request.ip, now));
+    done(isAdmitted ? undefined : rateLimited(limits[name], request.ip, now));
   });
 }

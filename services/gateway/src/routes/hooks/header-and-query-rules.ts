@@ -28,7 +28,7 @@ export function addHeaderRules(app: FastifyInstance): void {
 /**
  * Finds a mistake that the framework does not find: a query that is not valid UTF-8, or that contains a NUL character.
  */
-function faultOf(query: string): Violation | undefined {
+export function findQueryFault(query: string): Violation | undefined {
   try {
     const hasNul = decodeURIComponent(query).includes("\0");
     return hasNul ? { code: "nul_character", path: "" } : undefined;
@@ -56,7 +56,7 @@ export function addQueryRules(app: FastifyInstance): void {
   app.addHook("preValidation", (request, _reply, done) => {
     const start = request.url.indexOf("?");
     const query = start === -1 ? "" : request.url.slice(start + 1);
-    const fault = query.includes("%") ? faultOf(query) : undefined;
+    const fault = query.includes("%") ? findQueryFault(query) : undefined;
     const schema = request.routeOptions.schema?.querystring;
     if (schema !== undefined)
       readIntegers(request.query as Record<string, unknown>, schema as QuerySchema);

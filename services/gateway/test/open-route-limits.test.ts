@@ -1,0 +1,39 @@
+import type { FastifyInstance } from "fastify";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { createTestServer } from "./fixture.ts";
+
+/** Number of requests of one kind per minute that one remote address may make without an API key. */
+const REQUESTS = 300;
+
+let app: FastifyInstance;
+beforeAll(async () => {
+  app = await createTestServer({
+    authorizations: {
+      findTicket: () => ({ outcome: "unknown" }),
+      finishAuthorization: () => ({ outcome: "unknown_state" }),
+    },
+  });
+});
+afterAll(() => app.close());
+
+const PATHS = {
+  "an unknown path": "/wp-login.php",
+  "the documentation": "/docs",
+  "the page to which a platform sends a browser back": "/connect/callback?state=s&code=c",
+};
+
+/** Returns the status of the answer to a request of a remote address. */
+async function statusOf(remoteAddress: string, url: string): Promise<number> {
+  return (await app.inject({ method: "GET", url, remoteAddress })).statusCode;
+}
+
+test.each(Object.entries(PATHS))(
+  "an address that has used up its requests for %s can still make the other requests without an API key",
+  async (name, used) => {
+    const address = `192.0.2.${Object.keys(PATHS).indexOf(name) + 1}`;
+    for (let request = 0; request < REQUESTS + 20; request += 1) await statusOf(address, used);
+    expect(await statusOf(address, used)).toBe(429);
+    for (const other of Object.values(PATHS).filter((path) => path !== used))
+      expect(await statusOf(address, other), other).not.toBe(429);
+  },
+);

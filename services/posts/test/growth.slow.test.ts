@@ -1,0 +1,78 @@
+import { create } from "@bufbuild/protobuf";
+import { PostOptionSchema } from "@postrider/contracts/posts/v1/post_pb";
+import {
+  ListPostsRequestSchema,
+  ValidatePostRequestSchema,
+} from "@postrider/contracts/posts/v1/post_service_pb";
+import { isId } from "@postrider/shared/ids";
+import { decodeCursor, deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
+import { requireTextCursor } from "@postrider/shared/secrets/text-cursor";
+import { expectLinear } from "@postrider/shared/testing/expect-linear";
+import { expect, test } from "vitest";
+import { contentHash } from "#src/domain/plan-post.ts";
+import { checkSlotTimetable } from "#src/domain/queue-slot-rule.ts";
+import { findZoneClock } from "#src/domain/zone-clock.ts";
+import { parseListPosts } from "#src/rpc/parse-list-posts.ts";
+import { parseValidatePost } from "#src/rpc/parse-post.ts";
+
+/** Runs a parser that throws for texts that it refuses. */
+function tryTo(parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch {
+    return undefined;
+  }
+}
+
+const KEYS = deriveCursorKeys("posts", ["secret"]);
+const ID = "0198c2f0-0000-7000-8000-000000000001";
+const TIMETABLE = { weekdays: ["mon"], times: ["09:00"], timezone: "UTC" };
+
+const PARSERS = {
+  "the parser for cursors": (text) => decodeCursor(KEYS, ["scope"], text),
+  "the parser for cursors that contain a text": (text) =>
+    tryTo(() => requireTextCursor(KEYS, ["scope"], text)),
+  "the check of ids": isId,
+  "the parser for the filters of a list of posts": (text) =>
+    tryTo(() =>
+      parseListPosts(
+        create(ListPostsRequestSchema, {
+          workspaceId: ID,
+          limit: 20,
+          status: text,
+          platform: text,
+          createdVia: text,
+          from: text,
+          to: text,
+        }),
+      ),
+    ),
+  "the parser for posts": (text) =>
+    tryTo(() =>
+      parseValidatePost(
+        create(ValidatePostRequestSchema, {
+          workspaceId: ID,
+          content: text,
+          accountIds: [ID],
+          options: { [text]: create(PostOptionSchema, { content: text, privacy: text }) },
+        }),
+      ),
+    ),
+  "the hash of a post's text": (text) => contentHash(text, []),
+  "the names of time zones": findZoneClock,
+  "the check of timetables": (text) =>
+    checkSlotTimetable({
+      ...TIMETABLE,
+      weekdays: [text],
+      times: [text],
+      startsOn: text,
+      endsOn: text,
+    }),
+} satisfies Readonly<Record<string, (text: string) => unknown>>;
+
+test.each(Object.entries(PARSERS))(
+  "the run time of %s grows linearly with the length of the text",
+  (_name, parse) => {
+    expect(() => expectLinear(parse)).not.toThrow();
+  },
+);
