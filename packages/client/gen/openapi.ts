@@ -2406,7 +2406,7 @@ export interface components {
         readonly PostWriteResult: components["schemas"]["PostDetail"];
         readonly PresignUpload: {
             readonly fileName: string;
-            /** @description The actual media type of the file. */
+            /** @description The actual media type of the file; `application/octet-stream` if the client does not know it. */
             readonly contentType: string;
             /** @description The exact length of the file. */
             readonly bytes: number;
