@@ -111,6 +111,12 @@ test("CompleteUpload does not advise to declare the real type of a file whose ty
   for (const [body, found] of [
     [Buffer.from("%PDF-1.7\n%EOF"), "application/pdf"],
     [avif, "image/avif"],
+    [Buffer.from("<!doctype html><title>404</title>"), "text/html"],
+    [
+      Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'),
+      "image/svg+xml",
+    ],
+    [Buffer.from('{"error":"expired"}'), "application/json"],
   ] as const)
     await expect(service.complete(await uploaded(body))).rejects.toMatchObject({
       violations: [
@@ -147,6 +153,19 @@ test("CompleteUpload takes the type of a file that was declared as application/o
     violations: [{ code: "media_type_unsupported", found: "application/pdf" }],
   });
 });
+
+test.each([
+  ["sound-only.mp4", "audio/mp4"],
+  ["sound-only.webm", "audio/webm"],
+])(
+  "CompleteUpload says that %s has only sound, and not that it is damaged",
+  async (name, found) => {
+    const sound = await readFile(new URL(`./videos/${name}`, import.meta.url));
+    await expect(
+      service.complete(await uploaded(sound, "application/octet-stream")),
+    ).rejects.toMatchObject({ violations: [{ code: "media_type_unsupported", found }] });
+  },
+);
 
 test("CompleteUpload refuses an image that was declared as application/octet-stream if it is larger than images may be", async () => {
   const body = Buffer.concat([await png(), Buffer.alloc(20_000_000)]);

@@ -1,4 +1,5 @@
 import type { Violation } from "@postrider/shared/errors";
+import { textTypeOf } from "#src/domain/text-type.ts";
 
 /** What a server answered to the request for a file. */
 export interface Answered {
@@ -9,8 +10,6 @@ export interface Answered {
   /** The first bytes of the answer. */
   readonly start: Uint8Array;
 }
-
-const PAGE = /^\s*(?:<!--[^]*?-->\s*)?<(?:!doctype\s+html|html|head|body|script)\b/i;
 
 /** For shares whose usual links lead to a page: the end of their host names, and which link leads to the file. */
 const SHARES: readonly (readonly [RegExp, string])[] = [
@@ -32,13 +31,11 @@ const SHARES: readonly (readonly [RegExp, string])[] = [
  */
 export function describeNotMedia({ url, contentType, start }: Answered): Violation | undefined {
   const said = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  const text = Buffer.from(start)
-    .toString("utf8")
-    .replace(/^\ufeff/, "");
+  const real = textTypeOf(start);
   const common = { code: "download_not_media", path: "/url", ...expectedOf(url) };
-  if (PAGE.test(text) || said === "text/html" || said === "application/xhtml+xml")
+  if (real === "text/html" || said === "text/html" || said === "application/xhtml+xml")
     return { ...common, reason: "a web page", found: said.endsWith("html") ? said : "text/html" };
-  const isJson = /^[^;]*[/+]json$/.test(said) || /^\s*(?:\{\s*["}]|\[\s*[{["\]])/.test(text);
+  const isJson = real === "application/json" || /^[^;]*[/+]json$/.test(said);
   return isJson ? { ...common, reason: "JSON", found: "application/json" } : undefined;
 }
 

@@ -1,3 +1,5 @@
+import { textTypeOf } from "#src/domain/text-type.ts";
+
 /** The media type of a file whose first bytes match no known type. */
 const UNKNOWN = "application/octet-stream";
 
@@ -51,7 +53,10 @@ function isTiff(start: Uint8Array): boolean {
 export function realContentType(start: Uint8Array, guess: string | undefined): string {
   const heif = heifType(start);
   if (heif !== undefined) return heif;
-  if (guess === undefined) return isTiff(start) ? "image/tiff" : UNKNOWN;
+  if (guess === undefined && isTiff(start)) return "image/tiff";
+  // The library knows XML in general, and no HTML and JSON.
+  if (guess === undefined || guess === "application/xml")
+    return textTypeOf(start) ?? guess ?? UNKNOWN;
   const type = ALIASES.get(guess) ?? guess;
   if (type !== "video/mp4" && type !== "video/quicktime") return type;
   const text = Buffer.from(start).toString("latin1", 4, 12);

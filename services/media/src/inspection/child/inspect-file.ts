@@ -6,7 +6,7 @@ import type {
   InspectedMedia,
   InspectionResult,
 } from "#src/domain/inspected-media.ts";
-import { MediaRejected, unreadable } from "#src/domain/media-rejected.ts";
+import { MediaRejected, unreadable, unsupportedType } from "#src/domain/media-rejected.ts";
 import { isHeif, realContentType } from "#src/domain/real-content-type.ts";
 import { INPUT_FD, type InspectionLimits } from "#src/inspection/inspection-protocol.ts";
 import { inspectHeif } from "./inspect-heif.ts";
@@ -83,10 +83,7 @@ function checkType(real: string, declared: DeclaredFile | undefined): void {
   const isKnown = real !== UNKNOWN_TYPE;
   const isDeclared =
     declared === undefined || isSameType(foldContentType(declared.contentType), real);
-  if (kindOf(real) === undefined && (isKnown || isDeclared)) {
-    const message = `Files of type ${real} are not accepted.`;
-    throw new MediaRejected({ code: "media_type_unsupported", message, found: real });
-  }
+  if (kindOf(real) === undefined && (isKnown || isDeclared)) throw unsupportedType(real);
   if (isDeclared) return;
   const message = `The file is ${real}, not ${declared?.contentType} as declared.`;
   const found = isKnown ? { found: real } : {};
