@@ -41,6 +41,22 @@ test.each([
     'scheduledAt: This value does not have the expected form: "2026-12-24T18:00:00". Send a time with an offset, such as 2026-12-24T18:00:00Z.',
   ],
   [
+    { ...body, scheduledAt: "2026-12-24 18:00+01:00" },
+    'scheduledAt: This value does not have the expected form: "2026-12-24 18:00+01:00". Send this time as 2026-12-24T18:00:00+01:00.',
+  ],
+  [
+    { ...body, scheduledAt: 1_798_135_200 },
+    "scheduledAt: This value has the wrong type: it is 1798135200. Send this time as 2026-12-24T18:00:00Z.",
+  ],
+  [
+    { ...body, scheduledAt: null },
+    "scheduledAt: This value is null. Send a time with an offset, such as 2026-12-24T18:00:00Z, or leave the field out unless it is required.",
+  ],
+  [
+    { ...body, mediaIds: null },
+    /^mediaIds: This value is null\. Send a list, .*, or leave the field out unless it is required\.$/,
+  ],
+  [
     { ...body, isDraft: "yes" },
     'isDraft: This value has the wrong type: it is "yes". Send true or false.',
   ],
@@ -76,6 +92,20 @@ test.each([
     expect(detail?.["expected"]).toMatch(expected);
   },
 );
+
+test.each([
+  [
+    Buffer.from(`\ufeff${JSON.stringify(body)}`),
+    "The body begins with a byte order mark, which JSON does not allow. Send UTF-8 without it; editors call this “UTF-8”, not “UTF-8 with BOM”.",
+  ],
+  [
+    Buffer.from(JSON.stringify(body), "utf16le"),
+    "The body is not valid UTF-8. Encode the text as UTF-8.",
+  ],
+])("the message about the body %# that is not plain UTF-8 says so", async (payload, message) => {
+  const { status, ...error } = await errorOf(create(payload));
+  expect([status, error.message]).toEqual([400, message]);
+});
 
 test("a missing field that was sent under another name is not reported twice", async () => {
   const { details } = await errorOf(create({ text: "Hello", accountIds: [ACCOUNT_ID] }));

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import { newId } from "@postrider/shared/ids";
 import sharp from "sharp";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
@@ -14,8 +15,8 @@ beforeEach(async () => {
   await service.sql`delete from outbox`;
 });
 
-async function uploaded(body: Buffer) {
-  const grant = await createGrant(service, body.length);
+async function uploaded(body: Buffer, contentType = "image/png") {
+  const grant = await createGrant(service, body.length, { contentType });
   await upload(service, grant, body);
   return grant;
 }
@@ -103,10 +104,74 @@ test("CompleteUpload says which type a file has that was declared as another one
     });
 });
 
-test("CompleteUpload says which type a file has that is not accepted at all", async () => {
-  const grant = await uploaded(Buffer.from("%PDF-1.7\n%EOF"));
+test("CompleteUpload does not advise to declare the real type of a file whose type is not accepted or not known", async () => {
+  const avif = await sharp(await png())
+    .avif()
+    .toBuffer();
+  for (const [body, found] of [
+    [Buffer.from("%PDF-1.7\n%EOF"), "application/pdf"],
+    [avif, "image/avif"],
+    [Buffer.from("<!doctype html><title>404</title>"), "text/html"],
+    [
+      Buffer.from('<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"/>'),
+      "image/svg+xml",
+    ],
+    [Buffer.from('{"error":"expired"}'), "application/json"],
+  ] as const)
+    await expect(service.complete(await uploaded(body))).rejects.toMatchObject({
+      violations: [
+        {
+          code: "media_type_unsupported",
+          found,
+          allowed: expect.arrayContaining(["image/jpeg"]) as string[],
+        },
+      ],
+    });
+  await expect(service.complete(await uploaded(noise(50)))).rejects.toMatchObject({
+    violations: [
+      expect.not.objectContaining({ found: expect.anything() as unknown }) as unknown as object,
+    ],
+  });
+});
+
+test("CompleteUpload takes the type of a file that was declared as application/octet-stream from its bytes, whatever its name", async () => {
+  const jpeg = await sharp(await png())
+    .jpeg()
+    .toBuffer();
+  const video = await readFile(new URL("./videos/h264-aac.mov", import.meta.url));
+  for (const [body, kind, contentType] of [
+    [jpeg, "image", "image/jpeg"],
+    [video, "video", "video/quicktime"],
+  ] as const) {
+    const grant = await uploaded(body, "application/octet-stream");
+    expect(await service.complete(grant)).toMatchObject({ status: "ready", kind, contentType });
+  }
+  await expect(
+    service.complete(await uploaded(Buffer.from("%PDF-1.7\n%EOF"), "application/octet-stream")),
+  ).rejects.toMatchObject({
+    reason: "media_rejected",
+    violations: [{ code: "media_type_unsupported", found: "application/pdf" }],
+  });
+});
+
+test.each([
+  ["sound-only.mp4", "audio/mp4"],
+  ["sound-only.webm", "audio/webm"],
+])(
+  "CompleteUpload says that %s has only sound, and not that it is damaged",
+  async (name, found) => {
+    const sound = await readFile(new URL(`./videos/${name}`, import.meta.url));
+    await expect(
+      service.complete(await uploaded(sound, "application/octet-stream")),
+    ).rejects.toMatchObject({ violations: [{ code: "media_type_unsupported", found }] });
+  },
+);
+
+test("CompleteUpload refuses an image that was declared as application/octet-stream if it is larger than images may be", async () => {
+  const body = Buffer.concat([await png(), Buffer.alloc(20_000_000)]);
+  const grant = await uploaded(body, "application/octet-stream");
 
   await expect(service.complete(grant)).rejects.toMatchObject({
-    violations: [{ found: "application/pdf" }],
+    violations: [{ code: "media_too_large", limit: 20_000_000, actual: body.length }],
   });
 });

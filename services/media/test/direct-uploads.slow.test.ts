@@ -20,12 +20,16 @@ afterAll(async () => {
   await s3[Symbol.asyncDispose]();
 });
 
-async function putDirectly({ uploadUrl }: Grant, body: Buffer): Promise<number> {
+async function putDirectly(
+  { uploadUrl }: Grant,
+  body: Buffer,
+  contentType = "image/png",
+): Promise<number> {
   if (uploadUrl === undefined) throw new Error("the grant has no upload URL");
   const answer = await fetch(uploadUrl, {
     method: "PUT",
     body: new Uint8Array(body),
-    headers: { "content-type": "image/png" },
+    headers: { "content-type": contentType },
   });
   await answer.arrayBuffer();
   return answer.status;
@@ -53,6 +57,17 @@ test("after CompleteUpload, a client that writes to its upload URL again does no
   await service.removeOrphans(-60_000);
   expect(await service.listStored()).toEqual([`objects/${grant.id}`]);
 });
+
+test.each(["application/octet-stream", "image/x-png", "image/png; charset=binary"])(
+  "the object store takes an upload with the type %s if the client declared this type",
+  async (contentType) => {
+    const body = await png(8);
+    const grant = await createGrant(service, body.length, { contentType });
+
+    expect(await putDirectly(grant, body, contentType)).toBe(200);
+    expect(await service.complete(grant)).toMatchObject({ contentType: "image/png" });
+  },
+);
 
 test("CompleteUpload accepts the file that the client uploaded last to the object store and marks the upload grant as used", async () => {
   const [first, second] = [await png(3), await png(4)];

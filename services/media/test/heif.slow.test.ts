@@ -185,7 +185,7 @@ test("an AVIF is not accepted, even when it claims to be a HEIF", async () => {
   ])
     expect(await inspect(grid({ majorBrand: brands[0] ?? "", brands }))).toMatchObject({
       kind: "rejected",
-      violation: { code: "media_type_mismatch" },
+      violation: { code: "media_type_unsupported", found: "image/avif" },
     });
 });
 

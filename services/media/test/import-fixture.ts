@@ -47,6 +47,8 @@ export interface ImporterOptions {
   readonly space?: TempSpace;
   readonly storageBytes?: number;
   readonly store?: ObjectStore;
+  /** Certificate authority in PEM that the importer trusts instead of the public ones. */
+  readonly ca?: string;
 }
 
 /** Starts a server for ImportMedia with its own database and folder. */
@@ -67,7 +69,8 @@ export async function startImporter(options: ImporterOptions = {}) {
   const started: AsyncDisposable[] = [];
   const startReplica = (change: ImporterOptions = {}) => {
     const { totalMs = 10_000, inspect = inspectFake } = { ...options, ...change };
-    const client = new OutboundClient({ allow: ALLOW, resolve });
+    const trust = change.ca === undefined ? {} : { ca: change.ca };
+    const client = new OutboundClient({ allow: ALLOW, resolve, ...trust });
     const space = change.space ?? openSpace();
     const imports = new Imports({ client, inspect, limits: LIMITS, totalMs, space, logger });
     started.push(imports);

@@ -180,6 +180,12 @@ test.each(["ftp://example.com/a.png", "cat.png", "http://user:secret@example.com
   },
 );
 
+test("ImportMedia says that it takes no URL with a user name and password", async () => {
+  expect(await failure("http://user:secret@example.com/a.png")).toMatchObject({
+    violations: [{ expected: "the URL without a user name and password" }],
+  });
+});
+
 test("ImportMedia answers the same for a name that does not exist and for one with a private address", async () => {
   const missing = await failure("http://gone.example.com/cat.png");
 

@@ -85,9 +85,15 @@ test("PUT /uploads refuses a Content-Type that differs from the declared type, a
   const body = noise(100);
   const grant = await createGrant(service, body.length);
 
-  for (const type of ["image/jpeg", "multipart/form-data"])
+  for (const [type, found] of [
+    ["image/jpeg", "image/jpeg"],
+    ["image/pjpeg", "image/jpeg"],
+    ["multipart/form-data; boundary=x", "multipart/form-data"],
+    ["application/x-www-form-urlencoded", "application/x-www-form-urlencoded"],
+  ] as const)
     expect(await upload(service, grant, body, { "content-type": type })).toMatchObject({
       reason: "unsupported_media_type",
+      details: [{ code: "upload_type_differs", found, allowed: ["image/png"] }],
     });
   const parameter = { "content-type": "image/png; charset=binary" };
   expect(await upload(service, grant, body, parameter)).toEqual({ status: 204 });

@@ -89,7 +89,8 @@ async function setLimits(services: Services, args: Arguments): Promise<Result> {
     );
   const request = { id: getPositional(args), limits };
   const { workspace } = await clientOf(services).setWorkspaceLimits(request);
-  return toResult(workspace);
+  const { json, text } = toResult(workspace);
+  return { json, text: `${text}\n\nThe limits take effect within 5 s.` };
 }
 
 const ONE_ID = { min: 1, max: 1 };

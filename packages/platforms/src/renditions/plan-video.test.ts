@@ -48,6 +48,14 @@ test("the refusal of a frame rate states the rate and the limits", () => {
   });
 });
 
+test.each([
+  [{ audioCodec: "opus" }, "opus"],
+  [{ pixelFormat: "yuv444p" }, "h264 (yuv444p)"],
+  [{ codec: "av1", pixelFormat: null, audioCodec: "flac" }, "av1, flac"],
+])("the refusal of the encoding %j by X names %s and not what X takes", (encoding, found) => {
+  expect(plan("x", encoding)).toMatchObject({ faults: [{ code: "media_codec", found }] });
+});
+
 test("a video whose encoding is not known is judged by its type only", () => {
   const { video } = PLATFORMS.x;
   expect(planVideo({ contentType: "video/mp4" }, video)).toEqual({ kind: "original" });

@@ -24,6 +24,8 @@ export interface VideoFault {
   readonly code: "media_type_unsupported" | "media_codec" | "media_frame_rate";
   readonly limit?: number;
   readonly actual?: number;
+  /** How the video is encoded, if the platform does not take that. */
+  readonly found?: string;
   readonly fits: string;
 }
 
@@ -102,7 +104,18 @@ function encodingFaults(
 ): readonly VideoFault[] {
   if (video === undefined) return [];
   const isCoded = isCodecTaken(video, rules) && isAudioTaken(video, rules);
-  return isCoded ? [] : [{ code: "media_codec", fits: describeCodecs(rules) }];
+  return isCoded ? [] : [codecFault(video, rules)];
+}
+
+/** Names what the platform does not take, and not what it does. */
+function codecFault(video: VideoEncoding, rules: VideoRules): VideoFault {
+  const { codec, pixelFormat, audioCodec } = video;
+  const picture = pixelFormat ? `${codec} (${pixelFormat})` : codec;
+  const refused = [
+    ...(isCodecTaken(video, rules) ? [] : [picture]),
+    ...(isAudioTaken(video, rules) ? [] : [audioCodec]),
+  ];
+  return { code: "media_codec", found: refused.join(", "), fits: describeCodecs(rules) };
 }
 
 function isCodecTaken({ codec, pixelFormat }: VideoEncoding, { codecs }: VideoRules): boolean {

@@ -11,6 +11,7 @@ import {
 } from "#src/http/expected-values.ts";
 import { describeMissingDay } from "#src/http/missing-days.ts";
 import { adviseOnName } from "#src/http/unknown-fields.ts";
+import { writeTime } from "#src/http/write-time.ts";
 
 /** One schema error that ajv found, as fastify lists it in `error.validation`. */
 export interface SchemaError {
@@ -46,7 +47,7 @@ interface Advice {
 const MAX_EXPLAINED = 4;
 
 type Advise = (
-  error: Pick<SchemaError, "params" | "data">,
+  error: Pick<SchemaError, "params" | "data" | "instancePath">,
   schema: ExpectedSchema,
 ) => { [Name in keyof Advice]: Advice[Name] | undefined };
 
@@ -86,11 +87,20 @@ function encodedUrl(data: unknown, { format }: ExpectedSchema): string | undefin
   return isWeb && encoded !== data && !encoded.includes(" ") ? encoded : undefined;
 }
 
+/** Returns how a time in another form has to be sent; undefined for a value that names no certain moment. */
+function writtenTime(data: unknown, { format }: ExpectedSchema): string | undefined {
+  const time = format === "date-time" ? writeTime(data) : undefined;
+  return time === undefined ? undefined : `this time as ${time}`;
+}
+
 /** The advice for a value that does not fit its schema, by the keyword of the schema. */
 const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
-  type: ({ data }, schema) => ({
-    expected: schema.type === "array" ? describeField(schema) : describeExpected(schema),
+  type: ({ data, instancePath }, schema) => ({
+    expected:
+      writtenTime(data, schema) ??
+      (schema.type === "array" ? describeField(schema) : describeExpected(schema)),
     found: quoteFound(data) ?? typeOf(data),
+    variant: data === null && instancePath !== "" ? "null" : undefined,
   }),
   required: ({ params }, { properties }) => ({
     expected: describeField(properties?.[String(params["missingProperty"])]),
@@ -111,7 +121,8 @@ const ADVICE: Readonly<Partial<Record<string, Advise>>> = {
     const encoded = encodedUrl(data, schema);
     if (encoded !== undefined)
       return { expected: `the URL percent-encoded: ${encoded}`, found: found ?? "string" };
-    if (day === undefined) return { expected: describeField(schema), found };
+    if (day === undefined)
+      return { expected: writtenTime(data, schema) ?? describeField(schema), found };
     return { expected: `a date that exists; ${day}`, found, variant: "no_such_day" };
   },
   pattern: ({ data }, schema) => ({ expected: describePattern(schema), found: quoteFound(data) }),

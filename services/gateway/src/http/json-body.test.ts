@@ -19,6 +19,12 @@ test.each(["", " ", "{", '{"a":1,}', "{'a':1}", "NaN", "undefined", '{"a":1}{}',
   },
 );
 
+test("parseJsonBody names a byte order mark in front of the body", () => {
+  expect(parse("\ufeff{}")).toEqual(
+    refused({ code: "invalid_json", path: "", variant: "byte_order_mark" }),
+  );
+});
+
 test("parseJsonBody refuses a raw control character", () => {
   expect(parse('"a\0b"')).toMatchObject(refused({ code: "invalid_json", path: "" }));
 });
@@ -28,7 +34,9 @@ test.each([
   ["a cut sequence", [0x22, 0xe2, 0x82, 0x22]],
   ["an overlong NUL", [0x22, 0xc0, 0x80, 0x22]],
   ["a raw surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
-  ["UTF-16", [0xff, 0xfe, 0x22, 0x00, 0x22, 0x00]],
+  ["UTF-16 with a byte order mark", [0xff, 0xfe, 0x22, 0x00, 0x22, 0x00]],
+  ["UTF-16 without a byte order mark", [0x7b, 0x00, 0x7d, 0x00]],
+  ["UTF-16 with the higher byte first", [0x00, 0x7b, 0x00, 0x7d]],
 ])("parseJsonBody refuses %s, which is not valid UTF-8", (_, bytes) => {
   expect(parseJsonBody(Buffer.from(bytes))).toEqual(refused({ code: "invalid_utf8", path: "" }));
 });

@@ -15,7 +15,9 @@ const MAX_MEMBERS = 1_000;
 /** Maximum number of members of all lists and objects of a request body together; a request with more is refused. */
 const MAX_MEMBERS_IN_ALL = 12_000;
 
-// A byte order mark is kept as a character. The JSON parser then refuses it, because JSON does not allow it.
+/** JSON does not allow it in front of the body. */
+const BYTE_ORDER_MARK = "\ufeff";
+// A byte order mark is kept as a character, so that the answer can name it.
 const UTF8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -36,7 +38,9 @@ export function parseJsonBody(bytes: Buffer): ParsedBody {
   return { ok: true, value: parsed.value };
 }
 
+/** Returns the text of UTF-8; undefined for other bytes. In UTF-16 and UTF-32, one of the first two bytes of JSON is zero. */
 function decode(bytes: Buffer): string | undefined {
+  if (bytes.subarray(0, 2).includes(0)) return undefined;
   try {
     return UTF8.decode(bytes);
   } catch {
@@ -51,6 +55,7 @@ type Parsed =
 /** Returns the value of a JSON text or, if the parser reports it, the place and kind of its syntax error. */
 function parse(text: string): Parsed {
   try {
+    if (text.startsWith(BYTE_ORDER_MARK)) return { variant: "byte_order_mark" };
     const value: unknown = JSON.parse(text);
     return { value };
   } catch (error) {

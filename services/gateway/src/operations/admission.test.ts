@@ -47,6 +47,8 @@ class TestAccounts {
   /** Number of requests that the accounts service granted in answers that reached the gateway. */
   granted = 0;
   givenBack = 0;
+  /** Ids of the workspaces that are not verified. */
+  readonly unverified = new Set<string>();
   latencyMs = 0;
   /**
    * Whether the simulated accounts service names all workspaces of an API key in its answers. An earlier release of the
@@ -117,7 +119,7 @@ class TestAccounts {
     this.givenBack += giveBack;
     const left = bucket.tokens;
     return {
-      workspace: { id, verified: true, requestsPerMinute: capacity },
+      workspace: { id, verified: !this.unverified.has(id), requestsPerMinute: capacity },
       granted,
       remaining: Math.floor(left),
       emptyForMs: left >= 1 ? 0 : Math.ceil(((1 - left) * 60_000) / capacity),
@@ -248,6 +250,26 @@ test("requests that were granted in advance are admitted without a call to the a
     expect(admit(key)).toMatchObject({ kind: "admitted", limit: { remaining: left } });
   expect(accounts.calls).toHaveLength(1);
   expect(admit(key)).toBeInstanceOf(Promise);
+});
+
+test("the first request after its workspace was verified is admitted to a verified workspace, and a workspace that is not verified uses no requests twice", async () => {
+  const key = accounts.addKey();
+  accounts.unverified.add(WORKSPACE);
+  for (const remaining of [599, 598])
+    expect(await admitted(key)).toMatchObject({ verified: false, limit: { remaining } });
+  accounts.unverified.delete(WORKSPACE);
+  expect(await admitted(key)).toMatchObject({ verified: true, limit: { remaining: 597 } });
+  expect(admit(key)).toMatchObject({ verified: true });
+  accounts.unverified.add(WORKSPACE);
+  await pass(3_000);
+  const before = accounts.calls.length;
+  const counts = await kindsOf(1_000, key);
+  expect(counts).toMatchObject({ admitted: expect.any(Number) as number });
+  expect(counts["rate_limited"]).toBeGreaterThan(300);
+  const calls = accounts.calls.length;
+  expect(calls - before).toBeLessThan(5);
+  expect(await kindsOf(1_000, key)).toEqual({ rate_limited: 1_000 });
+  expect(accounts.calls).toHaveLength(calls);
 });
 
 test("a call to the accounts service that admits several requests carries neither the id nor the deadline of one of them", async () => {

@@ -24,8 +24,8 @@ export interface SizeLimits {
 /** The media types that are accepted, for the refusal of another one. */
 export const ACCEPTED_TYPES: readonly string[] = [...KINDS.keys()];
 
-/** The type that clients send when they do not know the type of a file. */
-const UNKNOWN = "application/octet-stream";
+/** The type that clients send when they do not know the type of a file. The bytes of the file then say what it is. */
+export const UNKNOWN_TYPE = "application/octet-stream";
 /** Other names of accepted types that programs use. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ["image/jpg", "image/jpeg"],
@@ -40,25 +40,6 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
   ["video/x-m4v", "video/mp4"],
   ["video/mov", "video/quicktime"],
 ]);
-/** Types by the ending of a file's name, for clients that do not know the type. */
-const ENDINGS: ReadonlyMap<string, string> = new Map([
-  ...["jpg", "jpeg", "jpe", "jfif"].map((ending) => [ending, "image/jpeg"] as const),
-  ["png", "image/png"],
-  ["apng", "image/png"],
-  ["gif", "image/gif"],
-  ["webp", "image/webp"],
-  ["bmp", "image/bmp"],
-  ["tif", "image/tiff"],
-  ["tiff", "image/tiff"],
-  ["heic", "image/heic"],
-  ["heif", "image/heif"],
-  ["mp4", "video/mp4"],
-  ["m4v", "video/mp4"],
-  ["mov", "video/quicktime"],
-  ["qt", "video/quicktime"],
-  ["webm", "video/webm"],
-]);
-
 /**
  * Normalises a media type for comparison: case, white space and parameters such as `charset=binary` do not matter, and another name
  * of an accepted type becomes this type.
@@ -68,18 +49,14 @@ export function foldContentType(text: string): string {
   return ALIASES.get(type) ?? type;
 }
 
-/** Returns the type that a client declares: if it does not know the type, that of the file's name. */
-export function declaredType(contentType: string, fileName: string): string {
-  const type = foldContentType(contentType);
-  if (type !== UNKNOWN) return type;
-  const ending = /\.([a-z0-9]+)$/i.exec(fileName.trim())?.[1] ?? "";
-  return ENDINGS.get(ending.toLowerCase()) ?? type;
-}
-
-/** Whether the type of an upload agrees with the declared one. A client that does not know the type contradicts nothing. */
+/**
+ * Whether the type of an upload agrees with the declared one. A client that does not know the type contradicts nothing, whether it says
+ * so in the declaration or in the upload. A form or JSON never agrees, because it wraps the file.
+ */
 export function agreesWith(declared: string, sent: string): boolean {
   const type = foldContentType(sent);
-  return type === "" || type === UNKNOWN || type === declared;
+  if (type === "" || type === UNKNOWN_TYPE || type === declared) return true;
+  return declared === UNKNOWN_TYPE && kindOf(type) !== undefined;
 }
 
 /** Returns whether a media type is an image or a video; undefined when the type is not accepted. */
@@ -93,14 +70,17 @@ interface DeclaredFault extends Pick<MediaViolation, "code" | "limit" | "actual"
   readonly allowed?: string[];
 }
 
-/** Returns the reason for refusing the declared type and length of a file; undefined when both are accepted. */
+/**
+ * Returns the reason for refusing the declared type and length of a file; undefined when both are accepted. A file of unknown type may
+ * have the size of a video; when its bytes show that it is an image, it must not be larger than images may be.
+ */
 export function checkDeclared(
   declared: { readonly contentType: string; readonly bytes: number },
   { maxImageBytes, maxVideoBytes }: SizeLimits,
 ): DeclaredFault | undefined {
-  const kind = kindOf(declared.contentType);
-  if (kind === undefined) {
-    const { contentType: found } = declared;
+  const { contentType: found } = declared;
+  const kind = kindOf(found);
+  if (kind === undefined && found !== UNKNOWN_TYPE) {
     const allowed = [...ACCEPTED_TYPES];
     return { code: "media_type_unsupported", path: "/contentType", found, allowed };
   }

@@ -32,7 +32,7 @@ export function connectionReason(error: unknown): string | undefined {
   const known = codes.map((code) => REASONS.get(code)).find((reason) => reason !== undefined);
   if (known !== undefined) return known;
   if (codes.some((code) => code.startsWith("ERR_SSL_") || code === "EPROTO"))
-    return "the server does not speak TLS on this port";
+    return "the server does not speak TLS 1.2 or newer on this port";
   return codes.some((code) => code.includes("CERT"))
     ? "the certificate of the server is not valid"
     : undefined;

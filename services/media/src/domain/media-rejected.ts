@@ -20,3 +20,9 @@ export function unreadable(message: string): MediaRejected {
 export function tooManyPixels(message: string, limit: number, actual: number): MediaRejected {
   return new MediaRejected({ code: "media_dimensions", message, limit, actual });
 }
+
+/** Creates the rejection of a file whose media type is not accepted. */
+export function unsupportedType(found: string): MediaRejected {
+  const message = `Files of type ${found} are not accepted.`;
+  return new MediaRejected({ code: "media_type_unsupported", message, found });
+}

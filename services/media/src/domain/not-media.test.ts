@@ -2,7 +2,12 @@ import { expect, test } from "vitest";
 import { describeNotMedia } from "./not-media.ts";
 
 const describe = (text: string, contentType = "", url = "https://example.com/a.png") =>
-  describeNotMedia({ url, contentType, start: Buffer.from(text) });
+  describeNotMedia({
+    url,
+    contentType,
+    start: Buffer.from(text),
+    isKnown: text.startsWith("%PDF"),
+  });
 
 test.each([
   ["<!DOCTYPE html><title>Sign in</title>", "text/html; charset=utf-8", "a web page"],
@@ -16,9 +21,24 @@ test.each([
   expect(describe(text, type)).toMatchObject({ code: "download_not_media", reason });
 });
 
-test("an answer that is neither a web page nor JSON has no such description", () => {
+test.each([
+  ["#EXTM3U\n", "application/vnd.apple.mpegurl"],
+  ["hello", "text/plain; charset=utf-8"],
+])(
+  "an answer of unknown bytes, %j, is described by the type that the server gave",
+  (text, type) => {
+    expect(describe(text, type)).toMatchObject({
+      code: "download_not_media",
+      found: type.split(";")[0],
+    });
+  },
+);
+
+test("an answer of a known type, or of which the server says nothing, has no such description", () => {
   expect(describe("%PDF-1.7", "application/pdf")).toBeUndefined();
   expect(describe("<svg xmlns='http://www.w3.org/2000/svg'/>", "image/svg+xml")).toBeUndefined();
+  for (const type of ["", "image/jpeg", "application/octet-stream", "binary/octet-stream"])
+    expect(describe("noise", type), type).toBeUndefined();
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import type { Violation } from "@postrider/shared/errors";
+import { textTypeOf } from "#src/domain/text-type.ts";
 
 /** What a server answered to the request for a file. */
 export interface Answered {
@@ -8,9 +9,9 @@ export interface Answered {
   readonly contentType: string;
   /** The first bytes of the answer. */
   readonly start: Uint8Array;
+  /** Whether the bytes have a known media type. */
+  readonly isKnown: boolean;
 }
-
-const PAGE = /^\s*(?:<!--[^]*?-->\s*)?<(?:!doctype\s+html|html|head|body|script)\b/i;
 
 /** For shares whose usual links lead to a page: the end of their host names, and which link leads to the file. */
 const SHARES: readonly (readonly [RegExp, string])[] = [
@@ -25,21 +26,33 @@ const SHARES: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** Maximum number of characters of the server's header that an error repeats. */
+const MAX_FOUND = 100;
+/** Types that say nothing about an answer whose bytes have no known type. */
+const UNTELLING =
+  /^$|^(?:image|video|audio|binary)\/|^application\/(?:octet-stream|binary|x-download|force-download)$/;
+
 /**
- * Explains an answer that is a web page or JSON instead of an image or video.
+ * Explains an answer that is a web page, JSON, or bytes of a type that only the server knows, instead of an image or video.
  *
  * @returns undefined for anything else.
  */
-export function describeNotMedia({ url, contentType, start }: Answered): Violation | undefined {
+export function describeNotMedia({
+  url,
+  contentType,
+  start,
+  isKnown,
+}: Answered): Violation | undefined {
   const said = (contentType.split(";", 1)[0] ?? "").trim().toLowerCase();
-  const text = Buffer.from(start)
-    .toString("utf8")
-    .replace(/^\ufeff/, "");
+  const real = textTypeOf(start);
   const common = { code: "download_not_media", path: "/url", ...expectedOf(url) };
-  if (PAGE.test(text) || said === "text/html" || said === "application/xhtml+xml")
+  if (real === "text/html" || said === "text/html" || said === "application/xhtml+xml")
     return { ...common, reason: "a web page", found: said.endsWith("html") ? said : "text/html" };
-  const isJson = /^[^;]*[/+]json$/.test(said) || /^\s*(?:\{\s*["}]|\[\s*[{["\]])/.test(text);
-  return isJson ? { ...common, reason: "JSON", found: "application/json" } : undefined;
+  const isJson = real === "application/json" || /^[^;]*[/+]json$/.test(said);
+  if (isJson) return { ...common, reason: "JSON", found: "application/json" };
+  return isKnown || UNTELLING.test(said)
+    ? undefined
+    : { ...common, found: said.slice(0, MAX_FOUND) };
 }
 
 function expectedOf(url: string): { readonly expected?: string } {

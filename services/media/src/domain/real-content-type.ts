@@ -1,3 +1,5 @@
+import { textTypeOf } from "#src/domain/text-type.ts";
+
 /** The media type of a file whose first bytes match no known type. */
 const UNKNOWN = "application/octet-stream";
 
@@ -51,9 +53,14 @@ function isTiff(start: Uint8Array): boolean {
 export function realContentType(start: Uint8Array, guess: string | undefined): string {
   const heif = heifType(start);
   if (heif !== undefined) return heif;
-  if (guess === undefined) return isTiff(start) ? "image/tiff" : UNKNOWN;
+  // The library knows XML in general, and no HTML and JSON.
+  if (guess === undefined || guess === "application/xml")
+    return isTiff(start) ? "image/tiff" : (textTypeOf(start) ?? guess ?? UNKNOWN);
   const type = ALIASES.get(guess) ?? guess;
-  if (type !== "video/mp4" && type !== "video/quicktime") return type;
+  return type === "video/mp4" || type === "video/quicktime" ? movieType(start) : type;
+}
+
+function movieType(start: Uint8Array): "video/mp4" | "video/quicktime" {
   const text = Buffer.from(start).toString("latin1", 4, 12);
   // Video files older than QuickTime 7 have no brand, so a file without a brand is QuickTime.
   if (!text.startsWith("ftyp")) return "video/quicktime";

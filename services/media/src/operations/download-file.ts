@@ -65,7 +65,7 @@ export async function downloadFile(
     await writeNewFile(path, limitBytes(body, announced, download), { bufferBytes: 256 * 1024 });
     return [answer.headers["content-type"]].flat()[0] ?? "";
   } catch (error) {
-    throw error instanceof OutboundError ? toServiceError(error) : error;
+    throw error instanceof OutboundError ? toServiceError(error, url) : error;
   }
 }
 
@@ -78,8 +78,15 @@ function broken(reason: string, cause?: unknown): ServiceError {
   return importFailed([{ code: "download_broken", path: "/url", reason }], cause);
 }
 
-function toServiceError(error: OutboundError): ServiceError {
-  if (error.failure === "url_invalid") return invalidRequest([{ code: "invalid", path: "/url" }]);
+function invalidUrl(url: string): ServiceError {
+  const parsed = URL.parse(url);
+  const hasUser = parsed !== null && `${parsed.username}${parsed.password}` !== "";
+  const expected = hasUser ? { expected: "the URL without a user name and password" } : {};
+  return invalidRequest([{ code: "invalid", path: "/url", ...expected }]);
+}
+
+function toServiceError(error: OutboundError, url: string): ServiceError {
+  if (error.failure === "url_invalid") return invalidUrl(url);
   if (error.failure === "address_not_allowed")
     return unprocessable("address_not_allowed", [{ code: "address_not_allowed", path: "/url" }]);
   // A name without an address gets the same answer as one with a private address: the difference would tell which internal

@@ -7,6 +7,7 @@ import { transferShares } from "@postrider/shared/limits/transfer-shares";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { SizeLimits } from "#src/domain/accepted-types.ts";
+import { UNKNOWN_TYPE } from "#src/domain/accepted-types.ts";
 import type { InspectedMedia, InspectFile } from "#src/domain/inspected-media.ts";
 import { describeNotMedia, type Answered } from "#src/domain/not-media.ts";
 import { toRejection } from "#src/domain/stored-media.ts";
@@ -123,14 +124,21 @@ export class Imports implements AsyncDisposable {
     return known;
   }
 
-  async #inspect(path: string, answered: Omit<Answered, "start">): Promise<InspectedMedia> {
+  async #inspect(
+    path: string,
+    answered: Pick<Answered, "url" | "contentType">,
+  ): Promise<InspectedMedia> {
     const result = await this.#options.inspect(path, undefined);
     if (result.kind === "unavailable") throw unavailable();
     if (result.kind === "accepted") return result.media;
     const { violation } = result;
     const known =
       violation.code === "media_type_unsupported"
-        ? describeNotMedia({ ...answered, start: await readStart(path) })
+        ? describeNotMedia({
+            ...answered,
+            start: await readStart(path),
+            isKnown: violation.found !== UNKNOWN_TYPE,
+          })
         : undefined;
     throw unprocessable("media_rejected", [known ?? toRejection(violation)]);
   }

@@ -10,7 +10,7 @@ import { invalidRequest, unprocessable } from "@postrider/shared/errors";
 import { isId, newId } from "@postrider/shared/ids";
 import { insertUpload, type NewUpload } from "#src/db/media.ts";
 import { insertGrant } from "#src/db/upload-grants.ts";
-import { checkDeclared, declaredType, kindOf } from "#src/domain/accepted-types.ts";
+import { checkDeclared, foldContentType, kindOf } from "#src/domain/accepted-types.ts";
 import { directUploadKey } from "#src/domain/object-keys.ts";
 import { hashUploadToken } from "#src/domain/upload-token.ts";
 import type { RpcDependencies } from "#src/operations/dependencies.ts";
@@ -34,7 +34,7 @@ export async function createUpload(
   // full.
   await deps.assertRoom();
   const uploadToken = randomBytes(TOKEN_BYTES).toString("base64url");
-  const { workspaceId, contentType, bytes } = upload;
+  const { workspaceId, bytes } = upload;
   const demand = { workspaceId, bytes, defaultLimitBytes: deps.storageBytes };
   const expiresAt = await storeWithinLimit(deps, demand, async (tx, uploadCount) => {
     assertUploadCount(uploadCount);
@@ -48,7 +48,7 @@ export async function createUpload(
       validMs: deps.grantMs,
     });
   });
-  const direct = { contentType, bytes, expiresAt };
+  const direct = { contentType: headerOf(request.contentType), bytes, expiresAt };
   const uploadUrl = await deps.store.createUploadUrl(directUploadKey(upload.id), direct);
   return {
     id: upload.id,
@@ -59,18 +59,27 @@ export async function createUpload(
   };
 }
 
+/**
+ * Returns the header `Content-Type` that the URL of a direct upload is signed for: the type as the client declared it, because that is
+ * what the client sends. The type under its main name would be refused by the object store.
+ */
+function headerOf(contentType: string): string {
+  const text = contentType.trim();
+  return /^[ -~]*$/.test(text) ? text : foldContentType(text);
+}
+
 function parse(
   { limits }: Pick<RpcDependencies, "limits">,
   request: CreateUploadRequest,
 ): NewUpload {
   const { workspaceId, fileName } = request;
   const bytes = Number(request.bytes);
-  const contentType = declaredType(request.contentType, fileName);
+  const contentType = foldContentType(request.contentType);
   if (!isId(workspaceId)) throw invalidRequest([{ code: "invalid", path: "/workspaceId" }]);
   if (bytes < 1) throw invalidRequest([{ code: "too_small", path: "/bytes", limit: 1 }]);
-  const kind = kindOf(contentType);
   const violation = checkDeclared({ contentType, bytes }, limits);
-  if (violation !== undefined || kind === undefined)
-    throw unprocessable("media_rejected", violation === undefined ? [] : [violation]);
+  if (violation !== undefined) throw unprocessable("media_rejected", [violation]);
+  // Media of unknown type count as a video, whose limit holds for them, until the check of the upload has read the bytes.
+  const kind = kindOf(contentType) ?? "video";
   return { id: newId(), workspaceId, kind, contentType, bytes, fileName };
 }

@@ -83,7 +83,7 @@ export interface TargetViolation {
   readonly index?: number;
   /** Unit of `limit` and `actual` if they are lengths of a text. */
   readonly unit?: UnitName;
-  /** The refused characters that were found, each with its positions. */
+  /** What was found and refused: characters, each with its positions, or the encoding of a video. */
   readonly found?: string;
   /** The values that the platform would accept, or a condition that it sets, in symbols that need no translation. */
   readonly fits?: string | readonly string[];

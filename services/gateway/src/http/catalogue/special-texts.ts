@@ -58,6 +58,26 @@ export const SPECIAL_TEXTS = {
       "JSON에서는 {expected|이스케이프}(으)로 써 주세요. 템플릿 대신 JSON 함수로 본문을 만들면 자동으로 처리됩니다.",
     ],
   ),
+  "invalid_json.byte_order_mark": detail(
+    [
+      "The body begins with a byte order mark, which JSON does not allow.",
+      "Send UTF-8 without it; editors call this “UTF-8”, not “UTF-8 with BOM”.",
+    ],
+    [
+      "본문이 바이트 순서 표시(BOM)로 시작하는데, JSON에서는 쓸 수 없습니다.",
+      "BOM 없는 UTF-8로 보내 주세요.",
+    ],
+  ),
+  "type.null": detail(
+    [
+      "This value is null.",
+      "Send {expected|the type that the API description names}, or leave the field out unless it is required.",
+    ],
+    [
+      "값이 null입니다.",
+      "{expected|API 설명에 있는 형식}(으)로 보내거나, 필수가 아니면 항목을 빼 주세요.",
+    ],
+  ),
   "format.no_such_day": detail(
     ["This date does not exist[: {found}].", "Send {expected|a date that exists}."],
     ["존재하지 않는 날짜입니다[({found})].", "존재하는 날짜를 보내 주세요[({expected})]."],

@@ -4,11 +4,11 @@ import { detail } from "./entry.ts";
 export const VIDEO_DETAILS = {
   media_codec: detail(
     [
-      "The way in which this video is encoded is not accepted[ (accepted: {allowed})].",
+      "The way in which this video is encoded is not accepted[: {found}][ (accepted: {allowed})].",
       "Export it again as H.264 with 4:2:0, 8 bits and AAC sound; the field `video` of the media says how it is encoded.",
     ],
     [
-      "동영상의 인코딩 방식이 허용되지 않습니다[(허용: {allowed})].",
+      "동영상의 인코딩 방식이 허용되지 않습니다[: {found}][(허용: {allowed})].",
       "H.264(4:2:0, 8비트)와 AAC 음성으로 다시 내보내 주세요. 미디어의 `video` 필드에서 인코딩 방식을 볼 수 있습니다.",
     ],
   ),

@@ -26,7 +26,8 @@ export interface Answers {
   refuse(address: string, now: number): AdmissionResult;
   /**
    * Decides whether a request is admitted, from a stored answer about its API key that is at most 3 s old. Returns
-   * undefined when the gateway must ask the accounts service for more granted requests.
+   * undefined when the gateway must ask the accounts service for more granted requests, or whether the workspace is verified by
+   * now.
    */
   fromRecord(record: KeyRecord, address: string, now: number): AdmissionResult | undefined;
   /**
@@ -93,8 +94,11 @@ export function createAnswers(addresses: AddressLimits): Answers {
     fromRecord: (record, address, now) => {
       const { workspace } = record;
       if (workspace === undefined) return withoutWorkspace(record, address, now);
-      if (spendPrepaid(workspace.budget)) return admitted(record, workspace, now);
-      return now < workspace.budget.emptyUntil ? limited(workspace.budget, now) : undefined;
+      const { budget, verified } = workspace;
+      // That a workspace is not verified is not taken from a stored answer: the operator who verifies it is told at once that it
+      // may write posts, so its next request must find that.
+      if (verified && spendPrepaid(budget)) return admitted(record, workspace, now);
+      return budget.prepaid < 1 && now < budget.emptyUntil ? limited(budget, now) : undefined;
     },
     fromGrant: (record, address, now) => {
       if (record === undefined) return refuse(address, now);

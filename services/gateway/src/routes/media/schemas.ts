@@ -13,7 +13,10 @@ const MAX_URL_LENGTH = 8_192;
 export const PresignUpload = Type.Object(
   {
     fileName: Type.String({ maxLength: MAX_FILE_NAME_LENGTH }),
-    contentType: Type.String({ description: "The actual media type of the file." }),
+    contentType: Type.String({
+      description:
+        "The actual media type of the file; `application/octet-stream` if the client does not know it.",
+    }),
     bytes: Type.Integer({ minimum: 1, description: "The exact length of the file." }),
   },
   { $id: "PresignUpload", additionalProperties: false },

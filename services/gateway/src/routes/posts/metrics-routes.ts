@@ -2,6 +2,7 @@ import type { RefreshMetricsResponse } from "@postrider/contracts/engagement/v1/
 import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import { withCurrentDescriptions } from "#src/clients/media-descriptions.ts";
 import { createPostReader } from "#src/clients/post-reader.ts";
 import { PLATFORM_CALL_TIMEOUT_MS } from "#src/routes/answer.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
@@ -12,7 +13,7 @@ import { RefreshedPost } from "#src/routes/posts/metrics-schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
-type Deps = Pick<ServerDeps, "posts" | "metrics" | "links">;
+type Deps = Pick<ServerDeps, "posts" | "media" | "metrics" | "links">;
 type Answer = Omit<RefreshMetricsResponse, "$typeName" | "$unknown">;
 
 /**
@@ -56,7 +57,7 @@ async function record(posts: Deps["posts"], post: Post, targets: Answer["targets
 
 /** Registers the route that reads the metrics of a post from its platforms. */
 export function registerMetricsRoutes(api: FastifyInstance, deps: Deps): void {
-  const { posts, metrics, links } = deps;
+  const { posts, media, metrics, links } = deps;
   const reader = createPostReader(posts);
   const refreshMetrics = operation({
     operationId: "refreshPostMetrics",
@@ -78,8 +79,9 @@ export function registerMetricsRoutes(api: FastifyInstance, deps: Deps): void {
     const post = await reader.get(workspaceId, pathId(request));
     const answer = await refresh(metrics, workspaceId, post);
     const refreshed = await record(posts, post, answer.targets);
+    const described = await withCurrentDescriptions(media, refreshed);
     return {
-      post: toPostDetail(refreshed, links, request.locale),
+      post: toPostDetail(described.post, links, request.locale),
       refresh: toCounters(answer),
     };
   });

@@ -2,7 +2,9 @@ import { ref } from "@postrider/rest/schemas";
 import { invalidRequest } from "@postrider/shared/errors";
 import type { FastifyInstance } from "fastify";
 import type { Static } from "typebox";
+import { withCurrentDescriptions } from "#src/clients/media-descriptions.ts";
 import type { RequestViolation } from "#src/http/schema-faults.ts";
+import { required } from "#src/routes/answer.ts";
 import type { ServerDeps } from "#src/routes/dependencies.ts";
 import { operation } from "#src/routes/operation.ts";
 import { ANSWER_BYTES } from "#src/routes/posts/answer-bytes.ts";
@@ -12,7 +14,7 @@ import { ETAG, PostDetail } from "#src/routes/posts/schemas.ts";
 import { callerOf, pathId } from "#src/routes/request.ts";
 import { IdParams, NoQuery } from "#src/routes/schemas.ts";
 
-type Deps = Pick<ServerDeps, "posts" | "links">;
+type Deps = Pick<ServerDeps, "posts" | "media" | "links">;
 type Params = Static<typeof IdParams>;
 type PublishBody = Static<typeof PublishPost> | undefined;
 
@@ -60,7 +62,7 @@ function registerPublish(api: FastifyInstance, { posts, links }: Deps): void {
   );
 }
 
-function registerRetry(api: FastifyInstance, { posts, links }: Deps): void {
+function registerRetry(api: FastifyInstance, { posts, media, links }: Deps): void {
   const retry = operation({
     operationId: "retryPost",
     summary: "Retry the failed targets of a post",
@@ -81,7 +83,9 @@ function registerRetry(api: FastifyInstance, { posts, links }: Deps): void {
   });
   api.post<{ Params: Params }>("/posts/:id/retry", retry, async (request, reply) => {
     const { workspaceId } = callerOf(request);
-    const { post } = await posts.retryPost({ workspaceId, id: pathId(request) });
-    return sendPost(reply.status(202), post, links);
+    const retried = required((await posts.retryPost({ workspaceId, id: pathId(request) })).post);
+    // Unlike an edit or an early publication, a retry does not read the media again.
+    const { post, descriptionsHash } = await withCurrentDescriptions(media, retried);
+    return sendPost(reply.status(202), post, links, descriptionsHash);
   });
 }

@@ -1,4 +1,4 @@
-import { unreadable } from "#src/domain/media-rejected.ts";
+import { unreadable, unsupportedType } from "#src/domain/media-rejected.ts";
 import type { ByteSource } from "./byte-source.ts";
 import { payloadOf, readBoxes, type Box, type BoxBudget } from "./mp4-box.ts";
 import { readAudioCodec, readVideoCodec } from "./mp4-codecs.ts";
@@ -27,7 +27,10 @@ export function readMp4(source: ByteSource): VideoLayout {
     .filter(({ type }) => type === "trak")
     .map((box) => readMp4Track(source, box, budget, isFragmented));
   const video = tracks.find(({ isVideo }) => isVideo);
-  if (video === undefined) throw unreadable("The video has no video track.");
+  if (video === undefined)
+    throw tracks.some(({ isAudio }) => isAudio)
+      ? unsupportedType("audio/mp4")
+      : unreadable("The video has no video track.");
   if (!top.some(({ type }) => type === "mdat")) throw unreadable("The video has no media data.");
   return {
     width: video.width,

@@ -1,4 +1,4 @@
-import { MediaRejected, unreadable } from "#src/domain/media-rejected.ts";
+import { MediaRejected, unreadable, unsupportedType } from "#src/domain/media-rejected.ts";
 import type { ByteSource } from "./byte-source.ts";
 import {
   readChildren,
@@ -81,9 +81,11 @@ function readVideoTrack(
     .map((entry) => readChildren(source, entry, budget));
   const ofType = (type: number) =>
     entries.find((entry) => readUnsigned(source, find(entry, TRACK_TYPE)) === type);
-  const video = ofType(1);
-  if (video === undefined) throw unreadable("The video has no video track.");
-  const audio = ofType(2);
+  const [video, audio] = [ofType(1), ofType(2)];
+  if (video === undefined)
+    throw audio === undefined
+      ? unreadable("The video has no video track.")
+      : unsupportedType("audio/webm");
   const frameNs = readUnsigned(source, find(video, DEFAULT_DURATION)) ?? 0;
   return {
     ...readSize(source, video, budget),

@@ -1,12 +1,12 @@
 import { fstatSync, readSync } from "node:fs";
 import { fileTypeFromBuffer } from "file-type";
-import { foldContentType, kindOf } from "#src/domain/accepted-types.ts";
+import { foldContentType, kindOf, UNKNOWN_TYPE } from "#src/domain/accepted-types.ts";
 import type {
   DeclaredFile,
   InspectedMedia,
   InspectionResult,
 } from "#src/domain/inspected-media.ts";
-import { MediaRejected, unreadable } from "#src/domain/media-rejected.ts";
+import { MediaRejected, unreadable, unsupportedType } from "#src/domain/media-rejected.ts";
 import { isHeif, realContentType } from "#src/domain/real-content-type.ts";
 import { INPUT_FD, type InspectionLimits } from "#src/inspection/inspection-protocol.ts";
 import { inspectHeif } from "./inspect-heif.ts";
@@ -75,20 +75,27 @@ async function guessType(start: Uint8Array): Promise<string | undefined> {
   }
 }
 
+/**
+ * Refuses a type that is not accepted before a type that is not the declared one, because declaring it would not help. Bytes of no known
+ * type have no type that a client could declare instead.
+ */
 function checkType(real: string, declared: DeclaredFile | undefined): void {
-  if (declared !== undefined && !isSameType(foldContentType(declared.contentType), real)) {
-    const message = `The file is ${real}, not ${declared.contentType} as declared.`;
-    throw new MediaRejected({ code: "media_type_mismatch", message, found: real });
-  }
-  if (kindOf(real) === undefined) {
-    const message = `Files of type ${real} are not accepted.`;
-    throw new MediaRejected({ code: "media_type_unsupported", message, found: real });
-  }
+  const isKnown = real !== UNKNOWN_TYPE;
+  const isDeclared =
+    declared === undefined || isSameType(foldContentType(declared.contentType), real);
+  if (kindOf(real) === undefined && (isKnown || isDeclared)) throw unsupportedType(real);
+  if (isDeclared) return;
+  const message = `The file is ${real}, not ${declared?.contentType} as declared.`;
+  const found = isKnown ? { found: real } : {};
+  throw new MediaRejected({ code: "media_type_mismatch", message, ...found });
 }
 
-/** Whether a declared type is the real one. HEIC and HEIF count as equal, because clients guess them from file names. */
+/**
+ * Whether a declared type is the real one, or leaves the type open. HEIC and HEIF count as equal, because clients guess them from file
+ * names.
+ */
 function isSameType(declared: string, real: string): boolean {
-  return declared === real || (isHeif(declared) && isHeif(real));
+  return declared === real || declared === UNKNOWN_TYPE || (isHeif(declared) && isHeif(real));
 }
 
 function lengthMismatch(declared: DeclaredFile, actual: number): MediaRejected {
