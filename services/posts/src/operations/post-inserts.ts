@@ -10,7 +10,7 @@ import { isLockTimeout } from "@postrider/shared/postgres/idempotency";
 import { insertPosts, type InsertRefusal } from "#src/db/insert-posts.ts";
 import type { NewPost, PostRecords } from "#src/db/new-post.ts";
 import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
-import { isDeadlock, isRefused } from "#src/db/refusal.ts";
+import { isRefused } from "#src/db/refusal.ts";
 import { listTakenSlots } from "#src/db/slot-assignments.ts";
 import { nextFreeSlots, type QueueSlot } from "#src/domain/next-slots.ts";
 import type { QuotaDemand } from "#src/domain/quota.ts";
@@ -43,11 +43,7 @@ export type PostInserts = Pick<Gatherer<PendingPost, InsertResult>, "submit" | "
 export function createPostInserts(sql: Sql): PostInserts {
   return new Gatherer<PendingPost, InsertResult>({
     handle: (pending) => insertPending(sql, pending),
-    isOfItem: (error) =>
-      isRefused(error) ||
-      isLockTimeout(error) ||
-      isDeadlock(error) ||
-      !isInfrastructureError(error),
+    isOfItem: (error) => isRefused(error) || isLockTimeout(error) || !isInfrastructureError(error),
   });
 }
 
