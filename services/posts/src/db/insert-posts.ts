@@ -164,17 +164,27 @@ function rowSteps(sql: ISql) {
 
 /** Takes the quota, one update per counter, after Postgres has written everything else. */
 function quotaSteps(sql: ISql) {
+  const reached = sql`counter.used + counter.reserved + excluded.reserved`;
+  // A map, because a join is not possible where a conflict is resolved.
+  const ceiling = sql`(
+    (select ceilings from quota_ceilings) ->> concat_ws(' ', counter.workspace_id, counter.subject, counter.period)
+  )::bigint`;
+  // Only a post that is inserted alone may use up a counter.
+  const exhaustedAt = sql`(select accepted_at from stored where exhaustions is not null limit 1)`;
   return sql`
     wanted_quota as materialized (
-      select demand.workspace_id, subject, period, sum(requested)::int as requested, min(allowed) as allowed,
-        min(ceiling) as ceiling, max(accepted_at) as accepted_at
+      select demand.workspace_id, subject, period, sum(requested)::int as requested, min(ceiling) as ceiling
       from demand
       join stored on stored.id = demand.post_id
       group by 1, 2, 3
     ),
+    quota_ceilings as materialized (
+      select jsonb_object_agg(concat_ws(' ', workspace_id, subject, period), ceiling) as ceilings
+      from wanted_quota
+    ),
     quota as (
       insert into quota_usage as counter (workspace_id, subject, period, reserved, exhausted_at)
-      select workspace_id, subject, period, requested, case when requested = allowed then accepted_at end
+      select workspace_id, subject, period, requested, case when requested = ceiling then ${exhaustedAt} end
       from wanted_quota, (
         select (select count(*) from guard) + (select count(*) from post) + (select count(*) from target) as count
       ) as written
@@ -183,17 +193,8 @@ function quotaSteps(sql: ISql) {
       order by workspace_id, period collate "C", subject collate "C"
       on conflict (workspace_id, subject, period) do update
       set reserved = counter.reserved + excluded.reserved,
-        exhausted_at = coalesce(counter.exhausted_at, (
-          select accepted_at
-          from wanted_quota as wanted
-          where (wanted.workspace_id, wanted.subject, wanted.period) = (counter.workspace_id, counter.subject, counter.period)
-          and counter.used + counter.reserved + excluded.reserved = wanted.allowed
-        ))
-      where counter.used + counter.reserved + excluded.reserved <= (
-        select ceiling
-        from wanted_quota as wanted
-        where (wanted.workspace_id, wanted.subject, wanted.period) = (counter.workspace_id, counter.subject, counter.period)
-      )
+        exhausted_at = coalesce(counter.exhausted_at, case when ${reached} = ${ceiling} then ${exhaustedAt} end)
+      where ${reached} <= ${ceiling}
       returning workspace_id, subject, period, used, reserved, exhausted_at
     )`;
 }

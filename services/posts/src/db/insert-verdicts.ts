@@ -40,7 +40,7 @@ export function inputSteps(sql: ISql, posts: readonly PostRecords[]) {
         sql,
         posts.map(({ demands }) => demands),
       )} as demand (
-        post_id uuid, workspace_id uuid, subject text, period text, requested int, allowed int, ceiling int
+        post_id uuid, workspace_id uuid, subject text, period text, requested int, ceiling int
       )
       join input on input.id = demand.post_id
     )`;

@@ -121,7 +121,6 @@ export function toPostRecords(post: NewPost, acceptance: Acceptance): PostRecord
     subject,
     period,
     requested,
-    allowed: limit,
     ceiling: acceptance.exhaustions === null ? limit - 1 : limit,
   }));
   const targetsOfPost = toTargetRecords(targets).map((target) => ({ post_id: id, ...target }));
