@@ -6,12 +6,13 @@
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { measure, type Load, type Measured } from "./measure.ts";
-import { createLoad, publishOne, readLoad } from "./posts-load.ts";
+import { createAuthor, createLoad, publishOne, readLoad, type Author } from "./posts-load.ts";
 import { startBenchSystem, type BenchSystem } from "./system.ts";
 
 const [folder, rounds = "8"] = process.argv.slice(2);
 if (folder === undefined) throw new Error("usage: node bench/compare.ts <folder> [rounds]");
 const ROUNDS = Number(rounds);
+const WORKSPACES = 40;
 const BASE = { connections: 50, seconds: 3 };
 
 /** Returns the load of a round on one of the two checkouts. */
@@ -21,6 +22,7 @@ type LoadOf = (round: number) => Omit<Load, keyof typeof BASE>;
 interface Side {
   readonly read: LoadOf;
   readonly create: LoadOf;
+  readonly createByMany: LoadOf;
 }
 
 /**
@@ -31,10 +33,17 @@ async function prepare(system: BenchSystem): Promise<Side> {
   const { local } = system;
   const postId = await publishOne(local);
   const accountIds = await system.connect("bluesky", ROUNDS);
+  const authors: Author[] = [];
+  for (let number = 0; number < WORKSPACES; number += 1)
+    authors.push(await createAuthor(system, `Workspace ${number}`));
   await system.operate("pause", "--platform", "bluesky");
   return {
     read: () => readLoad(local, postId),
-    create: (round) => createLoad(local, accountIds[round] ?? ""),
+    create: (round) => {
+      const author = { apiKey: local.apiKey, accountId: accountIds[round] ?? "" };
+      return createLoad(local, "`POST /posts` in one workspace, publishing paused", [author]);
+    },
+    createByMany: () => createLoad(local, `the same in ${WORKSPACES} workspaces`, authors),
   };
 }
 
@@ -70,6 +79,9 @@ async function compare(ofBefore: LoadOf, ofNow: LoadOf): Promise<string> {
   const perSecond = ({ requestsPerSecond }: Measured): number => requestsPerSecond;
   const ratios = now.map((one, index) => perSecond(one) / (before[index]?.requestsPerSecond ?? 0));
   const failures = [...before, ...now].reduce((sum, one) => sum + one.failures, 0);
+  const total = (all: readonly Measured[]) =>
+    average(all, ({ cpuUs }) => Object.values(cpuUs).reduce((sum, each) => sum + each, 0));
+  cpu.unshift(`all ${total(before)} → ${total(now)}`);
   return `| ${now[0]?.name} | ${average(before, perSecond)} | ${average(now, perSecond)} | ${averageRatio(ratios)} | ${cpu.join(", ")} | ${failures} |`;
 }
 
@@ -83,6 +95,7 @@ const [ofBefore, ofNow] = [await prepare(before), await prepare(now)];
 const rows = [
   await compare(ofBefore.read, ofNow.read),
   await compare(ofBefore.create, ofNow.create),
+  await compare(ofBefore.createByMany, ofNow.createByMany),
 ];
 process.stdout.write(
   `\n| what | before, requests/s | now, requests/s | ratio | CPU µs per request, before → now | failures |\n|---|---|---|---|---|---|\n${rows.join("\n")}\n`,

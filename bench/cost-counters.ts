@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from "node:fs";
 import type { LocalStack } from "@postrider/local/local-file";
 import type postgres from "postgres";
-import { cpuSeconds, TICKS_PER_SECOND } from "./measure.ts";
+import { cpuSeconds, cpuSecondsOfFamily } from "./measure.ts";
 
 /**
  * The counters that grow when a post is published, by name: those of processes, of the database and of events. One map
@@ -58,28 +57,6 @@ function readCpu(local: LocalStack): [string, number][] {
   ]);
   const postmaster = local.postgres?.pid ?? 0;
   return [...services, ["cpu/postgres", 1000 * cpuSecondsOfFamily(postmaster)]];
-}
-
-/** CPU seconds of a process and its children, including children that have ended. */
-function cpuSecondsOfFamily(pid: number): number {
-  const ticksOfEnded = statOf(pid).slice(13, 15);
-  const ended = ticksOfEnded.reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;
-  const children = readdirSync("/proc").filter(
-    (name) => /^\d+$/.test(name) && statOf(Number(name))[1] === String(pid),
-  );
-  return [pid, ...children.map(Number)].reduce((sum, each) => sum + cpuSeconds(each), ended);
-}
-
-/**
- * The fields of `/proc/<pid>/stat` after the process name, which may contain spaces; empty if the process has ended.
- */
-function statOf(pid: number): readonly string[] {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  } catch {
-    return [];
-  }
 }
 
 async function readDatabase(sql: postgres.Sql): Promise<[string, number][]> {

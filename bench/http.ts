@@ -92,7 +92,12 @@ const bareInsert = await measure({
 const pgbench = runPgbench(local.databaseUrl);
 const [account = ""] = await system.connect("bluesky", 1);
 await system.operate("pause", "--platform", "bluesky");
-const accept = await measure({ ...base, ...createLoad(local, account) });
+const accept = await measure({
+  ...base,
+  ...createLoad(local, "`POST /posts`, publishing paused", [
+    { apiKey: local.apiKey, accountId: account },
+  ]),
+});
 bare.child.kill();
 
 const rows = [

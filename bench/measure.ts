@@ -1,14 +1,35 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import autocannon from "autocannon";
 
 export const TICKS_PER_SECOND = Number(execFileSync("getconf", ["CLK_TCK"]).toString());
 
-/** User and system CPU seconds that a process has used so far. */
+/** User and system CPU seconds that a process has used so far; 0 if it has ended. */
 export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  const [user = 0, system = 0] = statOf(pid).slice(11, 13).map(Number);
+  return (user + system) / TICKS_PER_SECOND;
+}
+
+/**
+ * The fields of `/proc/<pid>/stat` after the process name, which may contain spaces; empty if the process has ended.
+ */
+function statOf(pid: number): readonly string[] {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+    return stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  } catch {
+    return [];
+  }
+}
+
+/** CPU seconds of a process and its children, including children that have ended. */
+export function cpuSecondsOfFamily(pid: number): number {
+  const ticksOfEnded = statOf(pid).slice(13, 15);
+  const ended = ticksOfEnded.reduce((sum, ticks) => sum + Number(ticks), 0) / TICKS_PER_SECOND;
+  const children = readdirSync("/proc").filter(
+    (name) => /^\d+$/.test(name) && statOf(Number(name))[1] === String(pid),
+  );
+  return [pid, ...children.map(Number)].reduce((sum, each) => sum + cpuSeconds(each), ended);
 }
 
 const NUMBER = "{number}";
@@ -20,9 +41,11 @@ export interface Load {
   readonly headers?: Record<string, string>;
   /** Body of each request; `{number}` is replaced by a different number in each request. */
   readonly body?: string;
+  /** Headers and bodies of requests that are sent in turn, instead of those above. */
+  readonly turns?: readonly { readonly headers: Record<string, string>; readonly body: string }[];
   readonly connections: number;
   readonly seconds: number;
-  /** Ids of the processes whose CPU time the benchmark measures, by process name. */
+  /** Ids of the processes whose CPU time, with that of their children, the benchmark measures, by process name. */
   readonly pids?: Readonly<Record<string, number>>;
 }
 
@@ -43,7 +66,18 @@ let requestNumber = 0;
  * Builds the requests for the load generator autocannon. `{number}` in the body becomes a different number in each
  * request.
  */
-function toRequests({ body }: Load): readonly autocannon.Request[] {
+function toRequests({ body, turns }: Load): readonly autocannon.Request[] {
+  if (turns !== undefined)
+    return [
+      {
+        setupRequest: (request) => {
+          requestNumber += 1;
+          const turn = turns[requestNumber % turns.length];
+          const content = turn?.body.replace(NUMBER, String(requestNumber)) ?? "";
+          return { ...request, headers: { ...request.headers, ...turn?.headers }, body: content };
+        },
+      },
+    ];
   if (body === undefined) return [{}];
   if (!body.includes(NUMBER)) return [{ body }];
   return [
@@ -74,13 +108,14 @@ async function run(load: Load, seconds: number) {
 export async function measure(load: Load): Promise<Measured> {
   await run(load, 2);
   const pids = Object.entries(load.pids ?? {});
-  const before = pids.map(([, pid]) => cpuSeconds(pid));
+  const before = pids.map(([, pid]) => cpuSecondsOfFamily(pid));
   const result = await run(load, load.seconds);
+  const after = pids.map(([, pid]) => cpuSecondsOfFamily(pid));
   const requests = result["2xx"] + result.non2xx;
   const cpuUs = Object.fromEntries(
-    pids.map(([name, pid], index) => [
+    pids.map(([name], index) => [
       name,
-      Math.round(((cpuSeconds(pid) - (before[index] ?? 0)) * 1e6) / Math.max(1, requests)),
+      Math.round(((after[index] ?? 0) - (before[index] ?? 0)) * (1e6 / Math.max(1, requests))),
     ]),
   );
   return {

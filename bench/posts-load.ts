@@ -1,6 +1,6 @@
 import type { LocalStack } from "@postrider/local/local-file";
 import type { Load } from "./measure.ts";
-import { call } from "./system.ts";
+import { call, type BenchSystem } from "./system.ts";
 
 /**
  * The platforms on which the benchmarks publish text posts. They do not change, so that results of different days can
@@ -21,13 +21,14 @@ export async function publishOne(local: LocalStack): Promise<string> {
   return id;
 }
 
-function pidsOf({ services: { gateway, accounts, posts, delivery } }: LocalStack) {
+function pidsOf({ services: { gateway, accounts, posts, delivery }, postgres }: LocalStack) {
   const pidOf = ([first]: typeof gateway): number => first?.pid ?? 0;
   return {
     gateway: pidOf(gateway),
     accounts: pidOf(accounts),
     posts: pidOf(posts),
     delivery: pidOf(delivery),
+    postgres: postgres?.pid ?? 0,
   };
 }
 
@@ -42,17 +43,41 @@ export function readLoad(local: LocalStack, postId: string): PostsLoad {
   };
 }
 
-/** Creates of different posts on one account. Publishing on its platform must be paused, so that nothing else runs. */
-export function createLoad(local: LocalStack, accountId: string): PostsLoad {
+/** A client that creates posts on an account of its workspace. */
+export interface Author {
+  readonly apiKey: string;
+  readonly accountId: string;
+}
+
+/** Creates a workspace with an API key and an account, without limits on requests and posts. */
+export async function createAuthor(system: BenchSystem, name: string): Promise<Author> {
+  const { id } = (await system.operate("workspace", "create", "--name", name, "--verified")) as {
+    id: string;
+  };
+  const limits = ["--requests-per-minute", "100000000", "--monthly-quota", "100000000"];
+  await system.operate("workspace", "set-limits", id, ...limits);
+  const create = ["key", "create", "--name", name, "--workspace", id, "--scopes", "all"];
+  const { key } = (await system.operate(...create)) as { key: string };
+  const connect = ["account", "connect", "bluesky", "--workspace", id, "--simulated"];
+  const { accounts } = (await system.operate(...connect, "--count", "1")) as {
+    accounts: readonly { readonly id: string }[];
+  };
+  return { apiKey: key, accountId: accounts[0]?.id ?? "" };
+}
+
+/** Creates of different posts by authors in turn. Publishing on the platform must be paused, so that nothing else runs. */
+export function createLoad(local: LocalStack, name: string, authors: readonly Author[]): PostsLoad {
   return {
-    name: "`POST /posts`, publishing paused",
+    name,
     method: "POST",
     url: `${local.baseUrl}/api/v1/posts`,
-    headers: { authorization: `Bearer ${local.apiKey}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      content: "A post {number} of ordinary length, as users write it.",
-      accountIds: [accountId],
-    }),
+    turns: authors.map(({ apiKey, accountId }) => ({
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({
+        content: "A post {number} of ordinary length, as users write it.",
+        accountIds: [accountId],
+      }),
+    })),
     pids: pidsOf(local),
   };
 }

@@ -66,8 +66,7 @@ create table posts.duplicate_guards (
 CREATE INDEX duplicate_guards_content ON posts.duplicate_guards USING btree (account_id, content_hash);
 CREATE UNIQUE INDEX duplicate_guards_exclusive ON posts.duplicate_guards USING btree (account_id, content_hash) WHERE exclusive;
 CREATE INDEX duplicate_guards_expiry ON posts.duplicate_guards USING btree (expires_at) WHERE (expires_at IS NOT NULL);
-CREATE INDEX duplicate_guards_shared ON posts.duplicate_guards USING btree (account_id, content_hash) WHERE (NOT exclusive);
-CREATE TRIGGER duplicate_guards_check AFTER INSERT ON posts.duplicate_guards FOR EACH ROW WHEN (new.is_checked) EXECUTE FUNCTION check_guard();
+CREATE TRIGGER duplicate_guards_check AFTER INSERT ON posts.duplicate_guards REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION check_guards();
 
 create table posts.idempotency_keys (
   workspace_id uuid not null,

@@ -42,7 +42,8 @@ export function causedBy(event: OutboxEvent, cause: Cause | null | undefined): O
   return cause === null || cause === undefined ? event : { ...event, cause };
 }
 
-function toRow(event: OutboxEvent, current: Cause) {
+/** Returns an event as the statements that append events read it. */
+export function toEventRecord(event: OutboxEvent, current: Cause = currentCause()) {
   // The outbox refuses an event without a topic, because the relay could not publish it and would stop.
   topicOf(event.schema.typeName);
   const payload = toJsonString(event.schema, create(event.schema, event.message));
@@ -56,35 +57,34 @@ function toRow(event: OutboxEvent, current: Cause) {
   return { event_id: id, type: schema.typeName, key, payload, headers };
 }
 
-/**
- * Returns the statement that appends events to the service's outbox, in the given order. When awaited, the statement
- * runs on its own. As part of a larger statement (`with event as (${eventInsert(sql, events)}) …`) it saves an explicit
- * transaction. Use it as a part only for a new aggregate: a change of an existing aggregate must lock its row first,
- * see `appendEvents`.
- *
- * @param events At least one event.
- * @param addition SQL expression of a jsonb object, whose fields are added to the message of every event, or of null.
- *   Use it for what only the statement itself knows. Default: nothing is added.
- */
-export function eventInsert(
-  sql: ISql,
-  events: readonly OutboxEvent[],
-  addition?: ReturnType<ISql>,
-) {
+function eventInsert(sql: ISql, events: readonly OutboxEvent[]) {
   const current = currentCause();
-  const rows = events.map((event) => toRow(event, current));
-  const payload =
-    addition === undefined
-      ? sql`payload`
-      : sql`coalesce((payload::jsonb || ${addition})::text, payload)`;
+  const records = events.map((event) => toEventRecord(event, current));
   return sql`
     insert into outbox (event_id, type, key, payload, headers)
-    select event_id, type, key, ${payload}, headers
+    select event_id, type, key, payload, headers
     from rows from (
-      jsonb_to_recordset(${sql.json(rows)})
+      jsonb_to_recordset(${sql.json(records)})
       as (event_id uuid, type text, key text, payload text, headers jsonb)
     ) with ordinality as event
     order by ordinality`;
+}
+
+/**
+ * Returns the SQL that appends events of new aggregates to the service's outbox, as a part of the statement that inserts the
+ * aggregates, which saves round trips. For a change of an existing aggregate its row must be locked first, see `appendEvents`.
+ *
+ * @param source SQL of a query whose column `event` has records of `toEventRecord`, or null for a row without an event. Its column
+ *   `addition` has a JSON object, whose fields are added to the message of the event, or null: what only the statement itself knows.
+ */
+export function eventRecordInsert(sql: ISql, source: ReturnType<ISql>) {
+  return sql`
+    insert into outbox (event_id, type, key, payload, headers)
+    select event.event_id, event.type, event.key,
+      coalesce((event.payload::jsonb || source.addition)::text, event.payload), event.headers
+    from (${source}) as source, jsonb_to_record(source.event)
+      as event (event_id uuid, type text, key text, payload text, headers jsonb)
+    where source.event is not null`;
 }
 
 /**

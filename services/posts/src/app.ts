@@ -41,6 +41,7 @@ import { startCleaningDuplicateGuards } from "#src/jobs/clean-duplicate-guards.t
 import { startCleaningQuotaUsage } from "#src/jobs/clean-quota-usage.ts";
 import { startScheduler, type Scheduler } from "#src/jobs/start-due-posts.ts";
 import { startSweep } from "#src/jobs/sweep.ts";
+import { createPostInserts } from "#src/operations/post-inserts.ts";
 import { createRoutes } from "#src/rpc/routes.ts";
 
 /**
@@ -126,6 +127,7 @@ function createAppRoutes(options: {
   const { config, sql, peers, nudgeRelay, nudgeScheduler } = options;
   return createRoutes({
     sql,
+    inserts: createPostInserts(sql),
     nudgeRelay,
     nudgeScheduler,
     clock: createDatabaseClock(sql),

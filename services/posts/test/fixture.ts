@@ -68,7 +68,8 @@ import { eventHandlers } from "#src/consumers/index.ts";
 import { startDueBatch } from "#src/jobs/start-due-posts.ts";
 import { sweepTargets } from "#src/jobs/sweep.ts";
 import { applyDeletionUpdates, applyTargetUpdates } from "#src/operations/apply-target-updates.ts";
-import { createRoutes } from "#src/rpc/routes.ts";
+import { createPostInserts } from "#src/operations/post-inserts.ts";
+import { createRoutes, type RouteDeps } from "#src/rpc/routes.ts";
 
 export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
 
@@ -256,7 +257,7 @@ export async function startPosts(
   const logger = createLogger({ service: "test", level: "silent" });
   const nudges = { count: 0 };
   const nudgeRelay = (): void => void (nudges.count += 1);
-  const routes = createRoutes({
+  const deps: Omit<RouteDeps, "inserts"> = {
     sql,
     nudgeRelay,
     deploymentId: "test",
@@ -272,8 +273,10 @@ export async function startPosts(
     missedAfterMs: 86_400_000,
     cursorKeys: [new Uint8Array(32).fill(1)],
     parkedEvents: createParkedEventService({ sql, handlers: eventHandlers["delivery.events.v1"] }),
-  });
-  const service = createTestPeer(routes);
+  };
+  const startReplica = () =>
+    createTestPeer(createRoutes({ ...deps, inserts: createPostInserts(sql) }));
+  const service = startReplica();
   const posts = service.client(PostService);
   const tasks = peer.client(TaskService);
   const consumerOf = (topic: keyof typeof eventHandlers) =>
@@ -291,6 +294,8 @@ export async function startPosts(
     peers,
     nudges,
     posts,
+    /** Returns a client of another replica, which inserts posts with statements of its own. */
+    addReplica: () => startReplica().client(PostService),
     targets: service.client(TargetService),
     audit: service.client(AuditService),
     parkedEvents: service.client(ParkedEventService),

@@ -12,28 +12,50 @@ export type Deed = AuditEntry;
 const CLEAN_EVERY_MS = 10 * 60_000;
 const CLEAN_PAGE_DEEDS = 1000;
 
-/**
- * Returns the SQL that records a deed with the actor, the interface and the remote address of the current request. A statement
- * that changes something can contain it as a step, which costs no round trip.
- */
-export function deedInsert(sql: ISql, { action, subject, workspaceId, details, actor }: Deed) {
+/** Returns a deed, with the actor, the interface and the remote address of the current request, as `deedInsert` reads it. */
+export function toDeedRecord({ action, subject, workspaceId, details, actor }: Deed) {
   const context = findContext();
   const { kind, id, name, via } = toStoredActor(context, actor);
   const { requestId, address } = requestOf(context);
+  return {
+    id: newId(),
+    workspace_id: workspaceId ?? null,
+    actor_kind: kind,
+    actor_id: id,
+    actor_name: name,
+    via,
+    action,
+    subject_type: subject.type,
+    subject_id: subject.id,
+    details: details ?? {},
+    request_id: requestId,
+    source_address: address,
+  };
+}
+
+/**
+ * Returns the SQL that records deeds. A statement that changes something can contain it as a step, which costs no round trip.
+ *
+ * @param source SQL of a query or table whose column `deed` has records of `toDeedRecord`.
+ */
+export function deedInsert(sql: ISql, source: ReturnType<ISql>) {
   return sql`
     insert into audit_log_deeds (
       id, workspace_id, actor_kind, actor_id, actor_name, via, action, subject_type, subject_id, details, request_id,
       source_address
     )
-    values (
-      ${newId()}, ${workspaceId ?? null}, ${kind}, coalesce(${id}::text, current_schema()), ${name}, ${via}, ${action},
-      ${subject.type}, ${subject.id}, ${sql.json(details ?? {})}, ${requestId}, ${address}
+    select
+      deed.id, deed.workspace_id, deed.actor_kind, coalesce(deed.actor_id, current_schema()), deed.actor_name, deed.via,
+      deed.action, deed.subject_type, deed.subject_id, deed.details, deed.request_id, deed.source_address
+    from (${source}) as source, jsonb_to_record(source.deed) as deed (
+      id uuid, workspace_id uuid, actor_kind text, actor_id text, actor_name text, via text, action text,
+      subject_type text, subject_id text, details jsonb, request_id text, source_address text
     )`;
 }
 
 /** Records a deed in the open transaction of the change, so that both are committed together or not at all. */
 export async function appendDeed(sql: ISql, deed: Deed): Promise<void> {
-  await deedInsert(sql, deed);
+  await deedInsert(sql, sql`select ${sql.json(toDeedRecord(deed))}::jsonb as deed`);
 }
 
 /** Starts a job that deletes deeds that are over 90 days old, in batches. */

@@ -90,7 +90,8 @@ async function takeKey(
   return taken.length > 0;
 }
 
-function isLockTimeout(error: unknown): boolean {
+/** Whether a statement waited too long for a lock, for example for an idempotency key that another transaction has taken. */
+export function isLockTimeout(error: unknown): boolean {
   return error instanceof postgres.PostgresError && error.code === "55P03";
 }
 

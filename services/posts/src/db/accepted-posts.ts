@@ -1,4 +1,4 @@
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql } from "@postrider/shared/postgres";
 import type { KeyedRequest } from "@postrider/shared/postgres/idempotency";
 import type { PostOptions } from "#src/domain/post.ts";
 
@@ -6,25 +6,6 @@ import type { PostOptions } from "#src/domain/post.ts";
 export interface AnsweredContent {
   readonly content: string;
   readonly options: PostOptions;
-}
-
-/**
- * Notes that the response of an idempotency key refers to a post. From then on, database triggers copy the content of the post to
- * the key before the post changes or is deleted.
- */
-export async function setAnsweredPost(
-  tx: TransactionSql,
-  { workspaceId, operation, key }: KeyedRequest,
-  postId: string,
-): Promise<void> {
-  await tx`
-    update idempotency_keys
-    set post_id = ${postId},
-      content = null,
-      options = null
-    where workspace_id = ${workspaceId}
-    and operation = ${operation}
-    and key = ${key}`;
 }
 
 /**

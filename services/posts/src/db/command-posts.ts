@@ -1,7 +1,7 @@
 import type { JsonValue } from "@bufbuild/protobuf";
 import type { TransactionSql } from "@postrider/shared/postgres";
 import { currentCause } from "@postrider/shared/telemetry/cause";
-import { mediaUseHolds } from "#src/db/insert-post.ts";
+import { mediaUseHolds } from "#src/db/media-uses.ts";
 import type { LockedPost, PostRef } from "#src/db/posts.ts";
 import type { PostStatus } from "#src/domain/post-status.ts";
 import type { PostOptions } from "#src/domain/post.ts";
@@ -53,6 +53,11 @@ export interface PostReplacement extends PostRef {
  * media is too old.
  */
 export async function replacePostRow(tx: TransactionSql, post: PostReplacement): Promise<void> {
+  const holds = mediaUseHolds(
+    tx,
+    tx`${`{${post.mediaIds.join(",")}}`}::uuid[]`,
+    tx`${post.notedAfter}::timestamptz`,
+  );
   await tx`
     update posts
     set status = ${post.status},
@@ -69,7 +74,7 @@ export async function replacePostRow(tx: TransactionSql, post: PostReplacement):
       updated_at = greatest(updated_at, now())
     where workspace_id = ${post.workspaceId}
     and id = ${post.postId}
-    and ${mediaUseHolds(tx, post)}`;
+    and case when ${holds} then true else refuse('media_use_expired') end`;
 }
 
 /** Deletes a locked post and everything that belongs to it, and returns the ids of its media. */

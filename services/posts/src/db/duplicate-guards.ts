@@ -70,7 +70,7 @@ function rowsOf(sql: ISql, guards: readonly Guard[]) {
  * The locks are taken first, in the order of the rows: the trigger would take them only at the end of a statement that also locks
  * quota counters, while other requests lock counters after guards.
  */
-export function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
+function guardInsert(sql: ISql, guards: readonly Guard[], force: boolean) {
   const lock = force ? sql`` : sql`, lock_guard(account_id, content_hash)`;
   return sql`
     with guard as materialized (

@@ -37,7 +37,7 @@ export interface Reservation {
  * The first demand that leaves nothing of a counter sets its `exhausted_at`; the counter is then returned with
  * `is_exhausted`.
  */
-export function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reservation) {
+function quotaReservation(sql: ISql, { workspaceId, demands, now }: Reservation) {
   const rows = demands.map(({ subject, period, requested, limit }) => ({
     subject,
     period,

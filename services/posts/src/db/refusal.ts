@@ -5,6 +5,11 @@ const REFUSED = "PR001";
 
 const REASONS = ["duplicate_content", "slot_taken", "quota_exceeded", "media_use_expired"] as const;
 
+/** Whether an error says that the SQL function `refuse` stopped a statement or a commit. */
+export function isRefused(error: unknown): error is postgres.PostgresError {
+  return error instanceof postgres.PostgresError && error.code === REFUSED;
+}
+
 /** The reasons with which the SQL function `refuse` can stop a statement that writes a post. */
 export type RefusalReason = (typeof REASONS)[number];
 
@@ -13,7 +18,7 @@ export type RefusalReason = (typeof REASONS)[number];
  * error.
  */
 export function findRefusalReason(error: unknown): RefusalReason | undefined {
-  if (!(error instanceof postgres.PostgresError) || error.code !== REFUSED) return undefined;
+  if (!isRefused(error)) return undefined;
   return REASONS.find((reason) => reason === error.message);
 }
 
@@ -26,7 +31,7 @@ export type ExceededLimit = (typeof EXCEEDED)[number];
  * Returns the limit of the workspace that a statement or a commit would have exceeded; undefined for any other error.
  */
 export function findExceededLimit(error: unknown): ExceededLimit | undefined {
-  if (!(error instanceof postgres.PostgresError) || error.code !== REFUSED) return undefined;
+  if (!isRefused(error)) return undefined;
   return EXCEEDED.find((limit) => limit === error.message);
 }
 

@@ -1,6 +1,6 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
-import { toTargetRecords } from "#src/db/insert-post.ts";
 import type { PostRef } from "#src/db/posts.ts";
+import { toTargetRecords } from "#src/db/target-records.ts";
 import type { Due, PlannedTarget } from "#src/domain/plan-post.ts";
 
 /**

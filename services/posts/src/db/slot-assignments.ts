@@ -1,22 +1,5 @@
 import type { ISql, TransactionSql } from "@postrider/shared/postgres";
 
-/** A queue slot and the post that has taken it. */
-export interface SlotAssignment {
-  readonly workspaceId: string;
-  readonly slotAt: Date;
-  readonly postId: string;
-  readonly ruleId: string;
-}
-
-/** Returns the SQL that assigns a queue slot to a post. The SQL returns a row, unless another post has the slot. */
-export function slotInsert(sql: ISql, slot: SlotAssignment) {
-  return sql`
-    insert into slot_assignments (workspace_id, slot_at, post_id, rule_id)
-    values (${slot.workspaceId}, ${slot.slotAt}, ${slot.postId}, ${slot.ruleId})
-    on conflict (workspace_id, slot_at) do nothing
-    returning slot_at`;
-}
-
 /** Frees the queue slot of a post. The caller must also set the post's `queue_slot_rule_id` to null. */
 export async function freeSlot(
   tx: TransactionSql,

@@ -10,10 +10,12 @@ import type {
   WorkspaceDirectory,
 } from "#src/clients/accounts.ts";
 import type { MediaClient } from "#src/clients/media.ts";
+import type { PostInserts } from "#src/operations/post-inserts.ts";
 
 /** Dependencies of the RPCs, jobs and operations of the posts service; each takes only the part that it needs. */
 export interface PostsDeps {
   readonly sql: Sql;
+  readonly inserts: PostInserts;
   readonly clock: DatabaseClock;
   readonly accounts: AccountDirectory;
   readonly platforms: PlatformDirectory;

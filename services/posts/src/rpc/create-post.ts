@@ -1,23 +1,18 @@
-import { create, type MessageInitShape } from "@bufbuild/protobuf";
-import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
+import type { MessageInitShape } from "@bufbuild/protobuf";
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
 import type {
   CreatePostRequest,
   CreatePostResponseSchema,
 } from "@postrider/contracts/posts/v1/post_service_pb";
 import { conflict, unavailable, unprocessable } from "@postrider/shared/errors";
 import { newId } from "@postrider/shared/ids";
-import type { ISql, Sql, TransactionSql } from "@postrider/shared/postgres";
-import { readClock } from "@postrider/shared/postgres/clock";
+import type { ISql } from "@postrider/shared/postgres";
+import { isLockTimeout, keyInProgress } from "@postrider/shared/postgres/idempotency";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import { releaseClaim, type MediaClaim } from "#src/clients/media.ts";
 import { toGuards } from "#src/db/duplicate-guards.ts";
-import { insertPost, InsertRefused, type NewPost } from "#src/db/insert-post.ts";
-import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
-import { listTakenSlots } from "#src/db/slot-assignments.ts";
-import { nextFreeSlots } from "#src/domain/next-slots.ts";
-import { planNewPost, type ChosenTiming } from "#src/domain/plan-post.ts";
-import { quotaDemands, type QuotaLimits } from "#src/domain/quota.ts";
-import { possibleExhaustions, postPlaced } from "#src/events.ts";
+import type { NewPost } from "#src/db/new-post.ts";
+import { findRefusalReason, type RefusalReason } from "#src/db/refusal.ts";
 import type { PostsDeps } from "#src/operations/dependencies.ts";
 import {
   explainLimit,
@@ -26,15 +21,11 @@ import {
   toRefused,
   type Refused,
 } from "#src/operations/explain-refusal.ts";
-import {
-  judgePost,
-  loadPostDependencies,
-  toStoredMedia,
-  type PostDependencies,
-} from "#src/operations/judge-post.ts";
+import { judgePost, loadPostDependencies } from "#src/operations/judge-post.ts";
+import type { BuiltPost, InsertResult } from "#src/operations/post-inserts.ts";
 import { parseCreatePost, type NewPostRequest } from "#src/rpc/parse-post.ts";
-import { toAcceptedPost } from "#src/rpc/to-post.ts";
-import { findAcceptedPost, takeKeyForPost } from "#src/rpc/to-replayable-response.ts";
+import { buildPost, toPendingPost, type CheckedRequest } from "#src/rpc/to-pending-post.ts";
+import { findAcceptedPost } from "#src/rpc/to-replayable-response.ts";
 
 /**
  * Maximum number of times that CreatePost checks a post before it fails as unavailable. A check is repeated when the
@@ -47,15 +38,6 @@ const MAX_CHECKS = 2;
  * gone by now.
  */
 const MAX_INSERTS = 5;
-
-/** A CreatePost request whose post was checked, and the data from which the post is built. */
-interface CheckedRequest {
-  readonly request: NewPostRequest;
-  readonly postId: string;
-  readonly known: PostDependencies;
-  readonly limits: QuotaLimits;
-  readonly missedAfterMs: number;
-}
 
 interface Accepted {
   readonly kind: "accepted";
@@ -114,136 +96,106 @@ async function checkAndAccept(
     ]);
     const violations = judgePost(request, known, request.timing);
     if (violations.length > 0) {
-      return await replayOr(deps.sql, request, unprocessable("validation_failed", violations));
+      const error = unprocessable("validation_failed", violations);
+      return (await findReplayed(deps.sql, request)) ?? { kind: "refused", error };
     }
     const checked = { request, postId: claim.postId, known, limits, missedAfterMs };
-    const outcome = await acceptPost(deps.sql, checked);
+    const outcome = await acceptPost(deps, checked);
     if (outcome.kind !== "claim_expired") return outcome;
   }
   throw unavailable();
 }
 
 /** Returns the stored response if an earlier CreatePost request with the same idempotency key has succeeded. */
-async function replayOr(
-  sql: ISql,
-  { keyed }: NewPostRequest,
-  error: Refused["error"],
-): Promise<Replayed | Refused> {
+async function findReplayed(sql: ISql, { keyed }: NewPostRequest): Promise<Replayed | undefined> {
   const post = keyed === null ? undefined : await findAcceptedPost(sql, keyed);
-  return post === undefined ? { kind: "refused", error } : { kind: "replayed", post };
+  return post === undefined ? undefined : { kind: "replayed", post };
 }
 
-async function acceptPost(sql: Sql, checked: CheckedRequest): Promise<Outcome | ClaimExpired> {
+async function acceptPost(
+  deps: PostsDeps,
+  checked: CheckedRequest,
+): Promise<Outcome | ClaimExpired> {
   for (let inserts = 0; inserts < MAX_INSERTS; inserts += 1) {
-    const outcome = await tryToAccept(sql, checked);
-    if (!(outcome instanceof InsertRefused)) return outcome;
-    if (outcome.reason === "media_use_expired") return { kind: "claim_expired" };
-    const explained = await explain(sql, outcome);
-    if (explained.kind === "refused") return explained;
+    const result = await tryToInsert(deps, checked, inserts > 0);
+    const outcome = await settle(deps.sql, checked, result);
+    if (outcome.kind !== "try_again") return outcome;
   }
   throw unavailable();
 }
 
-async function tryToAccept(sql: Sql, checked: CheckedRequest): Promise<Outcome | InsertRefused> {
-  const { keyed, timing } = checked.request;
-  try {
-    return keyed === null && timing.kind !== "queue_slot"
-      ? await acceptAtOnce(sql, checked, timing)
-      : await sql.begin((tx) => acceptUnderLocks(tx, checked));
-  } catch (error) {
-    if (error instanceof InsertRefused) return error;
-    return toRefused(await explainLimit(sql, checked.request.workspaceId, error));
-  }
-}
-
-/** Inserts a post in one SQL statement without an explicit transaction, which saves two round trips. */
-async function acceptAtOnce(
-  sql: ISql,
-  checked: CheckedRequest,
-  timing: ChosenTiming,
-): Promise<Accepted> {
-  const accepted = build(checked, timing);
-  await insert(sql, accepted.post, checked);
-  return accepted;
+/** Returned when a post was not inserted for a reason that may be gone. Nothing was written. */
+interface TryAgain {
+  readonly kind: "try_again";
 }
 
 /**
- * Inserts a post in a transaction. The queue slot is chosen before the idempotency key is written, because the response
- * that is stored with the key contains the slot.
+ * Inserts a post, at first together with others. After a refusal it is inserted alone, because it may be refused again; only then it
+ * may use up a quota, because what its event says about the quota is seldom needed.
  */
-async function acceptUnderLocks(tx: TransactionSql, checked: CheckedRequest): Promise<Outcome> {
-  const { keyed, timing } = checked.request;
-  const chosen = timing.kind === "queue_slot" ? await chooseSlot(tx, checked) : timing;
-  if (chosen.kind === "refused" || chosen.kind === "replayed") return chosen;
-  const accepted = build(checked, chosen);
-  if (keyed !== null) {
-    const post = await takeKeyForPost(tx, keyed, accepted.answer);
-    if (post !== undefined) return { kind: "replayed", post };
-  }
-  await insert(tx, accepted.post, checked);
-  return accepted;
-}
-
-/** Chooses the next free queue slot. A lock on the queue-slot rules keeps other posts from taking the same slot. */
-async function chooseSlot(
-  tx: TransactionSql,
+async function tryToInsert(
+  { inserts, sql }: Pick<PostsDeps, "inserts" | "sql">,
   checked: CheckedRequest,
-): Promise<ChosenTiming | Replayed | Refused> {
-  const { workspaceId, force } = checked.request;
-  const rules = await lockActiveRules(tx, workspaceId);
-  // The database's clock is read after the locks are taken: a queue slot may pass while the transaction waits.
-  const after = await readClock(tx);
-  const taken = await listTakenSlots(tx, workspaceId, after);
-  const [slot] = nextFreeSlots(rules, { after, taken, count: 1 });
-  if (slot !== undefined) return { kind: "chosen_slot", ...slot };
-  const { post } = build(checked, { kind: "now" });
-  const guards = force ? [] : toGuards(workspaceId, post.targets, post.due?.dueAt ?? null);
-  const error = (await findDuplicateError(tx, guards)) ?? conflict("no_queue_slot");
-  return await replayOr(tx, checked.request, error);
+  isAgain: boolean,
+): Promise<InsertResult | Refused | TryAgain> {
+  const { keyed, workspaceId } = checked.request;
+  const pending = toPendingPost(checked, isAgain);
+  try {
+    return isAgain ? await inserts.submitAlone(pending) : await inserts.submit(pending);
+  } catch (error) {
+    if (keyed !== null && isLockTimeout(error)) throw keyInProgress();
+    // Another transaction was first. The next statement sees what it has committed.
+    if (findRefusalReason(error) !== undefined) return { kind: "try_again" };
+    return toRefused(await explainLimit(sql, workspaceId, error));
+  }
 }
 
-/** Builds the post that is inserted, and the answer to the request. */
-function build(
-  { request, postId, known, missedAfterMs }: CheckedRequest,
-  timing: ChosenTiming,
-): Accepted {
-  const { workspaceId, content, options, mediaIds, createdVia } = request;
-  const { now, media, accounts } = known;
-  const post: NewPost = {
-    id: postId,
-    workspaceId,
-    content,
-    options,
-    mediaIds,
-    media: toStoredMedia(mediaIds, media),
-    createdVia,
-    acceptedAt: now,
-    ...planNewPost(request, timing, { accounts, now, missedAfterMs, newId }),
-  };
-  return { kind: "accepted", post, answer: create(PostSchema, toAcceptedPost(post)) };
-}
-
-async function insert(
+/**
+ * Returns the outcome of a request after its post was inserted, or was not. The response to an earlier request with the same
+ * idempotency key is read last, because that post may be the reason of the refusal.
+ */
+async function settle(
   sql: ISql,
-  post: NewPost,
-  { request, limits }: CheckedRequest,
-): Promise<void> {
-  const { workspaceId, id: postId, due, targets, acceptedAt: occurredAt } = post;
-  const demands = due === null ? [] : quotaDemands(workspaceId, targets, due.dueAt, limits);
-  const events = postPlaced({ ...post, postId, version: 1, occurredAt }, targets);
-  const exhaustions = possibleExhaustions(demands, targets, occurredAt);
-  await insertPost(sql, post, { force: request.force, demands, events, exhaustions });
+  checked: CheckedRequest,
+  result: InsertResult | Refused | TryAgain,
+): Promise<Outcome | ClaimExpired | TryAgain> {
+  if (result.kind === "refused" || result.kind === "try_again") return result;
+  if (result.kind === "stored") return { kind: "accepted", ...result.built };
+  const reason = await findReason(sql, checked, result);
+  if (reason.kind !== "refused") return reason;
+  return (await findReplayed(sql, checked.request)) ?? reason;
 }
 
-/** Returns the error of a refused insert of a post, or `reason_gone` if the insert can be tried again. */
+async function findReason(
+  sql: ISql,
+  checked: CheckedRequest,
+  result: Exclude<InsertResult, { kind: "stored" }>,
+): Promise<Refused | ClaimExpired | TryAgain> {
+  if (result.kind === "no_slot") return await explainNoSlot(sql, checked);
+  if (result.refusal === "key_taken") return { kind: "refused", error: keyInProgress() };
+  if (result.refusal === "media_use_expired") return { kind: "claim_expired" };
+  return await explain(sql, result.refusal, result.built);
+}
+
+/** Returns the error of a post for which no queue slot is free. */
+async function explainNoSlot(sql: ISql, checked: CheckedRequest): Promise<Refused> {
+  const { workspaceId, force } = checked.request;
+  const { post } = buildPost(checked, { kind: "now" }, false);
+  const guards = force ? [] : toGuards(workspaceId, post.targets, post.due?.dueAt ?? null);
+  const error = (await findDuplicateError(sql, guards)) ?? conflict("no_queue_slot");
+  return { kind: "refused", error };
+}
+
+/** Returns the error of a post that was not stored, or that the insert can be tried again. */
 async function explain(
   sql: ISql,
-  { reason, post, demands }: InsertRefused,
-): Promise<Refused | { readonly kind: "reason_gone" }> {
+  refusal: RefusalReason,
+  { post, demands }: BuiltPost,
+): Promise<Refused | TryAgain> {
   const { workspaceId, targets, due } = post;
   const error =
-    reason === "duplicate_content"
+    refusal === "duplicate_content"
       ? await findDuplicateError(sql, toGuards(workspaceId, targets, due?.dueAt ?? null))
-      : await findShortageError(sql, workspaceId, reason === "quota_exceeded" ? demands : []);
-  return error === undefined ? { kind: "reason_gone" } : { kind: "refused", error };
+      : await findShortageError(sql, workspaceId, refusal === "quota_exceeded" ? demands : []);
+  return error === undefined ? { kind: "try_again" } : { kind: "refused", error };
 }

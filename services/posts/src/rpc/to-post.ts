@@ -9,7 +9,7 @@ import type {
   TargetErrorSchema,
   TargetSchema,
 } from "@postrider/contracts/posts/v1/post_pb";
-import type { NewPost } from "#src/db/insert-post.ts";
+import type { NewPost } from "#src/db/new-post.ts";
 import type { PostRow, TargetJson } from "#src/db/posts.ts";
 import { shownTargetStatus, type PostStatus } from "#src/domain/post-status.ts";
 import type { PostOption } from "#src/domain/post.ts";

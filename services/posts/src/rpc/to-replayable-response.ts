@@ -1,13 +1,13 @@
 import { create, fromBinary, toBinary, type MessageInitShape } from "@bufbuild/protobuf";
 import { PostSchema, type Post } from "@postrider/contracts/posts/v1/post_pb";
-import type { ISql, TransactionSql } from "@postrider/shared/postgres";
+import type { ISql } from "@postrider/shared/postgres";
 import {
   findReplay,
   keyInProgress,
-  takeKeyOrReplay,
   type KeyedRequest,
 } from "@postrider/shared/postgres/idempotency";
-import { findAnsweredContent, setAnsweredPost } from "#src/db/accepted-posts.ts";
+import { findAnsweredContent } from "#src/db/accepted-posts.ts";
+import type { KeyedResponse } from "#src/db/new-post.ts";
 import { toOptions } from "#src/rpc/to-post.ts";
 
 /**
@@ -23,22 +23,16 @@ const MIN_REFERRING_BYTES = 4_096;
 const REFERRING = 0;
 
 /**
- * Takes an idempotency key for the response to CreatePost, or returns the response to the request that already has the key.
- * Later repetitions get the same response, also after the post was changed or deleted.
+ * Returns the response to CreatePost that is stored with its idempotency key. Later repetitions get the same response, also after
+ * the post was changed or deleted.
  */
-export async function takeKeyForPost(
-  tx: TransactionSql,
-  keyed: KeyedRequest,
-  answer: Post,
-): Promise<Post | undefined> {
+export function toKeyedResponse(request: KeyedRequest, answer: Post): KeyedResponse {
   const whole = toBinary(PostSchema, answer);
   const referring = toReferring(answer);
   const refers = whole.length - referring.length >= MIN_REFERRING_BYTES;
-  const response = refers ? referring : whole;
-  const earlier = await takeKeyOrReplay(tx, keyed, response);
-  if (earlier !== undefined) return await readResponse(tx, keyed, earlier);
-  if (refers) await setAnsweredPost(tx, keyed, answer.id);
-  return undefined;
+  return refers
+    ? { request, response: referring, answeredPostId: answer.id }
+    : { request, response: whole, answeredPostId: null };
 }
 
 /** Returns the response to an earlier CreatePost request with this idempotency key; undefined if there was none. */

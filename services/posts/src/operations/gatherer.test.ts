@@ -1,0 +1,109 @@
+import { expect, test } from "vitest";
+import { Gatherer } from "./gatherer.ts";
+
+interface Item {
+  readonly name: string;
+  readonly owner: string;
+  readonly claims: readonly string[];
+  readonly bytes: number;
+}
+
+class Refused extends Error {}
+
+const item = (name: string, change: Partial<Item> = {}): Item => ({
+  name,
+  owner: "owner",
+  claims: [],
+  bytes: 1,
+  ...change,
+});
+
+/** A gatherer whose batches end when the test says so. A batch with an item that is named `bad` fails. */
+function startGatherer(options: { readonly isHeld?: boolean } = {}) {
+  const batches: string[][] = [];
+  const held = Promise.withResolvers<void>();
+  if (options.isHeld !== true) held.resolve();
+  const gatherer = new Gatherer<Item, string>({
+    handle: async (items) => {
+      batches.push(items.map(({ name }) => name));
+      await held.promise;
+      if (items.some(({ name }) => name.startsWith("lost"))) throw new Error("connection lost");
+      if (items.some(({ name }) => name.startsWith("bad"))) throw new Refused();
+      return items.map(({ name }) => `result of ${name}`);
+    },
+    isOfItem: (error) => error instanceof Refused,
+  });
+  return { gatherer, batches, release: held.resolve };
+}
+
+/** Resolves after everything that was submitted so far has been started if a batch is free. */
+async function nextTurn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  setImmediate(() => setImmediate(resolve));
+  await promise;
+}
+
+test("a first item is handled in the same turn of the event loop, and what arrives while two batches are handled shares the next batch", async () => {
+  const { gatherer, batches, release } = startGatherer({ isHeld: true });
+  const first = gatherer.submit(item("a"));
+  await nextTurn();
+  expect(batches).toEqual([["a"]]);
+  const second = gatherer.submit(item("b"));
+  await nextTurn();
+  const others = ["c", "d", "e"].map((name) => gatherer.submit(item(name)));
+  await nextTurn();
+  expect(batches).toEqual([["a"], ["b"]]);
+  release();
+  expect(await Promise.all([first, second, ...others])).toEqual(
+    ["a", "b", "c", "d", "e"].map((name) => `result of ${name}`),
+  );
+  expect(batches).toEqual([["a"], ["b"], ["c", "d", "e"]]);
+});
+
+test("an item whose claim another item has is handled alone and at once, also while the other one waits", async () => {
+  const { gatherer, batches, release } = startGatherer({ isHeld: true });
+  const claims = ["key 1"];
+  const all = [gatherer.submit(item("a", { claims })), gatherer.submit(item("b", { claims }))];
+  await nextTurn();
+  release();
+  await Promise.all(all);
+  expect(batches).toEqual([["b"], ["a"]]);
+  await Promise.all([gatherer.submit(item("c", { claims })), gatherer.submit(item("d"))]);
+  expect(batches.at(-1)).toEqual(["c", "d"]);
+});
+
+test("a batch has at most 64 items and 512 KiB", async () => {
+  const { gatherer, batches } = startGatherer();
+  await Promise.all(Array.from({ length: 100 }, (_, index) => gatherer.submit(item(`${index}`))));
+  expect(batches.map(({ length }) => length)).toEqual([64, 36]);
+  batches.length = 0;
+  const large = Array.from({ length: 4 }, (_, index) => item(`${index}`, { bytes: 200 * 1024 }));
+  await Promise.all(large.map((each) => gatherer.submit(each)));
+  expect(batches.map(({ length }) => length)).toEqual([2, 2]);
+});
+
+test("a bad item among 64 fails alone, costs at most 13 batches, and its owner's items are no longer handled with others", async () => {
+  const { gatherer, batches } = startGatherer();
+  const items = Array.from({ length: 64 }, (_, index) =>
+    index === 40 ? item("bad", { owner: "attacker" }) : item(`${index}`),
+  );
+  const results = await Promise.allSettled(items.map((each) => gatherer.submit(each)));
+  const failed = results.flatMap(({ status }, index) => (status === "rejected" ? [index] : []));
+  expect(failed).toEqual([40]);
+  expect(batches.length).toBeLessThanOrEqual(13);
+
+  batches.length = 0;
+  await Promise.allSettled(
+    [item("x"), item("bad again", { owner: "attacker" }), item("y")].map((each) =>
+      gatherer.submit(each),
+    ),
+  );
+  expect(batches).toEqual([["bad again"], ["x", "y"]]);
+});
+
+test("an error that no single item has caused rejects every item of the batch, and nothing is handled twice", async () => {
+  const { gatherer, batches } = startGatherer();
+  const all = ["a", "lost", "b"].map((name) => gatherer.submit(item(name)));
+  for (const each of all) await expect(each).rejects.toThrow("connection lost");
+  expect(batches).toEqual([["a", "lost", "b"]]);
+});

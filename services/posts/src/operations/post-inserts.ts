@@ -1,0 +1,109 @@
+import type { Post } from "@postrider/contracts/posts/v1/post_pb";
+import {
+  isInfrastructureError,
+  type ISql,
+  type Sql,
+  type TransactionSql,
+} from "@postrider/shared/postgres";
+import { readClock } from "@postrider/shared/postgres/clock";
+import { isLockTimeout } from "@postrider/shared/postgres/idempotency";
+import { insertPosts, type InsertRefusal } from "#src/db/insert-posts.ts";
+import type { NewPost, PostRecords } from "#src/db/new-post.ts";
+import { lockActiveRules } from "#src/db/queue-slot-rules.ts";
+import { isRefused } from "#src/db/refusal.ts";
+import { listTakenSlots } from "#src/db/slot-assignments.ts";
+import { nextFreeSlots, type QueueSlot } from "#src/domain/next-slots.ts";
+import type { QuotaDemand } from "#src/domain/quota.ts";
+import { Gatherer, type Gatherable } from "#src/operations/gatherer.ts";
+
+/** A post that can be inserted, and the answer to its request. */
+export interface BuiltPost {
+  readonly post: NewPost;
+  readonly demands: readonly QuotaDemand[];
+  readonly answer: Post;
+  readonly records: PostRecords;
+}
+
+/** A post to insert. A post for the next free queue slot is built when its slot is known. */
+export interface PendingPost extends Gatherable {
+  readonly workspaceId: string;
+  readonly source: BuiltPost | ((slot: QueueSlot) => BuiltPost);
+}
+
+export type InsertResult =
+  | { readonly kind: "stored"; readonly built: BuiltPost }
+  | { readonly kind: "not_stored"; readonly built: BuiltPost; readonly refusal: InsertRefusal }
+  /** No queue slot of the workspace is free. */
+  | { readonly kind: "no_slot" };
+
+/** Inserts posts in the order in which they arrive, many with one statement and one commit. */
+export type PostInserts = Pick<Gatherer<PendingPost, InsertResult>, "submit" | "submitAlone">;
+
+/** Creates what inserts all new posts of this process. */
+export function createPostInserts(sql: Sql): PostInserts {
+  return new Gatherer<PendingPost, InsertResult>({
+    handle: (pending) => insertPending(sql, pending),
+    isOfItem: (error) => isRefused(error) || isLockTimeout(error) || !isInfrastructureError(error),
+  });
+}
+
+async function insertPending(
+  sql: Sql,
+  pending: readonly PendingPost[],
+): Promise<readonly InsertResult[]> {
+  const queued = pending.filter(({ source }) => typeof source === "function");
+  if (queued.length === 0) return await insertBuilt(sql, pending, new Map());
+  return await sql.begin(async (tx) => {
+    const slots = await chooseSlots(
+      tx,
+      queued.map(({ workspaceId }) => workspaceId),
+    );
+    return await insertBuilt(tx, pending, slots);
+  });
+}
+
+/**
+ * Chooses the next free queue slot of each of the workspaces. Locks on the queue-slot rules, in the order of the workspaces, keep
+ * other posts from taking the same slots.
+ */
+async function chooseSlots(
+  tx: TransactionSql,
+  workspaceIds: readonly string[],
+): Promise<ReadonlyMap<string, QueueSlot>> {
+  // The statements of a transaction are executed in the order in which they are sent.
+  const ordered = workspaceIds.toSorted();
+  const rules = await Promise.all(ordered.map((id) => lockActiveRules(tx, id)));
+  // The database's clock is read after the locks are taken: a queue slot may pass while the transaction waits.
+  const after = await readClock(tx);
+  const taken = await Promise.all(ordered.map((id) => listTakenSlots(tx, id, after)));
+  return new Map(
+    ordered.flatMap((id, index) =>
+      nextFreeSlots(rules[index] ?? [], { after, taken: taken[index] ?? new Set(), count: 1 }).map(
+        (slot) => [id, slot],
+      ),
+    ),
+  );
+}
+
+async function insertBuilt(
+  sql: ISql,
+  pending: readonly PendingPost[],
+  slots: ReadonlyMap<string, QueueSlot>,
+): Promise<readonly InsertResult[]> {
+  const built = pending.map(({ source, workspaceId }) => {
+    if (typeof source !== "function") return source;
+    const slot = slots.get(workspaceId);
+    return slot === undefined ? undefined : source(slot);
+  });
+  const known = built.filter((each) => each !== undefined);
+  const records = known.map((each) => each.records);
+  const refusals = records.length === 0 ? [] : await insertPosts(sql, records);
+  const byPost = new Map(known.map((each, index) => [each, refusals[index] ?? null]));
+  return built.map((each) => {
+    if (each === undefined) return { kind: "no_slot" };
+    const refusal = byPost.get(each) ?? null;
+    return refusal === null
+      ? { kind: "stored", built: each }
+      : { kind: "not_stored", built: each, refusal };
+  });
+}
