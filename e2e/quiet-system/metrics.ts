@@ -112,6 +112,7 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
     "webhook_partitions_overdue",
     "webhook_queue_deliveries",
     "webhook_refused_attempts_total",
+    "webhook_refused_deliveries_total",
     "webhook_unwritten_payloads",
   ],
 };

@@ -1836,7 +1836,7 @@ export interface components {
          * @description Stable. More codes may be added. With `insufficient_scope` it is the scope that the key lacks.
          * @enum {string}
          */
-        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "too_many_cashtags" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "media_codec" | "media_frame_rate" | "cover_needs_video" | "cover_outside_video" | "alt_text_too_long" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "mcp:drafts" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_drafts" | "post_storage" | "too_many_rules" | "too_many_subscriptions" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "secret_unsupported" | "webhook_not_public" | "download_refused" | "upload_type_differs" | "download_not_media" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "unknown_path" | "malformed_id" | "unknown_upload" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
+        readonly DetailCode: "content_required" | "content_too_long" | "too_many_hashtags" | "too_many_mentions" | "too_many_cashtags" | "media_required" | "too_few_media" | "too_many_media" | "media_mix_unsupported" | "media_type_unsupported" | "media_too_large" | "media_dimensions" | "media_duration" | "media_codec" | "media_frame_rate" | "cover_needs_video" | "cover_outside_video" | "alt_text_too_long" | "title_required" | "title_too_long" | "title_unsupported" | "privacy_required" | "markup_invalid" | "disclosure_not_private" | "privacy_unsupported" | "tags_unsupported" | "tags_too_long" | "forbidden_characters" | "unknown_account" | "platform_unavailable" | "unknown_media" | "media_not_ready" | "media_type_mismatch" | "media_length_mismatch" | "media_unreadable" | "unknown_option_key" | "schedule_in_past" | "schedule_too_far" | "mcp:drafts" | "monthly" | "daily" | "storage" | "pending_uploads" | "too_many_drafts" | "post_storage" | "too_many_rules" | "too_many_subscriptions" | "too_many_waiting_deliveries" | "platform_unsupported" | "permission_missing" | "outcome_unknown" | "wrong_status" | "secret_unsupported" | "webhook_not_public" | "download_refused" | "upload_type_differs" | "download_not_media" | "download_broken" | "already_sent" | "used_by_post" | "required" | "type" | "format" | "additional_property" | "unique" | "min_items" | "max_items" | "too_long" | "too_many_bytes" | "too_short" | "too_small" | "too_large" | "min_properties" | "max_properties" | "not_allowed" | "invalid" | "repeated_parameter" | "exclusive_fields" | "range_reversed" | "unknown_timezone" | "ends_before_start" | "invalid_json" | "invalid_utf8" | "nul_character" | "unpaired_surrogate" | "too_deep" | "invalid_header" | "too_many_headers" | "body_required" | "unknown_path" | "malformed_id" | "unknown_upload" | "body_unexpected" | "encoding_unsupported" | "invalid_etag" | "invalid_request" | "workspace_required" | "invalid_cursor" | "unauthenticated" | "insufficient_scope" | "workspace_forbidden" | "verification_required" | "not_found" | "method_not_allowed" | "post_not_editable" | "upload_already_received" | "account_reconnect_required" | "post_publishing" | "nothing_to_retry" | "duplicate_content" | "no_queue_slot" | "media_in_use" | "media_not_uploaded" | "delivery_not_failed" | "invalid_transition" | "idempotency_conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "validation_failed" | "quota_exceeded" | "idempotency_key_reused" | "media_rejected" | "import_failed" | "address_not_allowed" | "rate_limited" | "internal" | "unavailable" | "upstream_timeout" | "accounts:read" | "accounts:write" | "posts:read" | "posts:write" | "webhooks:read" | "webhooks:write" | "automations:read" | "automations:write" | "comments:read" | "comments:write";
         /**
          * @description Stable; programs decide by it. More codes may be added: treat an unknown one like its HTTP status.
          * @enum {string}
@@ -3095,6 +3095,7 @@ export interface components {
             readonly attemptCount: number;
             /** Format: date-time */
             readonly nextAttemptAt: string | null;
+            readonly error: components["schemas"]["WebhookDeliveryError"] | null;
             /** Format: date-time */
             readonly createdAt: string;
             /** @description The JSON that is sent; null until it is written, which takes moments. */
@@ -3104,6 +3105,11 @@ export interface components {
             /** @description The newest 50, oldest first. `attemptCount` counts all. */
             readonly attempts: readonly components["schemas"]["WebhookAttempt"][];
         };
+        /**
+         * @description Why the delivery failed without an attempt. `backlog_full`: too many deliveries of the workspace or to the host waited; retry it when fewer do. More codes may be added.
+         * @enum {string}
+         */
+        readonly WebhookDeliveryError: "backlog_full";
         readonly WebhookDeliveryList: {
             readonly deliveries: readonly components["schemas"]["WebhookDelivery"][];
             /** @description Cursor of the next page, null on the last page. A page with a cursor may have fewer deliveries than `limit`. */
@@ -3449,6 +3455,7 @@ export type WebhookAccountStatus = components['schemas']['WebhookAccountStatus']
 export type WebhookAttempt = components['schemas']['WebhookAttempt'];
 export type WebhookAttemptError = components['schemas']['WebhookAttemptError'];
 export type WebhookDelivery = components['schemas']['WebhookDelivery'];
+export type WebhookDeliveryError = components['schemas']['WebhookDeliveryError'];
 export type WebhookDeliveryList = components['schemas']['WebhookDeliveryList'];
 export type WebhookDisabledEvent = components['schemas']['WebhookDisabledEvent'];
 export type WebhookDisabledReason = components['schemas']['WebhookDisabledReason'];
@@ -11875,6 +11882,7 @@ export interface operations {
                      *           "status": "failed",
                      *           "attemptCount": 1,
                      *           "nextAttemptAt": null,
+                     *           "error": null,
                      *           "createdAt": "2026-11-21T09:00:01.500Z",
                      *           "payload": {
                      *             "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
@@ -12086,6 +12094,7 @@ export interface operations {
                      *       "status": "pending",
                      *       "attemptCount": 1,
                      *       "nextAttemptAt": "2026-11-21T10:00:00.000Z",
+                     *       "error": null,
                      *       "createdAt": "2026-11-21T09:00:01.500Z",
                      *       "payload": {
                      *         "id": "01a1a1c2-0f3a-7b4c-8d5e-6f708192a3b4",
@@ -12189,6 +12198,18 @@ export interface operations {
             };
             /** @description Error code `delivery_not_failed`, `invalid_transition`. */
             readonly 409: {
+                headers: {
+                    readonly "X-Request-Id": components["headers"]["X-Request-Id"];
+                    readonly RateLimit: components["headers"]["RateLimit"];
+                    readonly "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ApiError"];
+                };
+            };
+            /** @description Error code `validation_failed`. */
+            readonly 422: {
                 headers: {
                     readonly "X-Request-Id": components["headers"]["X-Request-Id"];
                     readonly RateLimit: components["headers"]["RateLimit"];

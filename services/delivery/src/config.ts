@@ -144,6 +144,19 @@ function readWebhooks(read: EnvReader) {
         "Number of days for which webhook events, deliveries and attempts can be read; then they are deleted.",
       )
       .integer("WEBHOOK_HISTORY_DAYS", { default: 30, min: 8 }),
+    waiting: {
+      perWorkspace: read
+        .about(
+          "Maximum number of webhook deliveries of a workspace that wait to be sent. Further ones fail without an attempt (`backlog_full`) and can be retried. Several processes together exceed the limit by little.",
+          { level: "advanced" },
+        )
+        .integer("WEBHOOK_MAX_WAITING", { default: 100_000, min: 1 }),
+      perHost: read
+        .about("The same for all webhook subscriptions of a workspace to one host.", {
+          level: "advanced",
+        })
+        .integer("WEBHOOK_MAX_WAITING_PER_HOST", { default: 50_000, min: 1 }),
+    },
     defaultLocale: read
       .about("Language of the API's error messages when a request does not ask for a language.")
       .oneOf("DEFAULT_LOCALE", ["en", "ko"], "en"),

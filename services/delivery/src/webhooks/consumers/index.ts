@@ -35,6 +35,7 @@ import {
   fromDeletionUpdated,
   fromTargetUpdated,
 } from "#src/webhooks/consumers/from-target-event.ts";
+import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 
 /**
  * Consumer group of the webhooks part of the delivery service. It handles topics independently of publishing, whose
@@ -42,52 +43,61 @@ import {
  */
 export const WEBHOOKS_GROUP = "delivery.webhooks";
 
-const ENGAGEMENT_HANDLERS = [
-  fanOutEvents(CommentActionCompletedSchema, ({ message }) => [
-    fromCommentActionCompleted(message),
-  ]),
-  fanOutEvents(AutomationRunCompletedSchema, ({ message }) => [
-    fromAutomationRunCompleted(message),
-  ]),
-];
+type OnEvents = ReturnType<typeof fanOutEvents>;
 
-/**
- * Handlers of the bus events that become webhook events, by topic. Events of other types in the same topic are skipped.
- */
-export const webhookHandlers: Readonly<Record<string, readonly EventHandler[]>> = {
-  "accounts.events.v1": [
-    fanOutEvents(AccountConnectedSchema, ({ message }) => [
-      fromAccountEvent("account.connected", message),
-    ]),
-    fanOutEvents(AccountReconnectRequiredSchema, ({ message }) => [
-      fromAccountEvent("account.reconnect_required", message),
-    ]),
-    fanOutEvents(AccountDisconnectedSchema, ({ message }) => [
-      fromAccountEvent("account.disconnected", message),
-    ]),
-  ],
-  "delivery.events.v1": [
-    fanOutEvents(TargetUpdatedSchema, fromTargetUpdated),
-    fanOutEvents(DeletionUpdatedSchema, fromDeletionUpdated),
-    // During an update, the outbox relay of the previous release still sends every event of the delivery service to the
-    // topic `delivery.events.v1`.
-    ...ENGAGEMENT_HANDLERS,
-  ],
-  "engagement.events.v1": ENGAGEMENT_HANDLERS,
-  "media.events.v1": [fanOutEvents(MediaReadySchema, ({ message }) => [fromMediaReady(message)])],
-  "posts.events.v1": [
-    fanOutEvents(PostScheduledSchema, ({ message }) => [
+function createEngagementHandlers(on: OnEvents): readonly EventHandler[] {
+  return [
+    on(CommentActionCompletedSchema, ({ message }) => [fromCommentActionCompleted(message)]),
+    on(AutomationRunCompletedSchema, ({ message }) => [fromAutomationRunCompleted(message)]),
+  ];
+}
+
+function createPostHandlers(on: OnEvents): readonly EventHandler[] {
+  return [
+    on(PostScheduledSchema, ({ message }) => [
       fromPostEvent("post.scheduled", message),
       ...fromExhaustions(message.workspaceId, message.exhausted),
     ]),
-    fanOutEvents(PostPublishRequestedSchema, ({ message }) => [
+    on(PostPublishRequestedSchema, ({ message }) => [
       fromPublishRequest(message),
       ...fromExhaustions(message.workspaceId, message.exhausted),
     ]),
-    fanOutEvents(PostPublishedSchema, ({ message }) => [fromPostEvent("post.published", message)]),
-    fanOutEvents(PostPartialSchema, ({ message }) => [fromPostEvent("post.partial", message)]),
-    fanOutEvents(PostFailedSchema, ({ message }) => [fromPostEvent("post.failed", message)]),
-    fanOutEvents(PostCancelledSchema, ({ message }) => [fromPostEvent("post.cancelled", message)]),
-    fanOutEvents(PostDeletedSchema, ({ message }) => [fromPostEvent("post.deleted", message)]),
-  ],
-};
+    on(PostPublishedSchema, ({ message }) => [fromPostEvent("post.published", message)]),
+    on(PostPartialSchema, ({ message }) => [fromPostEvent("post.partial", message)]),
+    on(PostFailedSchema, ({ message }) => [fromPostEvent("post.failed", message)]),
+    on(PostCancelledSchema, ({ message }) => [fromPostEvent("post.cancelled", message)]),
+    on(PostDeletedSchema, ({ message }) => [fromPostEvent("post.deleted", message)]),
+  ];
+}
+
+/**
+ * Returns the handlers of the bus events that become webhook events, by topic. Events of other types in the same topic are
+ * skipped.
+ */
+export function createWebhookHandlers(
+  backlogs: Backlogs,
+): Readonly<Record<string, readonly EventHandler[]>> {
+  const on = fanOutEvents(backlogs);
+  const engagementHandlers = createEngagementHandlers(on);
+  return {
+    "accounts.events.v1": [
+      on(AccountConnectedSchema, ({ message }) => [fromAccountEvent("account.connected", message)]),
+      on(AccountReconnectRequiredSchema, ({ message }) => [
+        fromAccountEvent("account.reconnect_required", message),
+      ]),
+      on(AccountDisconnectedSchema, ({ message }) => [
+        fromAccountEvent("account.disconnected", message),
+      ]),
+    ],
+    "delivery.events.v1": [
+      on(TargetUpdatedSchema, fromTargetUpdated),
+      on(DeletionUpdatedSchema, fromDeletionUpdated),
+      // During an update, the outbox relay of the previous release still sends every event of the delivery service to the
+      // topic `delivery.events.v1`.
+      ...engagementHandlers,
+    ],
+    "engagement.events.v1": engagementHandlers,
+    "media.events.v1": [on(MediaReadySchema, ({ message }) => [fromMediaReady(message)])],
+    "posts.events.v1": createPostHandlers(on),
+  };
+}
