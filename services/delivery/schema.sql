@@ -618,6 +618,7 @@ create table delivery.webhook_events (
   created_at timestamp with time zone not null default now(),
   constraint webhook_events_pkey PRIMARY KEY (id)
 );
+CREATE INDEX webhook_events_by_workspace ON ONLY delivery.webhook_events USING btree (workspace_id, id);
 
 create table delivery.webhook_lanes (
   subscription_id uuid not null,
@@ -680,3 +681,16 @@ create table delivery.webhook_subscriptions (
   constraint webhook_subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text, 'revoked'::text])))
 );
 CREATE INDEX webhook_subscriptions_by_workspace ON delivery.webhook_subscriptions USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
+
+create table delivery.webhook_usage (
+  workspace_id uuid not null,
+  day date not null,
+  bytes bigint not null,
+  constraint webhook_usage_pkey PRIMARY KEY (workspace_id, day)
+);
+
+create table delivery.webhook_usage_changes (
+  workspace_id uuid not null,
+  day date not null,
+  bytes bigint not null
+);

@@ -144,6 +144,12 @@ function readWebhooks(read: EnvReader) {
         "Number of days for which webhook events, deliveries and attempts can be read; then they are deleted.",
       )
       .integer("WEBHOOK_HISTORY_DAYS", { default: 30, min: 8 }),
+    historyBytes: read
+      .about(
+        "Maximum number of bytes of webhook events, deliveries and attempts of a workspace, before compression. The oldest finished deliveries of a larger history are deleted earlier than after `WEBHOOK_HISTORY_DAYS`; waiting ones stay.",
+        { level: "advanced" },
+      )
+      .integer("WEBHOOK_HISTORY_BYTES", { default: 1_000_000_000, min: 1 }),
     waiting: {
       perWorkspace: read
         .about(

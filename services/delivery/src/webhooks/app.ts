@@ -20,6 +20,7 @@ import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
 import { startCountWebhooks } from "#src/webhooks/jobs/count-webhooks.ts";
 import { startDispatcher } from "#src/webhooks/jobs/dispatch-webhooks.ts";
 import { startKeepPartitions } from "#src/webhooks/jobs/keep-partitions.ts";
+import { startTrimHistory } from "#src/webhooks/jobs/trim-history.ts";
 import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { DISPATCHER_SETTINGS } from "#src/webhooks/operations/dependencies.ts";
 
@@ -61,7 +62,7 @@ export async function startWebhooks({
   backlogs,
 }: WebhooksOptions): Promise<Webhooks> {
   const sql = openPool(config);
-  const { historyDays, retry } = config.webhooks;
+  const { historyDays, historyBytes, retry } = config.webhooks;
   const partitions = await startKeepPartitions({ sql, logger, historyDays });
   const composer = startComposer({
     ...toComposerDeps(config, peers),
@@ -83,7 +84,7 @@ export async function startWebhooks({
     onFanOut: nudgeComposer,
     settings: { ...DISPATCHER_SETTINGS, retry },
   });
-  const others = startUpkeep({ sql, logger, historyDays });
+  const others = startUpkeep({ sql, logger, historyDays, historyBytes });
   const consumers = await startConsumers({
     bus,
     sql,
@@ -107,8 +108,9 @@ function startUpkeep(options: {
   readonly sql: Sql;
   readonly logger: Logger;
   readonly historyDays: number;
+  readonly historyBytes: number;
 }): readonly AsyncDisposable[] {
-  return [startCancelDeliveries(options), startCountWebhooks(options)];
+  return [startCancelDeliveries(options), startCountWebhooks(options), startTrimHistory(options)];
 }
 
 function openPool({ databaseUrl, databasePrepare, service }: Config): Sql {

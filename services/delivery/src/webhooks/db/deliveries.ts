@@ -1,5 +1,6 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
+import { appendUsage, DELIVERY_ROW_BYTES } from "./usage.ts";
 
 interface NewDelivery {
   readonly id: string;
@@ -24,15 +25,20 @@ export async function insertDeliveries(
     ...(isRefused ? { error: "backlog_full" } : {}),
   }));
   const inserted = await tx<{ id: string }[]>`
-    insert into webhook_deliveries (id, subscription_id, workspace_id, event_id, event_type, status, error)
-    select id, subscription_id, workspace_id, event_id, event_type,
-      case when error is null then 'pending' else 'failed' end, error
-    from jsonb_to_recordset(${tx.json(rows)}) as delivery (
-      id uuid, subscription_id uuid, workspace_id uuid, event_id uuid, event_type text, error text
-    )
-    order by id
-    on conflict (id) do nothing
-    returning id`;
+    with inserted as (
+      insert into webhook_deliveries (id, subscription_id, workspace_id, event_id, event_type, status, error)
+      select id, subscription_id, workspace_id, event_id, event_type,
+        case when error is null then 'pending' else 'failed' end, error
+      from jsonb_to_recordset(${tx.json(rows)}) as delivery (
+        id uuid, subscription_id uuid, workspace_id uuid, event_id uuid, event_type text, error text
+      )
+      order by id
+      on conflict (id) do nothing
+      returning workspace_id, id, ${DELIVERY_ROW_BYTES}::int as bytes
+    ),
+    usage as (${appendUsage(tx, "inserted")})
+    select id
+    from inserted`;
   return new Set(inserted.map(({ id }) => id));
 }
 
