@@ -49,17 +49,13 @@ function readPublishing(read: EnvReader) {
     visibleCallMs: read
       .about(
         "Maximum time for the platform call that makes a post visible; without an answer by then, its outcome is unknown. A call that uploads files gets additional time in proportion to their size.",
-        {
-          level: "advanced",
-        },
+        { level: "advanced" },
       )
       .seconds("VISIBLE_CALL_SECONDS", 60, 0.1, MAX_VISIBLE_CALL_MS / 1000),
     leaseMs: read
       .about(
         "Duration of a lease: how long after the crash of a process other processes wait before they continue its work.",
-        {
-          level: "advanced",
-        },
+        { level: "advanced" },
       )
       .seconds("LEASE_SECONDS", 20, 0.1),
     retryMs: read
@@ -111,9 +107,7 @@ function readSpool(read: EnvReader) {
     maxBytes: read
       .about(
         "Maximum number of bytes in `SPOOL_DIR`. A post whose files do not fit waits until there is space.",
-        {
-          level: "advanced",
-        },
+        { level: "advanced" },
       )
       .number("SPOOL_MAX_BYTES", { default: 2_000_000_000, min: 1 }),
   };
@@ -125,9 +119,7 @@ function readWebhooks(read: EnvReader) {
       waitsMs: read
         .about(
           "Waits before the first, second … retry of a failed webhook delivery. After the last retry the delivery fails.",
-          {
-            level: "advanced",
-          },
+          { level: "advanced" },
         )
         .secondsList(
           "WEBHOOK_RETRY_SECONDS",
@@ -191,9 +183,7 @@ function readEngagement(read: EnvReader) {
     metricsDeferMs: read
       .about(
         "After an API request has refreshed the metrics of a target: how long further requests do not ask the platform for them again, but count the target as `deferred`.",
-        {
-          level: "advanced",
-        },
+        { level: "advanced" },
       )
       .seconds("METRICS_DEFER_SECONDS", 300, 0),
   };
