@@ -111,6 +111,8 @@ const PROMISED: Readonly<Record<string, readonly string[]>> = {
     "webhook_partitions_overdue",
     "webhook_queue_deliveries",
     "webhook_refused_attempts_total",
+    "webhook_refused_deliveries_total",
+    "webhook_trimmed_deliveries_total",
     "webhook_unwritten_payloads",
   ],
 };

@@ -602,6 +602,7 @@ create table delivery.webhook_deliveries (
   attempt_count integer not null default 0,
   next_attempt_at timestamp with time zone,
   created_at timestamp with time zone not null default now(),
+  error text,
   constraint webhook_deliveries_pkey PRIMARY KEY (id),
   constraint webhook_deliveries_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'succeeded'::text, 'failed'::text, 'cancelled'::text])))
 );
@@ -617,6 +618,7 @@ create table delivery.webhook_events (
   created_at timestamp with time zone not null default now(),
   constraint webhook_events_pkey PRIMARY KEY (id)
 );
+CREATE INDEX webhook_events_by_workspace ON ONLY delivery.webhook_events USING btree (workspace_id, id);
 
 create table delivery.webhook_lanes (
   subscription_id uuid not null,
@@ -632,6 +634,7 @@ create table delivery.webhook_lanes (
   constraint webhook_lanes_subscription_id_fkey FOREIGN KEY (subscription_id) REFERENCES webhook_subscriptions(id),
   constraint webhook_lanes_pace_check CHECK ((pace = ANY (ARRAY['new'::text, 'fast'::text, 'slow'::text])))
 );
+CREATE INDEX webhook_lanes_by_workspace ON delivery.webhook_lanes USING btree (workspace_id);
 CREATE INDEX webhook_lanes_due ON delivery.webhook_lanes USING btree (pace, wake_at) WHERE (wake_at < 'infinity'::timestamp with time zone);
 
 create table delivery.webhook_queue (
@@ -678,3 +681,16 @@ create table delivery.webhook_subscriptions (
   constraint webhook_subscriptions_status_check CHECK ((status = ANY (ARRAY['active'::text, 'paused'::text, 'disabled'::text, 'revoked'::text])))
 );
 CREATE INDEX webhook_subscriptions_by_workspace ON delivery.webhook_subscriptions USING btree (workspace_id, id) WHERE (status <> 'revoked'::text);
+
+create table delivery.webhook_usage (
+  workspace_id uuid not null,
+  day date not null,
+  bytes bigint not null,
+  constraint webhook_usage_pkey PRIMARY KEY (workspace_id, day)
+);
+
+create table delivery.webhook_usage_changes (
+  workspace_id uuid not null,
+  day date not null,
+  bytes bigint not null
+);

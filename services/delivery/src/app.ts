@@ -44,8 +44,9 @@ import { listHandleKeys } from "#src/publishing/db/handles.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { startWebhooks, type Webhooks } from "#src/webhooks/app.ts";
-import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
+import { createWebhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { listSecretKeys } from "#src/webhooks/db/secrets.ts";
+import { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 
 /**
@@ -82,8 +83,9 @@ export async function startApp(config: Config): Promise<App> {
     nudgeActions: () => parts.engagement?.nudgeActions(),
     nudgePolls: () => parts.engagement?.nudgePolls(),
   });
+  const backlogs = new Backlogs({ limits: config.webhooks.waiting, logger });
   const doctor = createDoctor({ config, sql, logger, peers, guard });
-  const all = createAllRoutes(config, base, parts, { rpc, doctor });
+  const all = createAllRoutes(config, base, parts, { rpc, doctor, backlogs });
   const routes = withDiagnostics(all, createDiagnostics(config, { sql, guard }, parts));
   const server = await listenService({ config, callers: RPC_CALLERS, health, logger, routes });
   await waitForDatabase(sql, MIGRATIONS, logger);
@@ -91,15 +93,15 @@ export async function startApp(config: Config): Promise<App> {
   const { bus, relay } = await startEvents(config, { sql, guard, logger });
   parts.bus = bus;
   lateRelay.attach(relay);
-  const common = { config, logger, bus, peers };
+  const common = { config, logger, bus, peers, guard, backlogs };
   const worksFor = (part: Exclude<keyof Parts, "bus">) =>
     config.role === "all" || config.role === part;
   // The doctor reads tokens and files of accounts, which only the identity of processes that publish may do.
   if (worksFor("publishing")) doctor.start();
   if (worksFor("publishing"))
-    parts.publishing = await startPublishing({ ...common, sql, guard, onEvents });
+    parts.publishing = await startPublishing({ ...common, sql, onEvents });
   if (worksFor("webhooks"))
-    parts.webhooks = await startWebhooks({ ...common, guard, engagement: ENGAGEMENT_READER });
+    parts.webhooks = await startWebhooks({ ...common, engagement: ENGAGEMENT_READER });
   if (worksFor("engagement")) parts.engagement = await startEngagement({ ...engagement, bus });
   return {
     logger,
@@ -133,13 +135,17 @@ function createAllRoutes(
   config: Config,
   { sql, logger }: Pick<DatabaseProcess, "sql" | "logger">,
   parts: Parts,
-  { rpc: engagement, doctor }: { readonly rpc: EngagementRpc; readonly doctor: Doctor },
+  {
+    rpc: engagement,
+    doctor,
+    backlogs,
+  }: { readonly rpc: EngagementRpc; readonly doctor: Doctor; readonly backlogs: Backlogs },
 ) {
   const publishing = createRoutes({
     sql,
     deploymentId: config.deploymentId,
     nudgeClaims: () => parts.publishing?.nudge(),
-    handlers: listHandlers(engagement),
+    handlers: listHandlers(engagement, backlogs),
   });
   const webhooks = createWebhookRoutes({
     sql,
@@ -147,6 +153,7 @@ function createAllRoutes(
     outbound: config.outbound,
     sealingKeys: config.handleKeys,
     cursorKeys: readCursorKeys(config),
+    backlogs,
     nudgeComposer: () => parts.webhooks?.nudgeComposer(),
     nudgeDispatcher: () => parts.webhooks?.nudgeDispatcher(),
   });
@@ -184,8 +191,8 @@ function readCursorKeys({ identity }: Config): CursorKeys {
 /**
  * The handlers of all consumers, each once. They process parked events again when an operator redrives these events.
  */
-function listHandlers(engagement: EngagementRpc): readonly EventHandler[] {
-  const webhooks = Object.values(webhookHandlers).flat();
+function listHandlers(engagement: EngagementRpc, backlogs: Backlogs): readonly EventHandler[] {
+  const webhooks = Object.values(createWebhookHandlers(backlogs)).flat();
   return [...new Set([...postsHandlers, ...webhooks, ...engagement.handlers])];
 }
 

@@ -49,17 +49,13 @@ function readPublishing(read: EnvReader) {
     visibleCallMs: read
       .about(
         "Maximum time for the platform call that makes a post visible; without an answer by then, its outcome is unknown. A call that uploads files gets additional time in proportion to their size.",
-        {
-          level: "advanced",
-        },
+        { level: "advanced" },
       )
       .seconds("VISIBLE_CALL_SECONDS", 60, 0.1, MAX_VISIBLE_CALL_MS / 1000),
     leaseMs: read
       .about(
         "Duration of a lease: how long after the crash of a process other processes wait before they continue its work.",
-        {
-          level: "advanced",
-        },
+        { level: "advanced" },
       )
       .seconds("LEASE_SECONDS", 20, 0.1),
     retryMs: read
@@ -112,9 +108,7 @@ function readSpool(read: EnvReader) {
     maxBytes: read
       .about(
         "Maximum number of bytes in `SPOOL_DIR`. A post whose files do not fit waits until there is space.",
-        {
-          level: "advanced",
-        },
+        { level: "advanced" },
       )
       .number("SPOOL_MAX_BYTES", { default: 2_000_000_000, min: 1 }),
   };
@@ -126,9 +120,7 @@ function readWebhooks(read: EnvReader) {
       waitsMs: read
         .about(
           "Waits before the first, second … retry of a failed webhook delivery. After the last retry the delivery fails.",
-          {
-            level: "advanced",
-          },
+          { level: "advanced" },
         )
         .secondsList(
           "WEBHOOK_RETRY_SECONDS",
@@ -145,6 +137,25 @@ function readWebhooks(read: EnvReader) {
         "Number of days for which webhook events, deliveries and attempts can be read; then they are deleted.",
       )
       .integer("WEBHOOK_HISTORY_DAYS", { default: 30, min: 8 }),
+    historyBytes: read
+      .about(
+        "Maximum number of bytes of webhook events, deliveries and attempts of a workspace, before compression. The oldest finished deliveries of a larger history are deleted earlier than after `WEBHOOK_HISTORY_DAYS`; waiting ones stay.",
+        { level: "advanced" },
+      )
+      .integer("WEBHOOK_HISTORY_BYTES", { default: 1_000_000_000, min: 1 }),
+    waiting: {
+      perWorkspace: read
+        .about(
+          "Maximum number of webhook deliveries of a workspace that wait to be sent. Further ones fail without an attempt (`backlog_full`) and can be retried. Several processes together exceed the limit by little.",
+          { level: "advanced" },
+        )
+        .integer("WEBHOOK_MAX_WAITING", { default: 100_000, min: 1 }),
+      perHost: read
+        .about("The same for all webhook subscriptions of a workspace to one host.", {
+          level: "advanced",
+        })
+        .integer("WEBHOOK_MAX_WAITING_PER_HOST", { default: 50_000, min: 1 }),
+    },
     defaultLocale: read
       .about("Language of the API's error messages when a request does not ask for a language.")
       .oneOf("DEFAULT_LOCALE", ["en", "ko"], "en"),
@@ -173,9 +184,7 @@ function readEngagement(read: EnvReader) {
     metricsDeferMs: read
       .about(
         "After an API request has refreshed the metrics of a target: how long further requests do not ask the platform for them again, but count the target as `deferred`.",
-        {
-          level: "advanced",
-        },
+        { level: "advanced" },
       )
       .seconds("METRICS_DEFER_SECONDS", 300, 0),
   };

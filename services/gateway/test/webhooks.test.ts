@@ -39,6 +39,7 @@ const DELIVERY = {
   eventType: "post.published",
   status: "failed",
   attemptCount: 1,
+  error: "backlog_full",
   createdAt: AT,
   payload: '{"id":"a","data":{"b":[1]}}',
   attempts: [
@@ -59,6 +60,7 @@ const DELIVERY_RECORD = {
   status: "failed",
   attemptCount: 1,
   nextAttemptAt: null,
+  error: "backlog_full",
   createdAt: INSTANT,
   payload: { id: "a", data: { b: [1] } },
   attempts: [
@@ -217,6 +219,7 @@ test("a retry of a webhook delivery is answered with 202 and the delivery", asyn
 test.each([
   [conflict("delivery_not_failed"), 409],
   [conflict("invalid_transition"), 409],
+  [unprocessable("validation_failed", [{ code: "too_many_waiting_deliveries", limit: 10 }]), 422],
   [notFound(), 404],
 ])(
   "the gateway passes on the refusal %s of a retry of a webhook delivery",

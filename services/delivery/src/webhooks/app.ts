@@ -14,12 +14,14 @@ import { disposeInOrder, together } from "@postrider/shared/process/lifecycle";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import type { Config } from "#src/config.ts";
 import type { EngagementReader } from "#src/webhooks/clients/engagement.ts";
-import { WEBHOOKS_GROUP, webhookHandlers } from "#src/webhooks/consumers/index.ts";
+import { createWebhookHandlers, WEBHOOKS_GROUP } from "#src/webhooks/consumers/index.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
 import { startComposer } from "#src/webhooks/jobs/compose-payloads.ts";
 import { startCountWebhooks } from "#src/webhooks/jobs/count-webhooks.ts";
 import { startDispatcher } from "#src/webhooks/jobs/dispatch-webhooks.ts";
 import { startKeepPartitions } from "#src/webhooks/jobs/keep-partitions.ts";
+import { startTrimHistory } from "#src/webhooks/jobs/trim-history.ts";
+import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { DISPATCHER_SETTINGS } from "#src/webhooks/operations/dependencies.ts";
 
 /** Connections to Postgres that webhooks have for themselves, so that they never wait for publishing, nor publishing for them. */
@@ -33,6 +35,7 @@ interface WebhooksOptions {
   readonly engagement: EngagementReader;
   /** Says whether the data belongs to this deployment; nothing is sent from a copy. */
   readonly guard: DeploymentGuard;
+  readonly backlogs: Backlogs;
 }
 
 /** The consumers and the jobs that turn events into webhook deliveries and send them. */
@@ -56,9 +59,10 @@ export async function startWebhooks({
   peers,
   engagement,
   guard,
+  backlogs,
 }: WebhooksOptions): Promise<Webhooks> {
   const sql = openPool(config);
-  const { historyDays, retry } = config.webhooks;
+  const { historyDays, historyBytes, retry } = config.webhooks;
   const partitions = await startKeepPartitions({ sql, logger, historyDays });
   const composer = startComposer({
     ...toComposerDeps(config, peers),
@@ -76,14 +80,18 @@ export async function startWebhooks({
     sealingKeys: config.handleKeys,
     outbound: { rules: config.outbound },
     random: Math.random,
+    backlogs,
     onFanOut: nudgeComposer,
     settings: { ...DISPATCHER_SETTINGS, retry },
   });
-  const others = [
-    startCancelDeliveries({ sql, logger }),
-    startCountWebhooks({ sql, logger, historyDays }),
-  ];
-  const consumers = await startConsumers({ bus, sql, logger, onCommitted: nudgeComposer });
+  const others = startUpkeep({ sql, logger, historyDays, historyBytes });
+  const consumers = await startConsumers({
+    bus,
+    sql,
+    logger,
+    backlogs,
+    onCommitted: nudgeComposer,
+  });
   const jobs = together([...consumers, composer, dispatcher, ...others, partitions]);
   const watch = watchPool(sql, "webhooks", POOL_SIZE);
   const pool = { [Symbol.asyncDispose]: () => sql.end({ timeout: 5 }) };
@@ -93,6 +101,16 @@ export async function startWebhooks({
     check: createLookCheck("webhook deliveries", () => dispatcher.claimAgeMs()),
     [Symbol.asyncDispose]: () => disposeInOrder([jobs, pool, watch]),
   };
+}
+
+/** Starts the jobs that keep the webhooks' tables in order. */
+function startUpkeep(options: {
+  readonly sql: Sql;
+  readonly logger: Logger;
+  readonly historyDays: number;
+  readonly historyBytes: number;
+}): readonly AsyncDisposable[] {
+  return [startCancelDeliveries(options), startCountWebhooks(options), startTrimHistory(options)];
 }
 
 function openPool({ databaseUrl, databasePrepare, service }: Config): Sql {
@@ -115,14 +133,18 @@ function toComposerDeps({ media, webhooks }: Config, peers: WebhooksOptions["pee
   };
 }
 
-async function startConsumers(options: {
+async function startConsumers({
+  backlogs,
+  ...options
+}: {
+  readonly backlogs: Backlogs;
   readonly bus: Bus;
   readonly sql: Sql;
   readonly logger: Logger;
   readonly onCommitted: () => void;
 }): Promise<readonly AsyncDisposable[]> {
   return await Promise.all(
-    Object.entries(webhookHandlers).map(([topic, handlers]) =>
+    Object.entries(createWebhookHandlers(backlogs)).map(([topic, handlers]) =>
       startConsumer({ ...options, group: WEBHOOKS_GROUP, topic, handlers }),
     ),
   );

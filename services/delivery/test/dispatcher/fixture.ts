@@ -14,6 +14,7 @@ import {
 } from "#src/webhooks/jobs/dispatch-webhooks.ts";
 import type { DispatcherSettings } from "#src/webhooks/operations/dependencies.ts";
 import { logger, openDatabase } from "../fixture.ts";
+import { createBacklogs } from "../webhooks/fixture.ts";
 
 const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
 export const RULES = { allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] };
@@ -124,6 +125,7 @@ export function startTestDispatcher(sql: Sql, options: TestDispatcherOptions = {
     sealingKeys: SEALING_KEYS,
     outbound: { rules: RULES },
     random: () => 0.5,
+    backlogs: createBacklogs(),
     onFanOut: () => undefined,
     ...options,
   });

@@ -17,12 +17,13 @@ import { createTestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
 import type { EngagementReader } from "#src/webhooks/clients/engagement.ts";
-import { webhookHandlers } from "#src/webhooks/consumers/index.ts";
+import { createWebhookHandlers } from "#src/webhooks/consumers/index.ts";
 import { insertSubscription } from "#src/webhooks/db/subscriptions.ts";
+import type { WaitingLimits } from "#src/webhooks/domain/backlog.ts";
 import type { Subscription } from "#src/webhooks/domain/subscription.ts";
 import type { ComposeDeps } from "#src/webhooks/operations/compose-dependencies.ts";
 import { composePage } from "#src/webhooks/operations/compose.ts";
-import { createPartitions } from "./fixture.ts";
+import { createBacklogs, createPartitions } from "./fixture.ts";
 
 /**
  * The services that own what webhook events are about (posts, accounts, media, comment actions and automation runs), in
@@ -83,9 +84,10 @@ export interface QueuedEvent {
 /**
  * The part of webhooks that turns domain events into queued deliveries, on a database of its own.
  *
+ * @param limits Limits of waiting deliveries. Default: those of production.
  * @param reader Reads comment actions and automation runs. Default: those in `owners`.
  */
-export async function startEvents(reader?: EngagementReader) {
+export async function startEvents(reader?: EngagementReader, limits?: WaitingLimits) {
   const database = await createTestDatabase({
     service: "delivery",
     migrationsFolder: MIGRATIONS,
@@ -95,6 +97,8 @@ export async function startEvents(reader?: EngagementReader) {
   await createPartitions(sql);
   const owners = new Owners();
   const logger = createLogger({ service: "delivery", level: "silent" });
+  const backlogs = createBacklogs(limits);
+  const webhookHandlers = createWebhookHandlers(backlogs);
   const deps: ComposeDeps = {
     sql,
     logger,
@@ -115,6 +119,7 @@ export async function startEvents(reader?: EngagementReader) {
     migrationSql,
     owners,
     deps,
+    backlogs,
     /** Passes events to the consumers of webhooks, as the bus does. */
     publish: (topic: string, records: readonly ReturnType<typeof record>[]) =>
       sql.begin((tx) =>

@@ -118,7 +118,7 @@ test("a webhook event for one subscription reaches it whatever its filters are, 
   const { id, workspaceId } = await events.subscribe({ events: ["account.*"] });
   await events.subscribe({ workspaceId });
   const event = eventIn(workspaceId);
-  await events.sql.begin((tx) => fanOut(tx, [{ event, cause: {}, only: id }]));
+  await events.sql.begin((tx) => fanOut(tx, events.backlogs, [{ event, cause: {}, only: id }]));
   const deliveries = await events.deliveries(workspaceId);
   expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([id]);
 });
@@ -127,7 +127,7 @@ test("a webhook event is not assigned to the subscription that the event exclude
   const { id, workspaceId } = await events.subscribe();
   const other = await events.subscribe({ workspaceId });
   const event = eventIn(workspaceId);
-  await events.sql.begin((tx) => fanOut(tx, [{ event, cause: {}, except: id }]));
+  await events.sql.begin((tx) => fanOut(tx, events.backlogs, [{ event, cause: {}, except: id }]));
   const deliveries = await events.deliveries(workspaceId);
   expect(deliveries.map(({ subscriptionId }) => subscriptionId)).toEqual([other.id]);
 });

@@ -6,6 +6,8 @@ import { deriveCursorKeys } from "@postrider/shared/secrets/list-cursor";
 import { createTestDatabase, type TestDatabase } from "@postrider/shared/testing/database";
 import { createTestPeer } from "@postrider/shared/testing/router";
 import { MIGRATIONS } from "#src/config.ts";
+import type { WaitingLimits } from "#src/webhooks/domain/backlog.ts";
+import { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import type { WebhookRpcDeps } from "#src/webhooks/rpc/dependencies.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 import { logger } from "../fixture.ts";
@@ -34,6 +36,7 @@ export async function startWebhooks(more: Partial<WebhookRpcDeps> = {}): Promise
     outbound: { allow: [] },
     sealingKeys: SEALING_KEYS,
     cursorKeys: deriveCursorKeys("delivery", ["secret"]),
+    backlogs: createBacklogs(),
     nudgeComposer: () => undefined,
     nudgeDispatcher: () => undefined,
     ...more,
@@ -45,6 +48,13 @@ export async function startWebhooks(more: Partial<WebhookRpcDeps> = {}): Promise
     rpc: peer.client(WebhookService),
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
   };
+}
+
+/** Creates the limits of waiting deliveries as one process has them. Default: those of production. */
+export function createBacklogs(
+  limits: WaitingLimits = { perWorkspace: 100_000, perHost: 50_000 },
+): Backlogs {
+  return new Backlogs({ limits, logger });
 }
 
 /** Creates the partitions of the webhook history for the days around today. */

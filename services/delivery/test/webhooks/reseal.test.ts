@@ -12,7 +12,13 @@ import {
 } from "#src/webhooks/db/secrets.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
 import { logger } from "../fixture.ts";
-import { newWebhook, SEALING_KEYS, startWebhooks, type Webhooks } from "./fixture.ts";
+import {
+  createBacklogs,
+  newWebhook,
+  SEALING_KEYS,
+  startWebhooks,
+  type Webhooks,
+} from "./fixture.ts";
 
 const NEWER = { id: "k2", secret: Buffer.alloc(32, 8) };
 const OTHER = { id: "k3", secret: Buffer.alloc(32, 9) };
@@ -48,6 +54,7 @@ function rpcWith(sealingKeys: readonly SealingKey[]) {
     sealingKeys,
     outbound: { allow: [] },
     cursorKeys: deriveCursorKeys("delivery", ["secret"]),
+    backlogs: createBacklogs(),
     nudgeComposer: () => undefined,
     nudgeDispatcher: () => undefined,
   });

@@ -35,6 +35,7 @@ import {
   fromDeletionUpdated,
   fromTargetUpdated,
 } from "#src/webhooks/consumers/from-target-event.ts";
+import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 
 /**
  * Consumer group of the webhooks part of the delivery service. It handles topics independently of publishing, whose
@@ -42,47 +43,57 @@ import {
  */
 export const WEBHOOKS_GROUP = "delivery.webhooks";
 
-/**
- * Handlers of the bus events that become webhook events, by topic. Events of other types in the same topic are skipped.
- */
-export const webhookHandlers: Readonly<Record<string, readonly EventHandler[]>> = {
-  "accounts.events.v1": [
-    fanOutEvents(AccountConnectedSchema, ({ message }) => [
-      fromAccountEvent("account.connected", message),
-    ]),
-    fanOutEvents(AccountReconnectRequiredSchema, ({ message }) => [
-      fromAccountEvent("account.reconnect_required", message),
-    ]),
-    fanOutEvents(AccountDisconnectedSchema, ({ message }) => [
-      fromAccountEvent("account.disconnected", message),
-    ]),
-  ],
-  "delivery.events.v1": [
-    fanOutEvents(TargetUpdatedSchema, fromTargetUpdated),
-    fanOutEvents(DeletionUpdatedSchema, fromDeletionUpdated),
-  ],
-  "engagement.events.v1": [
-    fanOutEvents(CommentActionCompletedSchema, ({ message }) => [
-      fromCommentActionCompleted(message),
-    ]),
-    fanOutEvents(AutomationRunCompletedSchema, ({ message }) => [
-      fromAutomationRunCompleted(message),
-    ]),
-  ],
-  "media.events.v1": [fanOutEvents(MediaReadySchema, ({ message }) => [fromMediaReady(message)])],
-  "posts.events.v1": [
-    fanOutEvents(PostScheduledSchema, ({ message }) => [
+type OnEvents = ReturnType<typeof fanOutEvents>;
+
+function createEngagementHandlers(on: OnEvents): readonly EventHandler[] {
+  return [
+    on(CommentActionCompletedSchema, ({ message }) => [fromCommentActionCompleted(message)]),
+    on(AutomationRunCompletedSchema, ({ message }) => [fromAutomationRunCompleted(message)]),
+  ];
+}
+
+function createPostHandlers(on: OnEvents): readonly EventHandler[] {
+  return [
+    on(PostScheduledSchema, ({ message }) => [
       fromPostEvent("post.scheduled", message),
       ...fromExhaustions(message.workspaceId, message.exhausted),
     ]),
-    fanOutEvents(PostPublishRequestedSchema, ({ message }) => [
+    on(PostPublishRequestedSchema, ({ message }) => [
       fromPublishRequest(message),
       ...fromExhaustions(message.workspaceId, message.exhausted),
     ]),
-    fanOutEvents(PostPublishedSchema, ({ message }) => [fromPostEvent("post.published", message)]),
-    fanOutEvents(PostPartialSchema, ({ message }) => [fromPostEvent("post.partial", message)]),
-    fanOutEvents(PostFailedSchema, ({ message }) => [fromPostEvent("post.failed", message)]),
-    fanOutEvents(PostCancelledSchema, ({ message }) => [fromPostEvent("post.cancelled", message)]),
-    fanOutEvents(PostDeletedSchema, ({ message }) => [fromPostEvent("post.deleted", message)]),
-  ],
-};
+    on(PostPublishedSchema, ({ message }) => [fromPostEvent("post.published", message)]),
+    on(PostPartialSchema, ({ message }) => [fromPostEvent("post.partial", message)]),
+    on(PostFailedSchema, ({ message }) => [fromPostEvent("post.failed", message)]),
+    on(PostCancelledSchema, ({ message }) => [fromPostEvent("post.cancelled", message)]),
+    on(PostDeletedSchema, ({ message }) => [fromPostEvent("post.deleted", message)]),
+  ];
+}
+
+/**
+ * Returns the handlers of the bus events that become webhook events, by topic. Events of other types in the same topic are
+ * skipped.
+ */
+export function createWebhookHandlers(
+  backlogs: Backlogs,
+): Readonly<Record<string, readonly EventHandler[]>> {
+  const on = fanOutEvents(backlogs);
+  return {
+    "accounts.events.v1": [
+      on(AccountConnectedSchema, ({ message }) => [fromAccountEvent("account.connected", message)]),
+      on(AccountReconnectRequiredSchema, ({ message }) => [
+        fromAccountEvent("account.reconnect_required", message),
+      ]),
+      on(AccountDisconnectedSchema, ({ message }) => [
+        fromAccountEvent("account.disconnected", message),
+      ]),
+    ],
+    "delivery.events.v1": [
+      on(TargetUpdatedSchema, fromTargetUpdated),
+      on(DeletionUpdatedSchema, fromDeletionUpdated),
+    ],
+    "engagement.events.v1": createEngagementHandlers(on),
+    "media.events.v1": [on(MediaReadySchema, ({ message }) => [fromMediaReady(message)])],
+    "posts.events.v1": createPostHandlers(on),
+  };
+}

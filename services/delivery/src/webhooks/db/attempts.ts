@@ -1,6 +1,7 @@
 import type { ISql } from "@postrider/shared/postgres";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import type { DeliveryDecision } from "#src/webhooks/domain/lane-state.ts";
+import { appendUsage, attemptBytes } from "./usage.ts";
 
 /** A webhook attempt that has ended, and what follows for its delivery. */
 export interface AttemptResult {
@@ -141,7 +142,9 @@ export async function recordAttempts(
         r.request_headers, r.response_headers, r.response_body
       from result r
       join delivery d on d.id = r.delivery_id
+      returning workspace_id, delivery_id as id, ${attemptBytes(sql)} as bytes
     ),
+    usage as (${appendUsage(sql, "attempt")}),
     lane as (${storeLanes(sql, owner, lanes)}),
     waiting as (${requeue(sql)})
     delete from webhook_queue q

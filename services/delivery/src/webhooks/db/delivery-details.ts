@@ -33,6 +33,8 @@ export interface FoundDelivery {
   readonly status: DeliveryStatus;
   readonly attemptCount: number;
   readonly nextAttemptAt: Date | null;
+  /** Why the delivery failed without an attempt; null for all other deliveries. */
+  readonly error: string | null;
   readonly createdAt: Date;
 }
 
@@ -134,7 +136,7 @@ export async function readDetails(
 /** Reads one webhook delivery with its payload and its attempts. */
 export async function getDelivery(sql: ISql, id: string): Promise<DeliveryRow | undefined> {
   const found = await sql<FoundDelivery[]>`
-    select id, event_id, event_type, status, attempt_count, next_attempt_at, created_at
+    select id, event_id, event_type, status, attempt_count, next_attempt_at, error, created_at
     from webhook_deliveries
     where id = ${id}`;
   const [row] = await readDetails(sql, found, { limit: 1, maxBytes: 0 });
@@ -146,9 +148,9 @@ export async function lockDelivery(
   tx: TransactionSql,
   subscriptionId: string,
   id: string,
-): Promise<{ readonly status: DeliveryStatus } | undefined> {
-  const [row] = await tx<{ status: DeliveryStatus }[]>`
-    select status
+): Promise<{ readonly status: DeliveryStatus; readonly eventId: string } | undefined> {
+  const [row] = await tx<{ status: DeliveryStatus; eventId: string }[]>`
+    select status, event_id
     from webhook_deliveries
     where id = ${id}
     and subscription_id = ${subscriptionId}
@@ -156,12 +158,21 @@ export async function lockDelivery(
   return row;
 }
 
-/** Makes a failed webhook delivery due now. The delivery continues to count its attempts. */
-export async function requeueDelivery(tx: TransactionSql, id: string): Promise<void> {
+/**
+ * Makes a failed webhook delivery due now. The delivery continues to count its attempts.
+ *
+ * @param isWritten Whether the payload of its event is written. Otherwise the job `compose-payloads` queues the delivery.
+ */
+export async function requeueDelivery(
+  tx: TransactionSql,
+  id: string,
+  isWritten: boolean,
+): Promise<void> {
   await tx`
     with requeued as (
       update webhook_deliveries
       set status = 'pending',
+        error = null,
         next_attempt_at = now()
       where id = ${id}
       returning id, subscription_id, event_id, attempt_count
@@ -169,5 +180,6 @@ export async function requeueDelivery(tx: TransactionSql, id: string): Promise<v
     insert into webhook_queue (delivery_id, subscription_id, event_id, attempt_count, is_manual)
     select id, subscription_id, event_id, attempt_count, true
     from requeued
+    where ${isWritten}
     on conflict (delivery_id) do nothing`;
 }

@@ -1,6 +1,7 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { Cause } from "@postrider/shared/telemetry/cause";
 import type { WebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
+import { appendUsage, eventBytes } from "./usage.ts";
 
 /** A webhook event with the JSON that subscriptions receive. */
 export interface WrittenEvent {
@@ -22,11 +23,15 @@ export async function insertEvents(
     cause,
   }));
   await tx`
-    insert into webhook_events (id, workspace_id, type, payload, cause)
-    select id, workspace_id, type, payload, cause
-    from jsonb_to_recordset(${tx.json(rows)}) as event (
-      id uuid, workspace_id uuid, type text, payload text, cause jsonb
+    with inserted as (
+      insert into webhook_events (id, workspace_id, type, payload, cause)
+      select id, workspace_id, type, payload, cause
+      from jsonb_to_recordset(${tx.json(rows)}) as event (
+        id uuid, workspace_id uuid, type text, payload text, cause jsonb
+      )
+      order by id
+      on conflict (id) do nothing
+      returning workspace_id, id, ${eventBytes(tx)} as bytes
     )
-    order by id
-    on conflict (id) do nothing`;
+    ${appendUsage(tx, "inserted")}`;
 }

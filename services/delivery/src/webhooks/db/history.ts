@@ -76,10 +76,10 @@ export function storedDeliveries(
   const typeColumn = eventType === undefined ? sql`` : sql`event_type,`;
   const typeOrder = eventType === undefined ? sql`` : sql`event_type desc,`;
   return sql<FoundDelivery[]>`
-    select delivery.id, event_id, event_type, delivery.status, attempt_count, next_attempt_at, created_at
+    select delivery.id, event_id, event_type, delivery.status, attempt_count, next_attempt_at, error, created_at
     from unnest(${stored}::text[]) as wanted (status)
     cross join lateral (
-      select id, event_id, event_type, status, attempt_count, next_attempt_at, created_at
+      select id, event_id, event_type, status, attempt_count, next_attempt_at, error, created_at
       from webhook_deliveries
       where subscription_id = ${subscriptionId}
       and row(${typeColumn} webhook_deliveries.status, id) >= row(${type} wanted.status, ${since}::uuid)
@@ -140,7 +140,7 @@ async function findSending(
   { before, limit }: Range,
 ): Promise<readonly FoundDelivery[]> {
   return await sql<FoundDelivery[]>`
-    select delivery.id, delivery.event_id, event_type, status, delivery.attempt_count, next_attempt_at, created_at
+    select delivery.id, delivery.event_id, event_type, status, delivery.attempt_count, next_attempt_at, error, created_at
     from (
       (${firstDue(sql, subscriptionId, true)})
       union all

@@ -18,9 +18,13 @@ interface Candidate extends WebhookEvent {
   readonly except: string | undefined;
 }
 
-interface Match {
-  readonly eventId: string;
+/** A webhook subscription with the events that it receives. */
+export interface Match {
   readonly subscriptionId: string;
+  readonly workspaceId: string;
+  /** Address of the webhook subscription. */
+  readonly url: string;
+  readonly eventIds: readonly string[];
 }
 
 /**
@@ -41,7 +45,8 @@ export async function findMatches(
     except_id: except ?? null,
   }));
   return await tx<Match[]>`
-    select event.event_id, subscription.id as subscription_id
+    select subscription.id as subscription_id, subscription.workspace_id, subscription.url,
+      json_agg(event.event_id) as event_ids
     from jsonb_to_recordset(${tx.json(rows)}) as event (
       event_id uuid, workspace_id uuid, filters text[], occurred_at timestamptz, only_id uuid, except_id uuid
     )
@@ -55,5 +60,6 @@ export async function findMatches(
     and case
       when event.only_id is not null then subscription.id = event.only_id
       else subscription.events && event.filters and subscription.id is distinct from event.except_id
-    end`;
+    end
+    group by subscription.id`;
 }

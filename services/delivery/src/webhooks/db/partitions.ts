@@ -48,13 +48,14 @@ export async function dropPartitions(
 }
 
 /**
- * Deletes the rows of webhook deliveries and events of dropped partitions from the queue and from the list of payloads to
- * write.
+ * Deletes the rows of webhook deliveries and events of dropped partitions from the queue, from the list of payloads to
+ * write, and from the sizes of the histories.
  */
 export async function deleteWaitingBefore(sql: ISql, historyDays: number): Promise<void> {
   const first = sql`(select first_id_of_day((now() at time zone 'UTC')::date - ${historyDays}::int))`;
   await sql`delete from webhook_queue where delivery_id < ${first}`;
   await sql`delete from webhook_compositions where event_id < ${first}`;
+  await sql`delete from webhook_usage where day < (now() at time zone 'UTC')::date - ${historyDays}::int`;
 }
 
 export interface PartitionCounts {

@@ -7,13 +7,14 @@ import type { QueuedDelivery } from "#src/webhooks/db/queue.ts";
 import { disableSubscription, type DisabledReceiver } from "#src/webhooks/db/receivers.ts";
 import type { Attempt } from "#src/webhooks/domain/attempt.ts";
 import type { Decision } from "#src/webhooks/domain/lane-state.ts";
+import type { Backlogs } from "./backlogs.ts";
 import type { DispatcherDeps } from "./dependencies.ts";
 import { fanOut } from "./fan-out.ts";
 import type { HeldLane } from "./held-lane.ts";
 import { disabledTotal, refusedAttemptsTotal } from "./metrics.ts";
 import { disabledEvent } from "./webhook-events.ts";
 
-type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "onFanOut">;
+type RecorderDeps = Pick<DispatcherDeps, "sql" | "logger" | "owner" | "backlogs" | "onFanOut">;
 
 /** A webhook attempt that has ended, with what follows from it. */
 export interface EndedDelivery {
@@ -155,7 +156,7 @@ export class AttemptRecorder {
   }
 
   async #write(batch: readonly EndedDelivery[]): Promise<void> {
-    const { sql, owner, onFanOut } = this.#deps;
+    const { sql, owner, backlogs, onFanOut } = this.#deps;
     const disabled = listDisabled(batch);
     const unstored = [...new Set(batch.map(({ lane }) => lane))]
       .map((lane) => lane.findUnstored())
@@ -164,7 +165,7 @@ export class AttemptRecorder {
     if (disabled.size === 0) await recordAttempts(sql, owner, toResults(batch), lanes);
     else
       await sql.begin(async (tx) => {
-        const changed = await disableAll(tx, disabled);
+        const changed = await disableAll(tx, backlogs, disabled);
         for (const id of changed) disabled.delete(id);
         await recordAttempts(tx, owner, toResults(batch, changed), lanes);
       });
@@ -187,6 +188,7 @@ export class AttemptRecorder {
  */
 async function disableAll(
   tx: TransactionSql,
+  backlogs: Backlogs,
   receivers: ReturnType<typeof listDisabled>,
 ): Promise<ReadonlySet<string>> {
   // A user's change of a webhook subscription also locks the subscription before its row in `webhook_lanes`, so the two
@@ -194,7 +196,7 @@ async function disableAll(
   const byId = [...receivers].toSorted(([a], [b]) => (a < b ? -1 : 1));
   const changed = new Set<string>();
   for (const [id, { receiver, delivery }] of byId)
-    if ((await disable(tx, receiver, delivery)) === "changed") changed.add(id);
+    if ((await disable(tx, backlogs, receiver, delivery)) === "changed") changed.add(id);
   return changed;
 }
 
@@ -203,6 +205,7 @@ async function disableAll(
  */
 async function disable(
   tx: TransactionSql,
+  backlogs: Backlogs,
   receiver: DisabledReceiver,
   { cause }: QueuedDelivery,
 ): Promise<"changed" | "disabled"> {
@@ -213,6 +216,6 @@ async function disable(
     { id: receiver.subscriptionId, disabledReason: receiver.reason, ...disabled },
     disabled.disabledAt,
   );
-  await fanOut(tx, [{ ...event, cause: causeOf(cause) }]);
+  await fanOut(tx, backlogs, [{ ...event, cause: causeOf(cause) }]);
   return "disabled";
 }

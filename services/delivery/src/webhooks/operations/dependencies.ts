@@ -4,6 +4,7 @@ import type { SealingKey } from "@postrider/shared/secrets/sealing";
 import type { Logger } from "@postrider/shared/telemetry/logger";
 import { SLOT_LIMITS, type SlotLimits } from "#src/webhooks/domain/claim-plan.ts";
 import { RETRY_POLICY, type RetryPolicy } from "#src/webhooks/domain/lane-state.ts";
+import type { Backlogs } from "./backlogs.ts";
 import type { ConnectionOptions } from "./receiver-connections.ts";
 
 /** Durations in milliseconds and limits of sending webhooks. Only tests change those other than `retry`. */
@@ -45,6 +46,8 @@ export interface DispatcherDeps {
   /** Rules for the addresses to which webhooks may be sent, and the function that resolves host names. */
   readonly outbound: ConnectionOptions;
   readonly random: () => number;
+  /** The limits of waiting webhook deliveries. */
+  readonly backlogs: Backlogs;
   /**
    * Called after the commit of each transaction that assigned the event about a disabled webhook subscription to the other
    * subscriptions of its workspace.

@@ -57,7 +57,7 @@ export async function createWebhook(
     await insertSubscription(tx, row);
     const stored = { id: newId(), subscriptionId: row.id, workspaceId, secret };
     await insertSecret(tx, deps.sealingKeys, stored);
-    await fanOut(tx, [testEvent(row, now)]);
+    await fanOut(tx, deps.backlogs, [testEvent(row, now)]);
     await appendAudit(tx, [toWebhookAudit("webhook.create", row, { events, signing })]);
     return row;
   });

@@ -4,10 +4,14 @@ import type {
   RetryWebhookDeliveryResponseSchema,
 } from "@postrider/contracts/delivery/v1/webhook_service_pb";
 import { appendDeed } from "@postrider/shared/audit/deeds";
-import { notFound, wrongStatus } from "@postrider/shared/errors";
+import { notFound, unprocessable, wrongStatus } from "@postrider/shared/errors";
+import type { TransactionSql } from "@postrider/shared/postgres";
+import { lockCompositions } from "#src/webhooks/db/compositions.ts";
 import { getDelivery, lockDelivery, requeueDelivery } from "#src/webhooks/db/delivery-details.ts";
 import { wakeLanes } from "#src/webhooks/db/lanes.ts";
 import { lockSubscription } from "#src/webhooks/db/subscriptions.ts";
+import type { Subscription } from "#src/webhooks/domain/subscription.ts";
+import { destinationOf } from "#src/webhooks/operations/backlogs.ts";
 import type { WebhookRpcDeps } from "./dependencies.ts";
 import { assertIds } from "./parse-webhook.ts";
 import { toWebhookDelivery } from "./to-webhook-delivery.ts";
@@ -17,7 +21,7 @@ import { toWebhookDelivery } from "./to-webhook-delivery.ts";
  * attempts.
  */
 export async function retryWebhookDelivery(
-  deps: Pick<WebhookRpcDeps, "sql" | "nudgeDispatcher">,
+  deps: Pick<WebhookRpcDeps, "sql" | "backlogs" | "nudgeDispatcher">,
   { workspaceId, webhookId, deliveryId }: RetryWebhookDeliveryRequest,
 ): Promise<MessageInitShape<typeof RetryWebhookDeliveryResponseSchema>> {
   assertIds(workspaceId, webhookId, deliveryId);
@@ -29,7 +33,10 @@ export async function retryWebhookDelivery(
     if (locked.status !== "failed")
       throw wrongStatus(locked.status, ["failed"], "delivery_not_failed");
     if (subscription.status !== "active") throw wrongStatus(subscription.status, ["active"]);
-    await requeueDelivery(tx, deliveryId);
+    await addToBacklog(tx, deps, subscription);
+    // The job compose-payloads waits for this lock, and then sees that the delivery is pending.
+    const unwritten = await lockCompositions(tx, [locked.eventId]);
+    await requeueDelivery(tx, deliveryId, unwritten.size === 0);
     await wakeLanes(tx, [webhookId]);
     const subject = { type: "webhook_delivery", id: deliveryId } as const;
     await appendDeed(tx, { action: "webhook_delivery.retry", subject, workspaceId });
@@ -37,4 +44,16 @@ export async function retryWebhookDelivery(
   });
   deps.nudgeDispatcher();
   return delivery === undefined ? {} : { delivery: toWebhookDelivery(delivery) };
+}
+
+/** Counts a delivery as waiting, and refuses the request if too many wait already. */
+async function addToBacklog(
+  tx: TransactionSql,
+  { backlogs }: Pick<WebhookRpcDeps, "backlogs">,
+  subscription: Subscription,
+): Promise<void> {
+  await backlogs.load(tx, [subscription.workspaceId]);
+  const full = backlogs.add(destinationOf(subscription));
+  if (full !== undefined)
+    throw unprocessable("validation_failed", [{ code: "too_many_waiting_deliveries", ...full }]);
 }

@@ -31,6 +31,7 @@ export function toWebhookDelivery(
     attemptCount: row.attemptCount,
     createdAt: timestampFromDate(row.createdAt),
     ...(row.nextAttemptAt === null ? {} : { nextAttemptAt: timestampFromDate(row.nextAttemptAt) }),
+    ...(row.error === null ? {} : { error: row.error }),
     ...(row.payload === null ? {} : { payload: row.payload }),
     attempts: row.attempts.map(toAttempt),
   };

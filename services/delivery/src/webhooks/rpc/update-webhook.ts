@@ -49,7 +49,7 @@ export async function updateWebhook(
     if (change.url !== undefined) assertAddress(change.url, deps.outbound);
     const changed = changeSubscription(known, change, await readClock(tx));
     await updateSubscription(tx, changed);
-    await restart(tx, known, changed);
+    await restart(tx, deps, known, changed);
     await appendAudit(tx, auditChange(known, changed));
     return { row: changed, secret: await rotate(tx, deps, request) };
   });
@@ -80,13 +80,14 @@ function parseChange(request: UpdateWebhookRequest): SubscriptionChange {
  */
 async function restart(
   tx: TransactionSql,
+  { backlogs }: Pick<WebhookRpcDeps, "backlogs">,
   known: Subscription,
   changed: Subscription,
 ): Promise<void> {
   const isMoved = known.url !== changed.url;
   const isResumed = known.status !== "active" && changed.status === "active";
   if (isMoved || isResumed) await resetLane(tx, changed.id);
-  if (isMoved) await fanOut(tx, [testEvent(changed, changed.updatedAt)]);
+  if (isMoved) await fanOut(tx, backlogs, [testEvent(changed, changed.updatedAt)]);
 }
 
 /** Adds a new signing secret to a webhook subscription if the request asks for one, and returns it. */

@@ -93,6 +93,17 @@ export const STATE_DETAILS = {
     ["웹훅 구독이 너무 많습니다[(최대 {limit}개)].", "먼저 하나를 취소해 주세요."],
     "subscriptions",
   ),
+  too_many_waiting_deliveries: detail(
+    [
+      "Too many webhook deliveries of the workspace, or to this host, wait to be sent[: at most {limit}].",
+      "Retry the delivery when fewer wait.",
+    ],
+    [
+      "전송을 기다리는 웹훅이 너무 많습니다[(최대 {limit}개)].",
+      "대기 중인 웹훅이 줄어든 뒤 다시 시도해 주세요.",
+    ],
+    "deliveries",
+  ),
   platform_unsupported: detail(
     [
       "This feature does not exist on the account's platform.",

@@ -45,6 +45,7 @@ export function toWebhookDelivery(delivery: WebhookDelivery) {
     status,
     attemptCount,
     nextAttemptAt: toOptionalInstant(delivery.nextAttemptAt),
+    error: delivery.error ?? null,
     createdAt: toOptionalInstant(delivery.createdAt),
     payload: payload === undefined ? null : (JSON.parse(payload) as object),
     attempts: delivery.attempts.map(toAttempt),

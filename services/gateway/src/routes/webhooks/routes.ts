@@ -173,7 +173,7 @@ function registerRetry(api: FastifyInstance, { webhooks }: Deps): void {
     scope: "webhooks:write",
     params: DeliveryParams,
     querystring: NoQuery,
-    errors: ["delivery_not_failed", "invalid_transition"],
+    errors: ["delivery_not_failed", "invalid_transition", "validation_failed"],
     response: { 202: { description: "The delivery, which is due now.", body: WebhookDelivery } },
   });
   const path = "/webhooks/:id/deliveries/:deliveryId/retry";

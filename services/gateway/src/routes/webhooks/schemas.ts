@@ -132,6 +132,18 @@ export const WebhookDelivery = Type.Object(
     status: DeliveryStatus,
     attemptCount: Type.Integer(),
     nextAttemptAt: nullable(Instant),
+    error: nullable(
+      named(
+        "WebhookDeliveryError",
+        Type.Unsafe<string>({
+          type: "string",
+          enum: ["backlog_full"],
+          description:
+            "Why the delivery failed without an attempt. `backlog_full`: too many deliveries of the workspace or to the host waited; retry it when fewer do. More codes may be added.",
+          "x-postrider-extension": true,
+        }),
+      ),
+    ),
     createdAt: Instant,
     payload: Type.Unsafe<object | null>({
       type: ["object", "null"],

@@ -14,6 +14,7 @@ const DELIVERY = {
   status: "failed",
   attemptCount: 1,
   nextAttemptAt: null,
+  error: null,
   createdAt: "2026-11-21T09:00:01.500Z",
   payload: EVENT,
   attempts: [
