@@ -1,18 +1,16 @@
 import type { TransactionSql } from "@postrider/shared/postgres";
 import type { AccountKey } from "#src/db/accounts.ts";
-import { isUnboundAccepted } from "#src/db/sealing-stage.ts";
 
 interface HeldTokens {
   readonly accessToken: string | null;
   readonly refreshToken: string | null;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly isUnboundAccepted: boolean;
 }
 
 /** Locks the credential of an account that `lockAccount` found in the same transaction. */
 export async function lockCredential(tx: TransactionSql, key: AccountKey): Promise<HeldTokens> {
   const [row] = await tx<HeldTokens[]>`
-    select access_token, refresh_token, attributes, ${isUnboundAccepted(tx)} as is_unbound_accepted
+    select access_token, refresh_token, attributes
     from credentials
     where workspace_id = ${key.workspaceId}
     and account_id = ${key.accountId}

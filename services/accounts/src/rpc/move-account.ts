@@ -9,7 +9,6 @@ import type { TransactionSql } from "@postrider/shared/postgres";
 import { lockAccount, type AccountKey } from "#src/db/accounts.ts";
 import { setExternalId } from "#src/db/external-ids.ts";
 import { lockCredential, replaceTokens } from "#src/db/moved-credentials.ts";
-import { holdSealingStage } from "#src/db/sealing-stage.ts";
 import type { TokenColumn, TokenOwner } from "#src/domain/sealed-places.ts";
 import { placeOfToken } from "#src/domain/sealed-places.ts";
 import { toAccountAudit } from "#src/operations/account-audit.ts";
@@ -31,13 +30,12 @@ async function bindToNewId(
   owner: Omit<TokenOwner, "attributes">,
   to: string,
 ): Promise<void> {
-  const isBound = (await holdSealingStage(tx)) !== "unbound";
   const held = await lockCredential(tx, owner);
   const reseal = (column: TokenColumn, sealed: string | null): string | null => {
     if (sealed === null) return null;
     const token = unsealToken(deps, { ...owner, ...held }, column, sealed);
     const moved = { ...owner, externalId: to, attributes: held.attributes };
-    return sealAt(deps, placeOfToken(moved, column), token, isBound);
+    return sealAt(deps, placeOfToken(moved, column), token);
   };
   await replaceTokens(tx, owner, {
     accessToken: reseal("access_token", held.accessToken),
