@@ -28,6 +28,12 @@ async function connect(
   return { ...ended, progress: await app.authorizations.getTicket({ id }) };
 }
 
+/** Returns an account with what its platform offers as an object, because the database orders the names in it anew. */
+const withParsedOffer = <T extends { readonly available: string }>(account: T) => ({
+  ...account,
+  available: JSON.parse(account.available === "" ? "null" : account.available) as unknown,
+});
+
 const ALL = ["comments", "messages", "metrics"] as const;
 const YOUTUBE = "https://www.googleapis.com/auth/youtube";
 
@@ -47,7 +53,7 @@ test.each([
     expect(accounts[0]?.permissions?.missing).toContain(feature);
     const { workspaceId } = fixture;
     const listed = await app.accounts.listAccounts({ workspaceId });
-    expect(listed.accounts).toEqual(accounts);
+    expect(listed.accounts.map(withParsedOffer)).toEqual(accounts.map(withParsedOffer));
   },
 );
 

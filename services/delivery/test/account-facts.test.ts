@@ -91,6 +91,31 @@ test("a Telegram post that was sent before its group became a supergroup is not 
   expect(await chats.visible()).toHaveLength(1);
 });
 
+test("a post in a supergroup is deleted although a post from the time of the group has the same message id", async () => {
+  await using database = await openDatabase();
+  const { sql } = database;
+  const world = new World();
+  const earlier = await addGroupTarget(world);
+  await using _worker = startWorker(database, world, { connectors: { telegram } });
+  await request(sql, earlier);
+  await untilStatus(sql, earlier, "published");
+  const { accountId, workspaceId } = earlier;
+  const target = world.addTarget({ accountId, workspaceId, platform: "telegram", text: "second" });
+  await request(sql, target);
+  await untilStatus(sql, target, "published");
+  const { externalId } = await readTask(sql, target);
+  await sql`
+    update publish_tasks
+    set external_id = ${externalId},
+      permalink = ${`https://t.me/c/-4711/${externalId ?? ""}`}
+    where target_id = ${earlier.targetId}`;
+  await consume(sql, [toDeletionRecord(target, externalId ?? "")]);
+  await eventually(async () =>
+    expect(await lastDeletion(sql, target)).toMatchObject({ status: "deleted" }),
+  );
+  expect((await chats.visible()).map(({ text }) => text)).toEqual(["first"]);
+});
+
 test("a refusal of what TikTok does not offer an account is reported to the accounts service, so that the next post is refused at once", async () => {
   await using database = await openDatabase();
   const { sql } = database;

@@ -50,8 +50,8 @@ export const OWNER_REMEDIES: PlatformTexts = {
     "소유자가 studio.youtube.com을 열어 채널이 있고 정지되지 않았는지 확인한 뒤 {repeat}.",
   ),
   telegram: text(
-    "Check that the chat still exists and is open. If it became a supergroup it has a new id, so connect it again: {connect}. Then {repeat}.",
-    "채팅방이 아직 있고 열려 있는지 확인해 주세요. 슈퍼그룹으로 바뀌었다면 id도 바뀌므로 다시 연결해야 합니다: {connect} 뒤 {repeat}.",
+    "Check that the chat and its topic still exist and are open, then {repeat}. To post to another chat or topic, connect it: {connect}. Then publish the post anew.",
+    "채팅방과 주제가 아직 있고 열려 있는지 확인한 뒤 {repeat}. 다른 채팅방이나 주제에 올리려면 {connect} 뒤 새로 게시해 주세요.",
   ),
   bluesky: text(
     "Have the owner log in to Bluesky: the account must be active, and videos need a confirmed email address. Then {repeat}.",

@@ -68,7 +68,7 @@ function withHeaders(reply: Reply, headers: Record<string, string>): Reply {
   return { ...reply, headers: { ...reply.headers, ...headers } };
 }
 
-/** The answer to a call that X refuses whoever sends it, because of the settings; undefined for every other call. */
+/** The answer to a call that X refuses to all users, because of the settings; undefined for every other call. */
 function refuseEveryone(
   { query }: Call,
   { xFieldNames, xUsageCap }: SettingValues,

@@ -153,11 +153,12 @@ async function fail(
 async function askWhatIsOffered(
   { readAvailable }: Pick<Dependencies, "readAvailable">,
   accounts: readonly AccountRow[],
-): Promise<void> {
-  await Promise.all(
-    accounts.map(({ id: accountId, workspaceId, platform }) =>
-      readAvailable({ workspaceId, accountId }, platform),
-    ),
+): Promise<readonly AccountRow[]> {
+  return await Promise.all(
+    accounts.map(async (row) => {
+      const { id: accountId, workspaceId, platform } = row;
+      return { ...row, available: await readAvailable({ workspaceId, accountId }, platform) };
+    }),
   );
 }
 
@@ -186,10 +187,10 @@ export async function finishAuthorization(
     await fail(deps, authorization, ending.kind);
     return { outcome: ending.kind, platform, missingScopes: [...(ending.missingScopes ?? [])] };
   }
-  await askWhatIsOffered(deps, ending.accounts);
+  const accounts = await askWhatIsOffered(deps, ending.accounts);
   return {
     outcome: "connected",
     platform,
-    accounts: ending.accounts.map((row) => toAccount(row, deps)),
+    accounts: accounts.map((row) => toAccount(row, deps)),
   };
 }

@@ -20,6 +20,8 @@ export async function isOfOtherTarget(
     and o.target_id <> t.target_id
     and o.status = 'published'
     and (o.account_id = t.account_id or o.external_account_id = t.external_account_id)
+    -- Telegram counts messages anew when a group becomes a supergroup: the same id in another chat is another post.
+    and (o.platform <> 'telegram' or o.permalink is null or t.permalink is null or o.permalink = t.permalink)
     and (o.published_at, o.target_id) < (t.published_at, t.target_id)
     and not exists (
       select 1
