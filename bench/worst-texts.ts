@@ -80,6 +80,7 @@ for (let round = 0; round < ROUNDS; round += 1) {
 const cpuPerText = beside.cpuAbove(quiet).map((ms) => (ms / worst.length).toFixed(1));
 const row = (name: string, times: readonly number[]) =>
   `| ${name} | ${percentile(times, 0.5).toFixed(1)} | ${percentile(times, 0.99).toFixed(1)} | ${Math.max(...times).toFixed(1)} |`;
+const failures = [quiet.times, beside.times, worst].flat().filter((ms) => ms === Infinity).length;
 const ratio = percentile(beside.times, 0.99) / percentile(quiet.times, 0.99);
 console.log(
   [
@@ -90,6 +91,7 @@ console.log(
     row("the worst texts themselves", worst),
     "",
     `processor time of gateway and posts per worst text: ${cpuPerText.join(" + ")} ms`,
+    `answers with a status of 500 or more: ${failures}`,
     `p99 beside the worst texts / p99 alone: ${ratio.toFixed(2)}`,
   ].join("\n"),
 );

@@ -38,7 +38,7 @@ export async function queryBluesky(
   query: {
     readonly method: string;
     readonly parameters: URLSearchParams;
-    readonly maxAnswerBytes?: number;
+    readonly readBody?: (body: AsyncIterable<Uint8Array>) => Promise<string>;
   },
   signal: AbortSignal,
 ): Promise<XrpcResult> {

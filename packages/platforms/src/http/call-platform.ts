@@ -1,5 +1,5 @@
 import { inClientSpan } from "@postrider/shared/http/client-span";
-import { Agent, request, type Dispatcher } from "undici";
+import { Agent, request } from "undici";
 import { CONNECT_TIMEOUT_MS, connectForeign } from "./foreign-hosts.ts";
 import {
   describeFailure,
@@ -66,7 +66,9 @@ async function send(
       bodyTimeout: CALL_TIMEOUT_MS,
       dispatcher: call.isForeign === true ? foreignAgent : agent,
     });
-    const text = await readText(answer.body, call.maxAnswerBytes ?? MAX_ANSWER_BYTES);
+    const read =
+      call.readBody ?? ((body) => readText(body, call.maxAnswerBytes ?? MAX_ANSWER_BYTES));
+    const text = await read(answer.body);
     return toAnswer(answer.statusCode, answer.headers, redact(text, call));
   } catch (error) {
     if (outgoing.failure !== undefined) throw outgoing.failure;
@@ -75,10 +77,10 @@ async function send(
   }
 }
 
-async function readText(body: Dispatcher.ResponseData["body"], maxBytes: number): Promise<string> {
+async function readText(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body) {
     size += chunk.length;
     if (size > maxBytes) throw new Error("the answer is too large");
     chunks.push(chunk);

@@ -20,6 +20,11 @@ export interface PlatformRequest {
   readonly returnsTokens?: boolean;
   /** Maximum size in bytes of the platform's answer, for calls whose normal answers are large. */
   readonly maxAnswerBytes?: number;
+  /**
+   * Reads the body of an answer whose size strangers decide, and returns the part that is parsed as JSON. Then `maxAnswerBytes` does
+   * not apply.
+   */
+  readonly readBody?: (body: AsyncIterable<Uint8Array>) => Promise<string>;
 }
 
 /** Minimum length of a secret that is redacted in answers; shorter secrets would match ordinary words. */

@@ -10,7 +10,7 @@ import type { Failure } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { reconcileReply, reply } from "./reply.ts";
 import { setHidden } from "./set-hidden.ts";
-import { positionOf, readThread, type ThreadReply } from "./thread.ts";
+import { missingIn, positionOf, readThread, type ThreadReply } from "./thread.ts";
 import { readThreadgate, type Threadgate } from "./threadgate.ts";
 
 function toComment({ ref, comment }: ThreadReply, { hidden }: Threadgate): PlatformComment {
@@ -52,7 +52,7 @@ async function readComment(
   const thread = await readThread(baseUrl, account, mediaId, signal);
   if (thread.kind !== "thread") return thread;
   const found = thread.replies.find(({ comment }) => comment.id === commentId);
-  if (found === undefined) return { kind: "missing" };
+  if (found === undefined) return missingIn(thread);
   const gate = await readThreadgate(baseUrl, account, thread.root, signal);
   if (gate.kind !== "threadgate") return gate;
   return { kind: "comment", comment: toComment(found, gate) };

@@ -10,7 +10,7 @@ import { putPost } from "../publishing/put-post.ts";
 import { createTid } from "../publishing/tid.ts";
 import { COLLECTION, toPermalink } from "../publishing/xrpc.ts";
 import { queryBluesky } from "../xrpc-result.ts";
-import { readThread, recordKeyOf } from "./thread.ts";
+import { missingIn, readThread, recordKeyOf } from "./thread.ts";
 
 /**
  * Maximum time in milliseconds for reading the comment before the reply is sent. A reply may only be sent shortly after
@@ -49,7 +49,10 @@ async function createRecord(
   if (thread.kind === "missing") return MISSING;
   if (thread.kind !== "thread") return thread;
   const parent = thread.replies.find(({ comment }) => comment.id === commentId)?.ref;
-  if (parent === undefined) return MISSING;
+  if (parent === undefined) {
+    const missing = missingIn(thread);
+    return missing.kind === "missing" ? MISSING : missing;
+  }
   const dids = await resolveMentions(baseUrl, account, content, signal);
   if ("kind" in dids) return dids;
   const facets = createFacets(content, dids);

@@ -2,7 +2,7 @@ import type { CommentRef, Missing } from "#src/comments/connector.ts";
 import { type Failure, platformUnavailable, type Unknown } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import type { XrpcResult } from "../xrpc-result.ts";
-import { readThread, recordKeyOf, type Thread } from "./thread.ts";
+import { missingIn, readThread, recordKeyOf, type Thread } from "./thread.ts";
 import { readThreadgate, startedThread, writeThreadgate } from "./threadgate.ts";
 
 /** Maximum number of hidden replies of a thread (lexicon app.bsky.feed.threadgate, 2026-08-20). */
@@ -48,7 +48,7 @@ function toHidden(
   request: HideRequest,
 ): { readonly kind: "change"; readonly hidden: readonly string[] } | HideResult {
   const uri = findUri(thread, hidden, request.commentId);
-  if (uri === undefined) return { kind: "missing" };
+  if (uri === undefined) return missingIn(thread);
   if (hidden.includes(uri) === request.hidden) return DONE;
   if (!request.hidden) return { kind: "change", hidden: hidden.filter((each) => each !== uri) };
   return hidden.length < MAX_HIDDEN ? { kind: "change", hidden: [...hidden, uri] } : TOO_MANY;

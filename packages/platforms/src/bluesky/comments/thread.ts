@@ -1,6 +1,7 @@
 import type { Missing, PlatformComment } from "#src/comments/connector.ts";
-import { type JsonObject, list, number, object, text } from "#src/http/platform-answer.ts";
-import type { Failure } from "#src/publishing/outcome.ts";
+import { type JsonObject, number, object, text } from "#src/http/platform-answer.ts";
+import { type AnswerBytes, readMembers } from "#src/http/read-members.ts";
+import { type Failure, platformUnavailable } from "#src/publishing/outcome.ts";
 import type { AccountAccess } from "#src/publishing/publication.ts";
 import { COLLECTION } from "../publishing/xrpc.ts";
 import { queryBluesky } from "../xrpc-result.ts";
@@ -25,14 +26,27 @@ export interface Thread {
   readonly root: StrongRef;
   /** The replies, newest first; each record key occurs once. */
   readonly replies: readonly ThreadReply[];
+  /** Whether these are all replies. Bluesky's answer may have more than Postrider reads. */
+  readonly isComplete: boolean;
+}
+
+/** Returns the result of a request for a reply that is not among those of a thread. */
+export function missingIn({ isComplete }: Thread): Missing | Failure {
+  if (isComplete) return { kind: "missing" };
+  return platformUnavailable("the post has more replies than Postrider reads");
 }
 
 /**
- * Maximum size in bytes of Bluesky's answer with a thread; more than 5,000 replies fit. A larger answer counts as no
- * answer. Bluesky answers with all direct replies at once, without a limit or pages (github.com/bluesky-social/atproto,
- * packages/bsky/src/data-plane/server/routes/threads.ts, read 2026-11-23).
+ * Limits of the answer with a thread. Bluesky answers with all direct replies at once, without a limit or pages
+ * (github.com/bluesky-social/atproto, packages/bsky/src/data-plane/server/routes/threads.ts, read 2026-11-28), and the record of a
+ * reply may have 1 MB, which the answer contains twice if it is in a link card. Strangers could therefore make an answer of any size,
+ * so its replies are read one by one, and only the first ones, which are the newest.
  */
-const MAX_THREAD_BYTES = 16 * 1024 * 1024;
+const THREAD_LIMITS = {
+  maxBytes: 64 * 1024 * 1024,
+  maxMemberBytes: 4 * 1024 * 1024,
+  maxMembers: 20_000,
+};
 const RECORD_KEY = /^(?!\.{1,2}$)[A-Za-z0-9._:~-]{1,512}$/;
 
 export function recordKeyOf(uri: string): string {
@@ -89,16 +103,43 @@ export function positionOf({ createdAt, id }: ThreadReply["comment"]): string {
  * alone. Record keys contain microseconds and are unique unless an author copies one. The reply that Bluesky saw first
  * stays, so that a copy never takes the place of the original.
  */
-function toList(members: readonly unknown[], account: AccountAccess): readonly ThreadReply[] {
-  const seen = (member: unknown) => text(object(member, "post"), "indexedAt") ?? "";
-  const oldestFirst = members.toSorted((one, other) => seen(one).localeCompare(seen(other)));
+function toList(found: readonly FoundReply[]): readonly ThreadReply[] {
+  const oldestFirst = found.toSorted((one, other) => one.seenAt.localeCompare(other.seenAt));
   const byKey = new Map<string, ThreadReply>();
-  for (const reply of oldestFirst.map((member) => toReply(member, account))) {
-    if (reply !== undefined && !byKey.has(reply.comment.id)) byKey.set(reply.comment.id, reply);
-  }
+  for (const { reply } of oldestFirst)
+    if (!byKey.has(reply.comment.id)) byKey.set(reply.comment.id, reply);
   return [...byKey.values()].toSorted((one, other) =>
     positionOf(one.comment) < positionOf(other.comment) ? 1 : -1,
   );
+}
+
+/** A reply with the time at which Bluesky saw it. */
+interface FoundReply {
+  readonly reply: ThreadReply;
+  readonly seenAt: string;
+}
+
+/** Collects the replies in an answer with a thread while the answer is read. */
+class ReplyReader {
+  readonly found: FoundReply[] = [];
+  isComplete = true;
+  readonly #account: AccountAccess;
+
+  constructor(account: AccountAccess) {
+    this.#account = account;
+  }
+
+  readonly readBody = async (body: AnswerBytes): Promise<string> => {
+    const onMember = (member: unknown): void => {
+      const reply = toReply(member, this.#account);
+      const seenAt = text(object(member, "post"), "indexedAt") ?? "";
+      if (reply !== undefined) this.found.push({ reply, seenAt });
+    };
+    const place = { object: "thread", list: "replies" };
+    const answer = await readMembers(body, { ...place, ...THREAD_LIMITS, onMember });
+    this.isComplete = answer.isComplete;
+    return answer.text;
+  };
 }
 
 /**
@@ -115,7 +156,8 @@ export async function readThread(
   const uri = `at://${account.externalId}/${COLLECTION}/${mediaId}`;
   const parameters = new URLSearchParams({ uri, depth: "1", parentHeight: "0" });
   const method = "app.bsky.feed.getPostThread";
-  const query = { method, parameters, maxAnswerBytes: MAX_THREAD_BYTES };
+  const replies = new ReplyReader(account);
+  const query = { method, parameters, readBody: replies.readBody };
   const answer = await queryBluesky(baseUrl, account, query, signal);
   if (answer.kind === "failed") {
     return answer.name === "NotFound" ? { kind: "missing" } : answer.failure;
@@ -128,6 +170,7 @@ export async function readThread(
     kind: "thread",
     post,
     root: root ?? post,
-    replies: toList(list(thread, "replies"), account),
+    replies: toList(replies.found),
+    isComplete: replies.isComplete,
   };
 }
