@@ -1,14 +1,9 @@
 import { parseArgs } from "node:util";
+import { readNumber } from "./check/read-number.ts";
 import { runScript, runVitest } from "./check/run-command.ts";
 
 /** The test of generated requests: its file, and the part of its title with which vitest finds it. */
 const TEST = ["e2e/quiet-system.test.ts", "--testNamePattern", "generated requests:"];
-
-/** Returns a command-line option as a whole number. @throws Error with a one-line message for any other text. */
-function readNumber(name: string, text: string): string {
-  if (!/^\d{1,9}$/.test(text)) throw new Error(`--${name} takes a whole number, not "${text}"`);
-  return text;
-}
 
 /**
  * Sends generated requests to a newly started Postrider, and reports each answer that contradicts the API description.
