@@ -69,11 +69,12 @@ export function testRecovery(stack: () => FaultStack): void {
       const accounts = await Promise.all(
         PLATFORMS.map((platform) => tenant.connectAll(platform, ACCOUNTS)),
       );
-      const ended = new AbortController();
-      const killing = killInTurn(stack(), ended.signal);
-      const count = await createPosts(tenant, accounts);
-      ended.abort();
-      const { kills, lastAt } = await killing;
+      // The kills end with the load, and not with the last answer: a machine that starts processes more slowly than they are killed
+      // would never answer.
+      const [count, { kills, lastAt }] = await Promise.all([
+        createPosts(tenant, accounts),
+        killInTurn(stack(), AbortSignal.timeout(LOAD.seconds * 1_000)),
+      ]);
       announce(`recovery, ${bus}: ${count * PLATFORMS.length} targets, ${kills} kills`);
       await eventually(
         async () => {

@@ -40,7 +40,7 @@ function namesOf({ inputs }: Tool, texts: readonly string[]): readonly string[] 
 function describeFault({ inputs, required = [] }: Tool, name: string, data: unknown): string {
   const value = (data as Readonly<Record<string, unknown>> | null)?.[name];
   const sent = value === undefined ? "missing" : (quoteFound(value) ?? typeOf(value));
-  const expected = describeField(inputs[name] as Parameters<typeof describeField>[0]);
+  const expected = describeField(inputs[name]);
   const isOptional = value !== undefined && !required.includes(name);
   return `${name} is ${sent}; send ${expected ?? "what its schema allows"}${isOptional ? ", or leave it out" : ""}`;
 }
