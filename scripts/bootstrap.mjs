@@ -26,6 +26,7 @@ const commands = {
   "test:pds": { script: "scripts/test-pds.ts", first: [], leads: true },
   "test:third-party": { script: "scripts/test-third-party.ts", first: [], leads: true },
   "fault-matrix": { script: "scripts/fault-matrix.ts", first: [], leads: true },
+  recovery: { script: "scripts/recovery.ts", first: [], leads: true },
   schemathesis: { script: "scripts/schemathesis.ts", first: [], leads: true },
   images: { script: "scripts/images.ts", first: [], leads: true },
   sbom: { script: "scripts/sbom.ts", first: [], leads: false },

@@ -123,6 +123,18 @@ export class CommentWorld {
   readonly reads: { readonly mediaId: string; readonly after: string | undefined }[] = [];
   isAccountsUp = true;
 
+  /** Lets the next call publish a reply only when the returned function is called. */
+  holdReply(): () => void {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    this.reactions = [
+      async (make) => {
+        await released;
+        return { kind: "published", externalId: make(), permalink: null };
+      },
+    ];
+    return release;
+  }
+
   addAccount(given: Partial<TestAccount> = {}): TestAccount {
     const account: TestAccount = {
       id: newId(),
@@ -269,6 +281,13 @@ export class CommentWorld {
       accounts: peer.client(AccountService),
     };
   }
+}
+
+/** Deletes all comment actions and their events, forgets restores, and returns a new scripted platform. */
+export async function emptyWorld({ sql, migrationSql }: TestDatabase): Promise<CommentWorld> {
+  await migrationSql`truncate comment_actions, comment_action_queues, outbox`;
+  await sql`update deployment set restored_at = null`;
+  return new CommentWorld();
 }
 
 export interface ActionWorkerOptions {
