@@ -51,8 +51,9 @@ export async function insertPosts(
 }
 
 /**
- * Takes the idempotency keys, and finds the posts that are stored: those without a key and those whose key is not taken. A key waits
- * for another transaction that has taken it, but not for long; then the statement fails with a lock timeout. A key that is older than 24 hours is free, even if it has not been deleted.
+ * Takes the idempotency keys, and finds the posts that are stored: those without a key and those whose key is not taken. If
+ * another transaction is about to take a key, the statement waits, but not for long; then it fails with a lock timeout. A key that is
+ * older than 24 hours is free, even if it has not been deleted. The lock timeout is restored, because later steps may wait for longer.
  */
 function keySteps(sql: ISql, keyWait: string) {
   return sql`
