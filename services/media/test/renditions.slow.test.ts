@@ -292,15 +292,6 @@ test("PrepareMedia records the time at which it first prepared media, and a late
   expect(await read()).toEqual([first]);
 });
 
-test("the frames of an image that an older release stored without their number are counted when a rendition is made of it", async () => {
-  const ref = await ready();
-  await service.sql`update media set frames = null where id = ${ref.id}`;
-  await prepareOne(ref);
-
-  const [file] = await prepare([item(ref)]);
-  expect(file?.media?.frames).toBe(1);
-});
-
 test("PrepareMedia makes an MP4 of a MOV once for all platforms, without the metadata of the upload", async () => {
   const place = "+37.3318-122.0312/";
   const body = Buffer.from(

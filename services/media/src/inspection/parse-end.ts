@@ -116,20 +116,17 @@ function parseExtent({
   return durationMs === null || isCount(durationMs) ? { width, height, durationMs } : undefined;
 }
 
-/**
- * Returns the number of frames; 0 when the inspector of an older release does not report it, and undefined when it is not valid.
- */
-function parseFrames(frames: unknown = 0): number | undefined {
+/** Returns the number of frames; undefined when it is not valid. */
+function parseFrames(frames: unknown): number | undefined {
   return isCount(frames) && frames <= MAX_FRAMES ? frames : undefined;
 }
 
-function parseRendered({ frames, outcomes }: Fields, fileBytes: number): InspectionEnd | undefined {
-  const counted = parseFrames(frames);
-  if (counted === undefined || !Array.isArray(outcomes)) return undefined;
+function parseRendered({ outcomes }: Fields, fileBytes: number): InspectionEnd | undefined {
+  if (!Array.isArray(outcomes)) return undefined;
   const parsed = outcomes.map((outcome) => parseOutcome(toFields(outcome), fileBytes));
   const known = parsed.filter((outcome) => outcome !== undefined);
   if (known.length !== parsed.length || known.length > MAX_OUTCOMES) return undefined;
-  return { kind: "rendered", frames: counted, outcomes: known };
+  return { kind: "rendered", outcomes: known };
 }
 
 function parseOutcome(outcome: Fields, fileBytes: number): RenditionOutcome | undefined {

@@ -4,7 +4,6 @@ import { TRANSFER_RATE } from "@postrider/shared/limits/minimum-rate";
 import type { Sql } from "@postrider/shared/postgres";
 import { failpoint } from "@postrider/shared/process/failpoints";
 import type { Logger } from "@postrider/shared/telemetry/logger";
-import { storeFrames } from "#src/db/media-preparation.ts";
 import {
   markMade,
   markRefused,
@@ -110,11 +109,9 @@ async function makeAtOnce(
 async function record(
   { sql, logger }: MakingDependencies,
   { media, lease, plans }: Making,
-  { frames, outcomes }: Extract<RenderEnd, { kind: "rendered" }>,
+  { outcomes }: Extract<RenderEnd, { kind: "rendered" }>,
   files: Files,
 ): Promise<void> {
-  if (media.frames === null && frames > 0)
-    await storeFrames(sql, { workspaceId: media.workspaceId, mediaId: media.id }, frames);
   for (const [index, plan] of plans.entries()) {
     const [outcome, file] = [outcomes[index], files.get(index)];
     if (outcome?.kind === "made" && file !== undefined) {

@@ -38,11 +38,11 @@ export async function remuxFile(
     height,
     bytes: file.bytes,
   } as const;
-  return { frames: 0, outcomes: plans.map(() => made) };
+  return { outcomes: plans.map(() => made) };
 }
 
 function refuseAll(count: number, outcome: RenditionOutcome): RenderResult {
-  return { frames: 0, outcomes: Array.from({ length: count }, () => outcome) };
+  return { outcomes: Array.from({ length: count }, () => outcome) };
 }
 
 function copy({ head, ranges }: RemuxedMp4, output: OutputFile, onProgress: () => void): void {

@@ -24,15 +24,14 @@ export async function renderFile(
   const image = openImage({ fd: INPUT_FD, bytes, contentType, limits, onProgress });
   const source = await refusing(() => openRenderSource(image));
   if (source.kind === "refused")
-    return { frames: 0, outcomes: plans.map(() => ({ kind: "refused", refusal: source.refusal })) };
-  const { frames } = source.value.layout;
+    return { outcomes: plans.map(() => ({ kind: "refused", refusal: source.refusal })) };
   const output = new OutputFile();
   const outcomes: RenditionOutcome[] = [];
   for (const plan of plans) {
     outcomes.push(await renderPlan(source.value, plan, output));
     onProgress();
   }
-  return { frames, outcomes };
+  return { outcomes };
 }
 
 async function renderPlan(
