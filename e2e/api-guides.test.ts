@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync
 import { createServer, type Server } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { publishOn } from "./support/engagement.ts";

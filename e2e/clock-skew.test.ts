@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { serviceNames } from "@postrider/local/services";
+import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { createApi, type Api, type PostRecord } from "./support/api.ts";

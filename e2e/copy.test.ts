@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import type { EmbeddedPostgres } from "@postrider/local/embedded-postgres";
-import { findStablePort } from "@postrider/local/free-port";
-import { sampleJpeg } from "@postrider/local/sample-media";
-import { makeTestFolder } from "@postrider/local/test-folder";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
+import type { EmbeddedPostgres } from "@postrider/local/postgres/embedded-postgres";
+import { findStablePort } from "@postrider/local/processes/free-port";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { eventually } from "@postrider/shared/testing/poll";
 import postgres from "postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";

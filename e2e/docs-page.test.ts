@@ -1,5 +1,5 @@
 import { createServer, type Server } from "node:http";
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { dirname, join } from "node:path";
-import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
+import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
 import { compileCacheEnv } from "@postrider/shared/testing/compile-cache";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { upload } from "./support/media.ts";

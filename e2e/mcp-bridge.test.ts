@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { findStablePort } from "@postrider/local/free-port";
+import { findStablePort } from "@postrider/local/processes/free-port";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listNodes } from "../scripts/client-package/install-client.ts";
 import { packPackage } from "../scripts/client-package/pack-package.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createServer, type Server } from "node:http";
-import { sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { sampleMp4, samplePng } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { cutUpload, presign, upload, type File, type ReadyMedia } from "./support/media.ts";

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { findStablePort, probePort } from "@postrider/local/free-port";
-import type { LocalStack } from "@postrider/local/local-file";
-import { identifyProcess, type ProcessIdentity } from "@postrider/local/process-identity";
-import { makeTestFolder } from "@postrider/local/test-folder";
+import { findStablePort, probePort } from "@postrider/local/processes/free-port";
+import { identifyProcess, type ProcessIdentity } from "@postrider/local/processes/process-identity";
+import type { LocalStack } from "@postrider/local/stack/local-file";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 

@@ -1,5 +1,5 @@
-import type { EmbeddedS3 } from "@postrider/local/s3";
-import { startTestS3 } from "@postrider/local/test-s3";
+import type { EmbeddedS3 } from "@postrider/local/s3/s3";
+import { startTestS3 } from "@postrider/local/s3/test-s3";
 import { afterAll, beforeAll, describe } from "vitest";
 import { testCommentsWithoutPermission } from "./other-settings/comments.ts";
 import { testMediaInS3 } from "./other-settings/media-s3.ts";

@@ -1,4 +1,4 @@
-import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/sample-media";
+import { sampleJpeg, sampleMp4, samplePng } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { upload, type File } from "./support/media.ts";

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { EmbeddedPostgres } from "@postrider/local/embedded-postgres";
-import { findStablePort } from "@postrider/local/free-port";
-import { makeTestFolder } from "@postrider/local/test-folder";
+import type { EmbeddedPostgres } from "@postrider/local/postgres/embedded-postgres";
+import { findStablePort } from "@postrider/local/processes/free-port";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { openSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, describe, expect, test } from "vitest";

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { serviceNames } from "@postrider/local/services";
+import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { create, whenTargets } from "./support/posts.ts";

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
-import type { EmbeddedS3 } from "@postrider/local/s3";
-import { samplePng } from "@postrider/local/sample-media";
+import { samplePng } from "@postrider/local/demo/sample-media";
+import type { EmbeddedS3 } from "@postrider/local/s3/s3";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, expect, test } from "vitest";
 import { presign, type File, type Grant, type ReadyMedia } from "../support/media.ts";

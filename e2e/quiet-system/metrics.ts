@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, expect, test } from "vitest";

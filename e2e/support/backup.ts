@@ -5,10 +5,13 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
-import { prepareDatabase } from "@postrider/local/database";
-import { startEmbeddedPostgres, type EmbeddedPostgres } from "@postrider/local/embedded-postgres";
-import { layoutOf } from "@postrider/local/layout";
-import { loadSecrets } from "@postrider/local/secrets";
+import {
+  startEmbeddedPostgres,
+  type EmbeddedPostgres,
+} from "@postrider/local/postgres/embedded-postgres";
+import { prepareDatabase } from "@postrider/local/stack/database";
+import { layoutOf } from "@postrider/local/stack/layout";
+import { loadSecrets } from "@postrider/local/stack/secrets";
 import postgres from "postgres";
 
 const SCHEMAS = ["accounts", "posts", "media", "delivery", "bus"];

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import type { LocalStack } from "@postrider/local/local-file";
+import type { LocalStack } from "@postrider/local/stack/local-file";
 import type postgres from "postgres";
 
 /** Secrets by a name that says what the secret is. A failed test prints the name instead of the secret. */

@@ -1,4 +1,4 @@
-import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
+import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
 import { createApi, type Api } from "./api.ts";
 import { upload, type File } from "./media.ts";
 import { create, whenTargets } from "./posts.ts";

@@ -1,8 +1,8 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { findStablePort } from "@postrider/local/free-port";
-import { startStack, type Stack } from "@postrider/local/stack";
-import { makeTestFolder } from "@postrider/local/test-folder";
+import { findStablePort } from "@postrider/local/processes/free-port";
+import { startStack, type Stack } from "@postrider/local/stack/stack";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import type { TestProject } from "vitest/node";
 import { createSimulatorControl } from "./simulator.ts";
 import { stackEnvironment } from "./stack-environment.ts";

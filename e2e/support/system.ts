@@ -1,18 +1,18 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { layoutOf } from "@postrider/local/layout";
-import { readLocalStack, type LocalStack } from "@postrider/local/local-file";
+import { layoutOf } from "@postrider/local/stack/layout";
+import { readLocalStack, type LocalStack } from "@postrider/local/stack/local-file";
 import {
   connectSimulated,
   operate,
   operateNoting,
   operateWith,
   type OperatedStack,
-} from "@postrider/local/operator";
-import { loadSecrets, type Secrets } from "@postrider/local/secrets";
-import type { ServiceName } from "@postrider/local/services";
-import { startStack, type StackOptions } from "@postrider/local/stack";
-import { makeTestFolder } from "@postrider/local/test-folder";
+} from "@postrider/local/stack/operator";
+import { loadSecrets, type Secrets } from "@postrider/local/stack/secrets";
+import type { ServiceName } from "@postrider/local/stack/services";
+import { startStack, type StackOptions } from "@postrider/local/stack/stack";
+import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import postgres from "postgres";
 import { inject } from "vitest";
 import { createApi, type Api } from "./api.ts";

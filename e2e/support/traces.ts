@@ -1,5 +1,5 @@
-import { sampleJpeg } from "@postrider/local/sample-media";
-import { serviceNames } from "@postrider/local/services";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
+import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { chainTo, type CollectedSpan, type Collector } from "./collector.ts";

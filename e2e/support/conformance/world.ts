@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { publishOn } from "../engagement.ts";
 import type { System } from "../system.ts";
 import { openTenant, type Tenant } from "../tenant.ts";

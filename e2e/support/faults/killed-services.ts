@@ -1,4 +1,4 @@
-import type { ServiceName } from "@postrider/local/services";
+import type { ServiceName } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { expectAll, expectExactlyOnce, publishBurst } from "../burst.ts";

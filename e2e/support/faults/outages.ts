@@ -1,4 +1,4 @@
-import { serviceNames } from "@postrider/local/services";
+import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { expectAll, expectExactlyOnce } from "../burst.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServiceName } from "@postrider/local/services";
+import type { ServiceName } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import { announce, printFigures } from "../figures.ts";

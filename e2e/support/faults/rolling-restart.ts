@@ -1,5 +1,5 @@
 import { connect } from "node:net";
-import { serviceNames } from "@postrider/local/services";
+import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
 import type { Api } from "../api.ts";

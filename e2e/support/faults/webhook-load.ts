@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ServiceName } from "@postrider/local/services";
+import type { ServiceName } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { create } from "../posts.ts";
 import { areReady } from "../rolling.ts";

@@ -1,4 +1,4 @@
-import { sampleJpeg } from "@postrider/local/sample-media";
+import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { presign, upload, type File } from "../media.ts";
 import { create, HOUR_MS, inMs, whenPost } from "../posts.ts";
 import type { System } from "../system.ts";

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Forwarder, startForwarder } from "#src/forwarder.ts";
+import { type Forwarder, startForwarder } from "#src/processes/forwarder.ts";
 
 let servers: Server[];
 let forwarder: Forwarder;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { sampleJpeg, sampleMp4 } from "@postrider/local/sample-media";
+import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
 import { createLogger } from "@postrider/shared/telemetry/logger";
 import { expect, test } from "vitest";
 import type { InspectFile, InspectionResult } from "#src/domain/inspected-media.ts";

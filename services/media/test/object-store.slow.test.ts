@@ -4,7 +4,7 @@ import { link, mkdir, readdir, rename, rm, stat, utimes, writeFile } from "node:
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startTestS3 } from "@postrider/local/test-s3";
+import { startTestS3 } from "@postrider/local/s3/test-s3";
 import { loadConfig } from "@postrider/shared/config";
 import { anyText } from "@postrider/shared/testing/any-text";
 import { eventually } from "@postrider/shared/testing/poll";

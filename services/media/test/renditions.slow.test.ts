@@ -6,7 +6,7 @@ import type {
   MediaPreparationSchema,
   PreparedMedia,
 } from "@postrider/contracts/media/v1/media_service_pb";
-import { ascii, box, sampleMp4 } from "@postrider/local/sample-mp4";
+import { ascii, box, sampleMp4 } from "@postrider/local/demo/sample-mp4";
 import { newId } from "@postrider/shared/ids";
 import { eventually } from "@postrider/shared/testing/poll";
 import sharp from "sharp";
