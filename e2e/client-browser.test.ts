@@ -7,9 +7,9 @@ import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { installClient } from "../scripts/client-package/install-client.ts";
-import { launchBrowser } from "./support/browser.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { launchBrowser } from "./support/observers/browser.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
  * Runs the packed client in a browser without a bundler. The server of the web page forwards requests to the gateway and

@@ -8,8 +8,8 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { installClient } from "../scripts/client-package/install-client.ts";
 import { listRuntimes } from "../scripts/client-package/list-runtimes.ts";
-import { joinSharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem } from "./support/system/system.ts";
 
 /** Runs the examples of the client's README unchanged, with the packed and installed client, against the running system. */
 

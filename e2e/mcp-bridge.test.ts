@@ -9,8 +9,8 @@ import { findStablePort } from "@postrider/local/processes/free-port";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listNodes } from "../scripts/client-package/install-client.ts";
 import { packPackage } from "../scripts/client-package/pack-package.ts";
-import { joinSharedSystem, type SharedSystem } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";
 
 /**
  * Runs the packed program `packages/mcp`, which agents that can only start programs use to reach `/mcp` through standard

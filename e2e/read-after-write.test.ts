@@ -2,14 +2,21 @@ import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { Webhook as Verifier } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createApi, type Answer, type Api } from "./support/api.ts";
-import { createRule, JOBS, RULES, RUNS } from "./support/automations.ts";
-import { actionsOn, commentsOn, publishOn, type Media } from "./support/engagement.ts";
-import { upload } from "./support/media.ts";
-import { create, HOUR_MS, inMs, refusalOf, whenPost, whenTargets } from "./support/posts.ts";
-import { startReceiver, type Receiver } from "./support/receiver.ts";
-import { joinSharedSystem } from "./support/system.ts";
-import { createKey, openTenant, type Tenant } from "./support/tenant.ts";
+import { startReceiver, type Receiver } from "./support/observers/receiver.ts";
+import { createApi, type Answer, type Api } from "./support/requests/api.ts";
+import { createRule, JOBS, RULES, RUNS } from "./support/requests/automations.ts";
+import { actionsOn, commentsOn, publishOn, type Media } from "./support/requests/engagement.ts";
+import { upload } from "./support/requests/media.ts";
+import {
+  create,
+  HOUR_MS,
+  inMs,
+  refusalOf,
+  whenPost,
+  whenTargets,
+} from "./support/requests/posts.ts";
+import { createKey, openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { joinSharedSystem } from "./support/system/system.ts";
 
 /**
  * Tests that a client which reads right after the answer to a change finds the change, although another gateway process answers the

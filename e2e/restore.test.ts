@@ -7,16 +7,16 @@ import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import { openSql } from "@postrider/shared/postgres";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { PostRecord } from "./support/api.ts";
+import type { PostRecord } from "./support/requests/api.ts";
+import { create, HOUR_MS, inMs } from "./support/requests/posts.ts";
 import {
   copyCluster,
   dumpDatabase,
   loadDump,
   recoverFromArchive,
   startDatabase,
-} from "./support/backup.ts";
-import { create, HOUR_MS, inMs } from "./support/posts.ts";
-import { startSystem, type System } from "./support/system.ts";
+} from "./support/system/backup.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 const PLATFORMS = ["x", "bluesky", "telegram"] as const;
 /** Number of scheduled posts, and of posts that wait until an operator resumes publishing to their platforms. */

@@ -11,14 +11,14 @@ import {
   readMetrics,
   readTables,
   type Secrets,
-} from "./support/canaries.ts";
-import { startCollector, type Collector } from "./support/collector.ts";
-import { presign, upload, type File } from "./support/media.ts";
-import { create, detailsOf, whenTargets } from "./support/posts.ts";
-import { startSystem, type System } from "./support/system.ts";
-import { openTenant, type Tenant } from "./support/tenant.ts";
-import { readTopics } from "./support/topics.ts";
-import { testTraces, testWithoutCollector } from "./support/traces.ts";
+} from "./support/observers/canaries.ts";
+import { startCollector, type Collector } from "./support/observers/collector.ts";
+import { readTopics } from "./support/observers/topics.ts";
+import { testTraces, testWithoutCollector } from "./support/observers/traces.ts";
+import { presign, upload, type File } from "./support/requests/media.ts";
+import { create, detailsOf, whenTargets } from "./support/requests/posts.ts";
+import { openTenant, type Tenant } from "./support/requests/tenant.ts";
+import { startSystem, type System } from "./support/system/system.ts";
 
 const PICTURE: File = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };
 const VIDEO: File = {

@@ -3,11 +3,11 @@ import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { PLATFORM_IDS } from "@postrider/platforms/registry";
 import { eventually } from "@postrider/shared/testing/poll";
 import { beforeAll, expect, test } from "vitest";
-import { upload } from "../support/media.ts";
-import { parseExposition, readExpositions, seriesOf } from "../support/metrics.ts";
-import { create, whenTargets } from "../support/posts.ts";
-import type { System } from "../support/system.ts";
-import { openTenant, type Tenant } from "../support/tenant.ts";
+import { upload } from "../support/requests/media.ts";
+import { parseExposition, readExpositions, seriesOf } from "../support/requests/metrics.ts";
+import { create, whenTargets } from "../support/requests/posts.ts";
+import { openTenant, type Tenant } from "../support/requests/tenant.ts";
+import type { System } from "../support/system/system.ts";
 
 /** Metrics that every process exposes. */
 const PROCESS = [

@@ -1,7 +1,7 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import type { PostRecord } from "../api.ts";
-import type { System } from "../system.ts";
+import type { PostRecord } from "../requests/api.ts";
+import type { System } from "../system/system.ts";
 
 const HANGING = "x";
 const OTHERS = ["telegram", "bluesky"];

@@ -1,9 +1,9 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { announce, printFigures } from "../figures.ts";
-import type { ReceivedEvent, Receiver } from "../receiver.ts";
-import type { System } from "../system.ts";
-import { openTenant, type Tenant } from "../tenant.ts";
+import type { ReceivedEvent, Receiver } from "../observers/receiver.ts";
+import { openTenant, type Tenant } from "../requests/tenant.ts";
+import { announce, printFigures } from "../system/figures.ts";
+import type { System } from "../system/system.ts";
 import type { FaultStack } from "./fault-stack.ts";
 import { ALL_KILLS, killOneByOne, KILLS, rescheduleDuring, schedulePosts } from "./webhook-load.ts";
 

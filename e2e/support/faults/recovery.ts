@@ -2,8 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { ServiceName } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
-import { announce, printFigures } from "../figures.ts";
-import { openTenant, type Tenant } from "../tenant.ts";
+import { openTenant, type Tenant } from "../requests/tenant.ts";
+import { announce, printFigures } from "../system/figures.ts";
 import type { FaultStack } from "./fault-stack.ts";
 import { listTimelines, summarize } from "./timelines.ts";
 

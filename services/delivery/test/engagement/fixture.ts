@@ -42,7 +42,7 @@ import {
   insertPrivateReplies,
 } from "#src/engagement/operations/insert-actions.ts";
 import { createPublishingGuard } from "#src/publishing/operations/publishing-guard.ts";
-import { DEPLOYMENT, logger, STILL_CLOCKS } from "../fixture.ts";
+import { DEPLOYMENT, logger, STILL_CLOCKS } from "../publishing/fixture.ts";
 
 export interface TestAccount {
   readonly id: string;

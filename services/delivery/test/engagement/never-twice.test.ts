@@ -3,8 +3,8 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { markRestored } from "#src/publishing/db/deployment.ts";
-import { openDatabase } from "../fixture.ts";
-import { readSeries } from "../metric-values.ts";
+import { openDatabase } from "../publishing/fixture.ts";
+import { readSeries } from "../publishing/metric-values.ts";
 import {
   addRule,
   type CommentWorld,

@@ -2,7 +2,7 @@ import type { TestDatabase } from "@postrider/shared/testing/database";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { markRestored } from "#src/publishing/db/deployment.ts";
-import { openDatabase } from "../fixture.ts";
+import { openDatabase } from "../publishing/fixture.ts";
 import {
   type CommentWorld,
   emptyWorld,

@@ -6,7 +6,7 @@ import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { startAssigner } from "#src/webhooks/jobs/assign-events.ts";
 import { EventAssigner } from "#src/webhooks/operations/assign-events.ts";
-import { logger } from "../fixture.ts";
+import { logger } from "../publishing/fixture.ts";
 import { record, startEvents, type Events } from "./compose-fixture.ts";
 
 const SUBSCRIPTIONS = 50;

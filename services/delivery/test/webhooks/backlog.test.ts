@@ -9,7 +9,7 @@ import { createWebhookEvent } from "#src/webhooks/domain/webhook-event.ts";
 import type { Backlogs } from "#src/webhooks/operations/backlogs.ts";
 import { fanOut } from "#src/webhooks/operations/fan-out.ts";
 import { createWebhookRoutes } from "#src/webhooks/rpc/routes.ts";
-import { logger } from "../fixture.ts";
+import { logger } from "../publishing/fixture.ts";
 import { record, startEvents, type Events } from "./compose-fixture.ts";
 import { createBacklogs, newWebhook, SEALING_KEYS } from "./fixture.ts";
 

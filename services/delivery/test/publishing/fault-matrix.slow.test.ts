@@ -20,7 +20,7 @@ import { readTable, replaceTable } from "./fault-matrix/table.ts";
 const { FAULT_MATRIX_ROUNDS, FAULT_MATRIX_ONLY = "", FAULT_MATRIX_WRITE } = process.env;
 /** Number of rounds per cell of the fault matrix. The table in docs/guarantees.md is created with 20 rounds. */
 const ROUNDS = Number(FAULT_MATRIX_ROUNDS ?? 1);
-const GUARANTEES = fileURLToPath(new URL("../../../docs/guarantees.md", import.meta.url));
+const GUARANTEES = fileURLToPath(new URL("../../../../docs/guarantees.md", import.meta.url));
 const LONG = { timeout: 3_000_000 };
 
 let stage: Stage;

@@ -1,6 +1,6 @@
 import { openSql } from "@postrider/shared/postgres";
 import { expect } from "vitest";
-import { findQuotaDrift } from "../../services/posts/test/quota-drift.ts";
+import { findQuotaDrift } from "../../../services/posts/test/quota-drift.ts";
 import type { System } from "./system.ts";
 
 /** Checks that every quota counter of the demo workspace matches the posts of the workspace. */

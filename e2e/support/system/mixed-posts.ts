@@ -1,7 +1,14 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
-import type { Answer, Api } from "./api.ts";
-import { create, HOUR_MS, inMs, whenPost, whenTargets, type PostDetail } from "./posts.ts";
+import type { Answer, Api } from "../requests/api.ts";
+import {
+  create,
+  HOUR_MS,
+  inMs,
+  whenPost,
+  whenTargets,
+  type PostDetail,
+} from "../requests/posts.ts";
 import type { System } from "./system.ts";
 
 /**

@@ -13,8 +13,8 @@ import {
   type DispatcherOptions,
 } from "#src/webhooks/jobs/dispatch-webhooks.ts";
 import type { DispatcherSettings } from "#src/webhooks/operations/dependencies.ts";
-import { logger, openDatabase } from "../fixture.ts";
-import { createBacklogs } from "../webhooks/fixture.ts";
+import { logger, openDatabase } from "../../publishing/fixture.ts";
+import { createBacklogs } from "../fixture.ts";
 
 const SEALING_KEYS = [{ id: "k1", secret: Buffer.alloc(32, 7) }];
 export const RULES = { allow: [{ address: "127.0.0.1", fromPort: 1, toPort: 65_535 }] };

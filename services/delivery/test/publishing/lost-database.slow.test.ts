@@ -7,19 +7,19 @@ import {
 } from "@postrider/shared/testing/rename-database";
 import { expect, test } from "vitest";
 import {
+  CommentWorld,
+  request as requestAction,
+  startActionWorker,
+  untilAllEnded,
+} from "../engagement/fixture.ts";
+import {
   attempted,
   insertDeliveries,
   insertSubscription,
   openWebhookDatabase,
   startReceiver,
   startTestDispatcher,
-} from "./dispatcher/fixture.ts";
-import {
-  CommentWorld,
-  request as requestAction,
-  startActionWorker,
-  untilAllEnded,
-} from "./engagement/fixture.ts";
+} from "../webhooks/dispatcher/fixture.ts";
 import { listAttempts, openDatabase, request, startWorker, untilStatus, World } from "./fixture.ts";
 
 /** More failed tries to record a result than a result gets that the database refuses. */

@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from "sharp";
-import { rotation, sampleHeif } from "../../services/media/test/sample-heif.ts";
-import { picture } from "../../services/media/test/sample-pictures.ts";
+import { rotation, sampleHeif } from "../../../services/media/test/sample-heif.ts";
+import { picture } from "../../../services/media/test/sample-pictures.ts";
 
 /** A picture as a phone or a program makes it. */
 export interface ToolPicture {

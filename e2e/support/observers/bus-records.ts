@@ -1,6 +1,6 @@
 import { TOPICS } from "@postrider/shared/bus/topics";
 import { Kafka, logLevel, type Admin } from "kafkajs";
-import type { System } from "./system.ts";
+import type { System } from "../system/system.ts";
 
 async function withAdmin<T>(broker: string, work: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = new Kafka({

@@ -1,9 +1,9 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
+import type { SharedSystem } from "../system/system.ts";
 import type { Answer } from "./api.ts";
 import { justAfterNow, type CommentRecord, type Media } from "./engagement.ts";
 import { HOUR_MS } from "./posts.ts";
-import type { SharedSystem } from "./system.ts";
 import type { Tenant } from "./tenant.ts";
 
 export const RULES = "/automations/partner-dm-rules";

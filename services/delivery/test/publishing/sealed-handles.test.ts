@@ -22,7 +22,7 @@ import {
   untilStatus,
 } from "./fixture.ts";
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
 const ADDRESS = "https://upload.example.test/?upload_id=secret-upload";
 const MADE: Handles = { uri: ADDRESS };
 const KEY = { id: "k1", secret: Buffer.alloc(32, 7) };

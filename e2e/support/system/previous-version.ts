@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { join, resolve } from "node:path";
 
-const ROOT = resolve(import.meta.dirname, "../..");
+const ROOT = resolve(import.meta.dirname, "../../..");
 /**
  * Folder with the source code of earlier versions. It is kept from run to run, so that each version is fetched and
  * installed once.

@@ -1,5 +1,5 @@
-import { readMetrics } from "./canaries.ts";
-import type { System } from "./system.ts";
+import { readMetrics } from "../observers/canaries.ts";
+import type { System } from "../system/system.ts";
 
 /** One metric sample: one line of Prometheus' text format. */
 export interface Sample {

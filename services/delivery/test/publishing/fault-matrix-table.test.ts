@@ -6,7 +6,7 @@ import { KINDS, nameRow, ROWS } from "./fault-matrix/cases.ts";
 import { FAULTS, isApplicable } from "./fault-matrix/faults.ts";
 import { readTable } from "./fault-matrix/table.ts";
 
-const GUARANTEES = fileURLToPath(new URL("../../../docs/guarantees.md", import.meta.url));
+const GUARANTEES = fileURLToPath(new URL("../../../../docs/guarantees.md", import.meta.url));
 const table = readTable(readFileSync(GUARANTEES, "utf8"));
 
 test("the fault matrix in docs/guarantees.md has every platform, step and fault, and 20 targets in each cell", () => {

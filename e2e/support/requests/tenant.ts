@@ -1,6 +1,6 @@
+import type { SharedSystem } from "../system/system.ts";
 import { createApi, type Api } from "./api.ts";
 import type { VisibleEntry } from "./simulator.ts";
-import type { SharedSystem } from "./system.ts";
 
 /**
  * A workspace that one test or one test file uses alone, so that its limits, time slots, lists and accounts do not

@@ -25,7 +25,7 @@ import {
   type Stage,
 } from "./stage.ts";
 
-const MAIN = fileURLToPath(new URL("../../src/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../../src/main.ts", import.meta.url));
 const identities = createTestIdentities();
 const MEDIA_KEY = "a key for the addresses of media that is long enough";
 /**

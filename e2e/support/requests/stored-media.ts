@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { eventually } from "@postrider/shared/testing/poll";
+import type { System } from "../system/system.ts";
 import type { ReadyMedia } from "./media.ts";
-import type { System } from "./system.ts";
 
 /**
  * Lists every file in the media service's folders of stored files and of files that are being checked, unfinished files

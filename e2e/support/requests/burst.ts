@@ -1,8 +1,8 @@
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect } from "vitest";
+import type { SharedSystem, System } from "../system/system.ts";
 import type { PostRecord } from "./api.ts";
 import type { VisibleEntry } from "./simulator.ts";
-import type { SharedSystem, System } from "./system.ts";
 
 const IN_FLIGHT = 16;
 

@@ -1,8 +1,8 @@
 import { sampleJpeg, sampleMp4 } from "@postrider/local/demo/sample-media";
+import type { SharedSystem } from "../system/system.ts";
 import { createApi, type Api } from "./api.ts";
 import { upload, type File } from "./media.ts";
 import { create, whenTargets } from "./posts.ts";
-import type { SharedSystem } from "./system.ts";
 import { createKey, type Tenant } from "./tenant.ts";
 
 const PICTURE: File = { fileName: "a.jpg", contentType: "image/jpeg", bytes: sampleJpeg() };

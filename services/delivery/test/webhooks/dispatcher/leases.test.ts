@@ -9,7 +9,7 @@ import { claimDeliveries } from "#src/webhooks/db/queue.ts";
 import { countWebhooks } from "#src/webhooks/db/webhook-counts.ts";
 import { planClaim, SLOT_LIMITS } from "#src/webhooks/domain/claim-plan.ts";
 import { startCancelDeliveries } from "#src/webhooks/jobs/cancel-deliveries.ts";
-import { logger } from "../fixture.ts";
+import { logger } from "../../publishing/fixture.ts";
 import {
   attempted,
   countByStatus,

@@ -7,7 +7,7 @@ export const EXAMPLE_ACCOUNT = "01a18f2e-5b1c-7d3e-8a4f-6b7c8d9e0f1a";
 
 /** Returns the code blocks of a document in `docs` that are marked with the given language. */
 export function blocksIn(path: string, language: string): readonly string[] {
-  const text = readFileSync(new URL(`../../docs/${path}`, import.meta.url), "utf8");
+  const text = readFileSync(new URL(`../../../docs/${path}`, import.meta.url), "utf8");
   const blocks = text.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, "g"));
   return [...blocks].map(([, block = ""]) => block);
 }

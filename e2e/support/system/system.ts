@@ -15,9 +15,9 @@ import { startStack, type StackOptions } from "@postrider/local/stack/stack";
 import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import postgres from "postgres";
 import { inject } from "vitest";
-import { createApi, type Api } from "./api.ts";
+import { createApi, type Api } from "../requests/api.ts";
+import { createSimulatorControl, type SimulatorControl } from "../requests/simulator.ts";
 import type { SharedStack } from "./shared-stack.ts";
-import { createSimulatorControl, type SimulatorControl } from "./simulator.ts";
 import { stackEnvironment } from "./stack-environment.ts";
 
 export type BusKind = "postgres" | "kafka";

@@ -2,11 +2,11 @@ import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { serviceNames } from "@postrider/local/stack/services";
 import { eventually } from "@postrider/shared/testing/poll";
 import { expect, test } from "vitest";
+import { upload } from "../requests/media.ts";
+import { create, whenTargets } from "../requests/posts.ts";
+import type { Tenant } from "../requests/tenant.ts";
+import type { System } from "../system/system.ts";
 import { chainTo, type CollectedSpan, type Collector } from "./collector.ts";
-import { upload } from "./media.ts";
-import { create, whenTargets } from "./posts.ts";
-import type { System } from "./system.ts";
-import type { Tenant } from "./tenant.ts";
 
 export const TRACE_ID = "4bf92f3577b34da6a3ce929d0e0e4736";
 export const CLIENT_SPAN_ID = "00f067aa0ba902b7";

@@ -4,7 +4,7 @@ import { findStablePort } from "@postrider/local/processes/free-port";
 import { startStack, type Stack } from "@postrider/local/stack/stack";
 import { makeTestFolder } from "@postrider/local/stack/test-folder";
 import type { TestProject } from "vitest/node";
-import { createSimulatorControl } from "./simulator.ts";
+import { createSimulatorControl } from "../requests/simulator.ts";
 import { stackEnvironment } from "./stack-environment.ts";
 
 declare module "vitest" {

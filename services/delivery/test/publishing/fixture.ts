@@ -63,7 +63,7 @@ import { createPublishingGuard } from "#src/publishing/operations/publishing-gua
 import { createRoutes } from "#src/publishing/rpc/routes.ts";
 import { Spool } from "#src/publishing/storage/spool.ts";
 
-export const SCHEMA_FILE = fileURLToPath(new URL("../schema.sql", import.meta.url));
+export const SCHEMA_FILE = fileURLToPath(new URL("../../schema.sql", import.meta.url));
 export const logger = createLogger({
   service: "delivery",
   level: "silent",
