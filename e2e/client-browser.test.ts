@@ -6,7 +6,7 @@ import { buffer } from "node:stream/consumers";
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { installClient } from "../scripts/client-package/install-client.ts";
+import { installClient } from "../scripts/client-package/list-runtimes.ts";
 import { launchBrowser } from "./support/observers/browser.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";

@@ -6,8 +6,7 @@ import { createClient, type Client } from "@postrider/client";
 import { sampleJpeg } from "@postrider/local/demo/sample-media";
 import { eventually } from "@postrider/shared/testing/poll";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { installClient } from "../scripts/client-package/install-client.ts";
-import { listRuntimes } from "../scripts/client-package/list-runtimes.ts";
+import { installClient, listRuntimes } from "../scripts/client-package/list-runtimes.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem } from "./support/system/system.ts";
 

@@ -7,7 +7,7 @@ import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { findStablePort } from "@postrider/local/processes/free-port";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { listNodes } from "../scripts/client-package/install-client.ts";
+import { listNodes } from "../scripts/client-package/list-runtimes.ts";
 import { packPackage } from "../scripts/client-package/pack-package.ts";
 import { openTenant, type Tenant } from "./support/requests/tenant.ts";
 import { joinSharedSystem, type SharedSystem } from "./support/system/system.ts";

@@ -1,14 +1,75 @@
 import type { Operation } from "#src/faults/rule.ts";
-import { answering, bearerToken } from "#src/http/call.ts";
-import type { Call, Moment, Reply } from "#src/http/call.ts";
+import { answering, bearerToken, type Call, type Moment, type Reply } from "#src/http/call.ts";
 import type { Route } from "#src/platform.ts";
 import { UPLOAD_PATH } from "#src/youtube/begin-upload.ts";
 import { refuse } from "#src/youtube/errors.ts";
 import { makeVideo, videoReply } from "#src/youtube/make-video.ts";
 import type { YoutubeNetwork } from "#src/youtube/network.ts";
-import { hasLastByte, readRange, refuseRange } from "#src/youtube/upload-range.ts";
-import type { UploadRange } from "#src/youtube/upload-range.ts";
 import type { Upload } from "#src/youtube/uploads.ts";
+
+/**
+ * The content of a call to a YouTube upload session: a range of bytes, or a query for the number of
+ * bytes that have arrived.
+ */
+type UploadRange =
+  | { readonly kind: "query"; readonly total: number | undefined }
+  | {
+      readonly kind: "bytes";
+      readonly first: number;
+      /** Position of the last byte of the uploaded range in the file, inclusive. */
+      readonly last: number;
+      /**
+       * Size of the file that a client uploads to YouTube, in bytes; undefined while the client
+       * does not know it.
+       */
+      readonly total: number | undefined;
+    };
+
+const CONTENT_RANGE = /^bytes (?:(\d{1,15})-(\d{1,15})|\*)\/(\d{1,15}|\*)$/;
+
+/**
+ * Parses the `Content-Range` header `bytes FIRST-LAST/TOTAL` of a YouTube upload, in which `*` can
+ * stand for the range or for the total.
+ */
+function parseRange(header: string): UploadRange | undefined {
+  const [whole, first, last, size] = CONTENT_RANGE.exec(header) ?? [];
+  if (whole === undefined) {
+    return undefined;
+  }
+  const total = size === "*" ? undefined : Number(size);
+  return first === undefined
+    ? { kind: "query", total }
+    : { kind: "bytes", first: Number(first), last: Number(last), total };
+}
+
+/**
+ * The byte range of a call to a YouTube upload session; undefined when the `Content-Range` header
+ * is not valid. Without the header, the body is the whole file.
+ */
+function readRange({ headers, body }: Call): UploadRange | undefined {
+  const header = headers["content-range"];
+  const length = body.length;
+  if (header === undefined) {
+    return length === 0 ? undefined : { kind: "bytes", first: 0, last: length - 1, total: length };
+  }
+  const range = parseRange(header);
+  const isOrdered =
+    range?.kind !== "bytes" ||
+    (range.first <= range.last && range.last < (range.total ?? Infinity));
+  return isOrdered ? range : undefined;
+}
+
+/** Whether a call to a YouTube upload session contains the last byte of the file. */
+function hasLastByte(range: UploadRange | undefined): boolean {
+  return range?.kind === "bytes" && range.last + 1 === range.total;
+}
+
+function refuseRange(): never {
+  return refuse(400, "badRequest", {
+    message: "Failed to parse Content-Range header.",
+    location: "Content-Range",
+  });
+}
 
 /**
  * Unit of length in bytes for the parts of a YouTube upload. The length of every part except the

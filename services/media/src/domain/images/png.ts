@@ -1,6 +1,18 @@
 import { unreadable } from "#src/domain/media-rejected.ts";
-import { crc32 } from "./crc32.ts";
-import { hasTrailingBytes, orientationExif, type ImageLayout } from "./image-layout.ts";
+import { hasTrailingBytes, type ImageLayout, orientationExif } from "./image-layout.ts";
+
+const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let value = byte;
+  for (let bit = 0; bit < 8; bit += 1) value = value & 1 ? (value >>> 1) ^ 0xedb88320 : value >>> 1;
+  return value;
+});
+
+/** Computes the CRC-32 that PNG and ZIP files use (ISO 3309). */
+function crc32(bytes: Uint8Array): number {
+  let crc = 0xffffffff;
+  for (const byte of bytes) crc = (TABLE[(crc ^ byte) & 255] ?? 0) ^ (crc >>> 8);
+  return (crc ^ 0xffffffff) >>> 0;
+}
 
 const SIGNATURE_BYTES = 8;
 const MAX_CHUNKS = 100_000;
