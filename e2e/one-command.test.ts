@@ -40,11 +40,11 @@ function run(command: string, args: readonly string[] = [], folder = dataDir): R
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => {
       output += text;
     });
-  }
+
   const { promise, resolve } = Promise.withResolvers<number | null>();
   child.once("close", resolve);
   return { child, output: () => output, ended: () => promise };
@@ -102,9 +102,7 @@ async function stop(): Promise<void> {
 
 async function expectNothingLeft(before: readonly ProcessIdentity[], used: readonly number[]) {
   await eventually(() => before.every(({ pid }) => identifyProcess(pid) === undefined));
-  for (const each of used) {
-    expect(await probePort(each)).toBe(each);
-  }
+  for (const each of used) expect(await probePort(each)).toBe(each);
 }
 
 test("`npm run demo` starts a stack, publishes to every platform, and leaves no process running", async () => {

@@ -77,7 +77,7 @@ async function whenAll(
   posts: readonly Pick<PostRecord, "id">[],
   statuses: Readonly<Record<string, string>>,
 ): Promise<void> {
-  for (const { id } of posts) {
+  for (const { id } of posts)
     await eventually(
       async () => {
         const { targets } = await system.api.getPost(id);
@@ -89,7 +89,6 @@ async function whenAll(
       },
       { timeoutMs: SETTLE_MS },
     );
-  }
 }
 
 /** Lists the texts of posts that readers of a platform do not see, or see more than once. */

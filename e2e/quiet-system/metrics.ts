@@ -286,13 +286,11 @@ export function testMetrics(given: () => System): void {
 
   test("no metric label has a value that a client can choose", async () => {
     const strange = new Set<string>();
-    for (const [service, { samples }] of await readExpositions(system)) {
-      for (const { name, labels } of samples) {
+    for (const [service, { samples }] of await readExpositions(system))
+      for (const { name, labels } of samples)
         for (const [label, value] of Object.entries(labels))
           if (LABELS[label]?.test(value) !== true)
             strange.add(`${service} ${name} ${label}=${value}`);
-      }
-    }
 
     expect([...strange]).toEqual([]);
   });

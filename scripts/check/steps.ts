@@ -1,7 +1,6 @@
 import { checkBaseline, checkGeneratedCode } from "./contracts.ts";
 import { checkLicences, checkVulnerabilities } from "./dependencies.ts";
-import type { CommandResult } from "./run-command.ts";
-import { runCommand } from "./run-command.ts";
+import { type CommandResult, runCommand } from "./run-command.ts";
 
 /** One step of the static checks: its name in the output, and its function. */
 export interface Step {

@@ -95,9 +95,9 @@ export async function scramble(system: System, topic: string): Promise<number> {
     const scrambled = [...kept, ...kept]
       .map((row) => ({ row, order: Math.random() }))
       .toSorted((a, b) => a.order - b.order);
-    for (const { row } of scrambled) {
+    for (const { row } of scrambled)
       await tx`insert into bus.records (topic, key, headers, value) values (${topic}, ${row.key}, ${row.headers}::text::jsonb, ${row.value})`;
-    }
+
     await tx`select pg_notify('postrider_bus', ${topic})`;
     return rows.length;
   });

@@ -81,13 +81,13 @@ export function findLeaks(secrets: Secrets, places: Places): readonly string[] {
   const byStart = indexForms(secrets);
   const marked = markStarts(byStart.keys());
   const found = new Set<string>();
-  for (const [where, text] of places) {
+  for (const [where, text] of places)
     for (let at = 0; at + START_LENGTH <= text.length; at += 1) {
       if (marked[hashAt(text, at)] === 0) continue;
       for (const { what, form } of byStart.get(text.slice(at, at + START_LENGTH)) ?? [])
         if (text.startsWith(form, at)) found.add(`${what} in ${where}`);
     }
-  }
+
   const names = [...secrets.keys()].flatMap((what) =>
     [...places.keys()].map((where) => `${what} in ${where}`),
   );
@@ -110,13 +110,13 @@ export function readLogFiles({ logs }: LocalStack): Places {
 /** Reads the metrics of all processes as text. */
 export async function readMetrics({ services }: LocalStack): Promise<Places> {
   const places = new Map<string, string>();
-  for (const [service, replicas] of Object.entries(services)) {
+  for (const [service, replicas] of Object.entries(services))
     for (const [index, { metricsUrl }] of replicas.entries())
       places.set(
         `metrics of ${service} ${index + 1}`,
         await (await fetch(`${metricsUrl}/metrics`)).text(),
       );
-  }
+
   return places;
 }
 

@@ -19,10 +19,10 @@ export async function readTopics(broker: string): Promise<Places> {
     const topics = (await admin.listTopics()).filter((topic) => !topic.startsWith("__"));
     const found = new Map(topics.map((topic) => [topic, [] as string[]]));
     let missing = 0;
-    for (const topic of topics) {
+    for (const topic of topics)
       for (const { high, low } of await admin.fetchTopicOffsets(topic))
         missing += Number(high) - Number(low);
-    }
+
     await consumer.subscribe({ topics, fromBeginning: true });
     await consumer.run({
       eachMessage: async ({ topic, message }) => {

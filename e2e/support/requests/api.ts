@@ -88,11 +88,10 @@ export function createApi(baseUrl: string, apiKey: string): Api {
           headers,
         });
         if (answer.status === 202) return answer.body;
-        if (answer.status < 500 && answer.status !== 409 && answer.status !== 429) {
+        if (answer.status < 500 && answer.status !== 409 && answer.status !== 429)
           throw new TypeError(
             `POST /posts answered ${answer.status} ${JSON.stringify(answer.body)}`,
           );
-        }
       } catch (error) {
         // The message of the TypeError for a refused request begins with `POST /posts`. Any other TypeError comes from
         // `fetch` and means that the connection broke, so the request is sent again.

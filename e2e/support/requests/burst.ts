@@ -49,7 +49,7 @@ export async function expectAll(
   timeoutMs: number,
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;
-  for (const { id } of burst.posts) {
+  for (const { id } of burst.posts)
     await eventually(
       async () => {
         const post = await system.api.getPost(id);
@@ -62,7 +62,6 @@ export async function expectAll(
       },
       { timeoutMs: Math.max(0, deadline - performance.now()) },
     );
-  }
 }
 
 /** Checks that readers see every created post exactly once on each of its platforms. */

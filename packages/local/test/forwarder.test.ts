@@ -59,9 +59,8 @@ test("the TCP forwarder sends no connection to a backend that is not ready while
 });
 
 test("the TCP forwarder closes a connection when no backend runs, and continues to accept connections", async () => {
-  for (const server of servers) {
-    server.close();
-  }
+  for (const server of servers) server.close();
+
   await expect(ask()).rejects.toThrow("fetch failed");
   await expect(ask()).rejects.toThrow("fetch failed");
 });

@@ -70,9 +70,8 @@ async function answering(other = 0): Promise<number> {
     },
     { everyMs: 10, timeoutMs: 5_000 },
   );
-  if (pid === undefined) {
-    throw new Error("no process answers");
-  }
+  if (pid === undefined) throw new Error("no process answers");
+
   return pid;
 }
 

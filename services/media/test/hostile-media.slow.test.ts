@@ -83,9 +83,9 @@ async function writeHostileFiles(folder: string): Promise<WrittenFile[]> {
 function judge(file: WrittenFile, result: InspectionResult): string {
   if (result.kind === "unavailable") return "unavailable";
   const end = result.kind === "accepted" ? "accepted" : "rejected";
-  if (file.ends !== "either" && file.ends !== end) {
+  if (file.ends !== "either" && file.ends !== end)
     return `${end}: ${result.kind === "rejected" ? result.violation.message : ""}`;
-  }
+
   return deliversHidden(file, result) ? "delivered with hidden content" : "as expected";
 }
 

@@ -14,9 +14,9 @@ import { layoutOf, root } from "#src/stack/layout.ts";
  * `dev-environment.ts` gives each service its settings.
  */
 export async function runDev(args: readonly string[]): Promise<number> {
-  if (findLauncher(layoutOf(defaultDataDir)) === undefined) {
+  if (findLauncher(layoutOf(defaultDataDir)) === undefined)
     throw new Error("no stack is running: start one with `npm start` in another terminal first");
-  }
+
   const signal = interruption();
   const child = spawn(turboBinary(), ["run", "dev", "--ui=stream", ...args], {
     cwd: root,

@@ -9,9 +9,8 @@ import { reasonOf } from "#src/stack/database.ts";
 import { serviceNames } from "#src/stack/services.ts";
 
 const service = serviceNames.find((name) => name === basename(process.cwd()));
-if (service === undefined) {
-  throw new Error(`${process.cwd()} is not a service`);
-}
+if (service === undefined) throw new Error(`${process.cwd()} is not a service`);
+
 try {
   Object.assign(environment, await takePlace(service, environment));
 } catch (error) {

@@ -28,33 +28,29 @@ export async function takePlace(
   const layout = layoutOf(defaultDataDir);
   const stack = readLocalStack(layout.localFile);
   const place = stack?.services[service][0];
-  if (stack === undefined || place === undefined || findLauncher(layout) === undefined) {
+  if (stack === undefined || place === undefined || findLauncher(layout) === undefined)
     throw new Error("no stack is running: start one with `npm start` in another terminal first");
-  }
+
   holdPart(layout.hold, service, process.ppid);
   endOwnProcesses(layout, stack.services[service]);
   const ports = { port: portOf(place.url), metricsPort: portOf(place.metricsUrl) };
-  for (const port of [ports.port, ports.metricsPort]) {
-    await untilFree(port);
-  }
+  for (const port of [ports.port, ports.metricsPort]) await untilFree(port);
+
   return environmentOf(service, ports, { layout, stack, settings });
 }
 
 function endOwnProcesses(layout: Layout, replicas: readonly LocalService[]): void {
   const recorded = readJsonFile(layout.processesFile);
   const identities = Array.isArray(recorded) ? recorded.filter(isIdentity) : [];
-  for (const identity of identities) {
-    if (replicas.some(({ pid }) => pid === identity.pid) && stillRuns(identity)) {
+  for (const identity of identities)
+    if (replicas.some(({ pid }) => pid === identity.pid) && stillRuns(identity))
       process.kill(identity.pid, "SIGTERM");
-    }
-  }
 }
 
 async function untilFree(port: number): Promise<void> {
   const free = await poll(() => probePort(port), { everyMs: 50, timeoutMs: freeMs });
-  if (free === undefined) {
+  if (free === undefined)
     throw new Error(`port ${port} did not become free within ${freeMs / 1000} s`);
-  }
 }
 
 function environmentOf(
@@ -77,9 +73,8 @@ function environmentOf(
 }
 
 function kafkaBrokersOf(stack: LocalStack, settings: Environment): string[] {
-  if (stack.bus === "postgres") {
-    return [];
-  }
+  if (stack.bus === "postgres") return [];
+
   return stack.kafka === null
     ? (settings.KAFKA_BROKERS ?? "").split(",")
     : [`127.0.0.1:${stack.kafka.port}`];

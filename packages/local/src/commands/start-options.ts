@@ -56,8 +56,8 @@ export function parseStartOptions(args: readonly string[]): StartOptions {
 
 function wholeNumber(name: string, text: string, min: number, max: number): number {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= min && value <= max)) {
+  if (!(value >= min && value <= max))
     throw new Error(`${name} takes a whole number from ${min} to ${max}, not "${text}"`);
-  }
+
   return value;
 }

@@ -23,9 +23,8 @@ const { stdout } = process;
 export async function runDemo(args: readonly string[]): Promise<number> {
   const signal = interruption();
   const running = runningStack();
-  if (running !== undefined) {
-    return await publishEverywhere(running, signal);
-  }
+  if (running !== undefined) return await publishEverywhere(running, signal);
+
   const { help: _, port, ...options } = parseStartOptions(args);
   stdout.write("No stack is running: starting one for the demo …\n");
   await using stack = await startStack({
@@ -47,9 +46,9 @@ function runningStack(): LocalStack | undefined {
 async function publishEverywhere(stack: LocalStack, signal: AbortSignal): Promise<number> {
   const client = createClient(stack);
   const rows: VerifiedTarget[] = [];
-  for (const piece of demoPieces(stack.accounts, new Date())) {
+  for (const piece of demoPieces(stack.accounts, new Date()))
     rows.push(...(await publishPiece(stack, client, piece, signal)));
-  }
+
   stdout.write(`\n${resultTable(rows)}\n`);
   const good = rows.filter(({ target, visible }) => target.status === "published" && visible);
   stdout.write(`${good.length} of ${rows.length} published and visible\n`);

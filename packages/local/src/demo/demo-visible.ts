@@ -32,9 +32,8 @@ export async function isVisible(
   const entry = seen.find(({ id, text }) =>
     target.externalId === null ? text === content : id === target.externalId,
   );
-  if (file === undefined) {
-    return entry !== undefined;
-  }
+  if (file === undefined) return entry !== undefined;
+
   const sha256 = createHash("sha256").update(file.data).digest("hex");
   return entry?.media.some((media) => media.sha256 === sha256) ?? false;
 }

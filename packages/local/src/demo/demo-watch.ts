@@ -26,14 +26,11 @@ export async function watchPost(
   const drawn = new Map<string, string>();
   const draw = ({ targets }: PostDetail): void => {
     const now = performance.now() - began;
-    for (const target of targets) {
-      drawTarget(target, elapsedOf(target, settledAt, now), drawn);
-    }
+    for (const target of targets) drawTarget(target, elapsedOf(target, settledAt, now), drawn);
   };
   const onUpdate = (latest: PostDetail): void => {
-    if (stdout.isTTY) {
-      stdout.write(`\u001b[${latest.targets.length}A`);
-    }
+    if (stdout.isTTY) stdout.write(`\u001b[${latest.targets.length}A`);
+
     draw(latest);
   };
   draw(post);
@@ -46,18 +43,16 @@ export async function watchPost(
 }
 
 function elapsedOf(target: PostTarget, settledAt: Map<string, number>, now: number): number {
-  if (openStatuses.has(target.status)) {
-    return now;
-  }
+  if (openStatuses.has(target.status)) return now;
+
   const settled = settledAt.get(target.accountId) ?? now;
   settledAt.set(target.accountId, settled);
   return settled;
 }
 
 function drawTarget(target: PostTarget, elapsedMs: number, drawn: Map<string, string>): void {
-  if (stdout.isTTY) {
-    stdout.write(`\u001b[2K${progressLine(target, elapsedMs)}\n`);
-  } else if (drawn.get(target.accountId) !== target.status) {
+  if (stdout.isTTY) stdout.write(`\u001b[2K${progressLine(target, elapsedMs)}\n`);
+  else if (drawn.get(target.accountId) !== target.status) {
     drawn.set(target.accountId, target.status);
     stdout.write(`${progressLine(target, elapsedMs)}\n`);
   }

@@ -44,9 +44,8 @@ export async function ensureDemoWorkspace(options: {
 type Demo = Omit<DemoWorkspace, "accounts">;
 
 async function findKnown(peer: Peer, known: Demo | undefined): Promise<Demo | undefined> {
-  if (known === undefined) {
-    return undefined;
-  }
+  if (known === undefined) return undefined;
+
   const { workspaces } = await peer
     .client(WorkspaceService)
     .batchGetWorkspaces({ ids: [known.workspaceId] });

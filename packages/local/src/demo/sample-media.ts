@@ -13,14 +13,14 @@ const SIZE: SampleSize = { width: 640, height: 480 };
 /** Generates a small valid PNG with a gradient, so that the repository needs no binary file. */
 export function samplePng({ width, height }: SampleSize = SIZE): Uint8Array<ArrayBuffer> {
   const rows = Buffer.alloc(height * (1 + 3 * width));
-  for (let y = 0; y < height; y += 1) {
+  for (let y = 0; y < height; y += 1)
     for (let x = 0; x < width; x += 1) {
       const at = y * (1 + 3 * width) + 1 + 3 * x;
       rows[at] = (255 * x) / width;
       rows[at + 1] = (255 * y) / height;
       rows[at + 2] = 128;
     }
-  }
+
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);
   header.writeUInt32BE(height, 4);

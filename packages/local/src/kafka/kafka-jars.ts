@@ -33,9 +33,8 @@ export async function ensureKafkaJars(env: JavaEnvironment): Promise<string> {
   await requireJava(env);
   const stamp = join(lib, ".pom-sha256");
   const wanted = createHash("sha256").update(readFileSync(pom)).digest("hex");
-  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) {
-    await download(env, wanted);
-  }
+  if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== wanted) await download(env, wanted);
+
   return join(lib, "*");
 }
 
@@ -54,9 +53,8 @@ async function requireJava(env: JavaEnvironment): Promise<void> {
     );
   });
   const version = javaMajorVersion(stderr);
-  if (version === undefined || version < 17) {
+  if (version === undefined || version < 17)
     throw new Error(`Kafka needs Java 17 or newer; "${program}" is ${version ?? "something else"}`);
-  }
 }
 
 // Downloads the jars into a temporary folder and renames it at the end, so that concurrent or interrupted downloads
@@ -87,12 +85,11 @@ async function download(env: JavaEnvironment, stamp: string): Promise<void> {
 }
 
 function mavenReason(error: unknown): string {
-  if (!(error instanceof Error)) {
-    return String(error);
-  }
-  if ("code" in error && error.code === "ENOENT") {
+  if (!(error instanceof Error)) return String(error);
+
+  if ("code" in error && error.code === "ENOENT")
     return '"mvn" cannot be run: install Maven 3.8 or newer';
-  }
+
   const said = "stdout" in error ? String(error.stdout).trim().split("\n")[0] : undefined;
   return said === undefined || said === "" ? error.message : said;
 }

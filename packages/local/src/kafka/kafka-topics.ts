@@ -32,9 +32,8 @@ export async function prepareTopics(brokers: readonly string[]): Promise<void> {
         return undefined;
       }
     };
-    for (const service of databaseServices) {
+    for (const service of databaseServices)
       await poll(() => warm(service), { everyMs: 50, timeoutMs: 10_000 });
-    }
   } finally {
     await admin.disconnect();
   }

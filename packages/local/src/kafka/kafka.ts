@@ -88,9 +88,8 @@ interface Java {
 
 async function format(java: Java, dataDir: string, properties: string): Promise<void> {
   const done = join(dataDir, "formatted");
-  if (existsSync(done)) {
-    return;
-  }
+  if (existsSync(done)) return;
+
   rmSync(join(dataDir, "log"), { recursive: true, force: true });
   // The Kafka cluster id starts with the letter P, because the tool would parse an id that starts with a dash as an
   // option.

@@ -97,9 +97,9 @@ export async function startEmbeddedPostgres(
     everyMs: 200,
     timeoutMs: startTimeoutMs,
   });
-  if (started === undefined) {
+  if (started === undefined)
     throw new Error(`Postgres did not start on ${dataDir} within ${startTimeoutMs / 1000} s`);
-  }
+
   return running(started, { dataDir, port, password });
 }
 
@@ -134,13 +134,11 @@ async function tryStart(
   });
   closeSync(log);
   const exited = guardChild(child, "INT");
-  if (await becomesReady(child, dataDir)) {
-    return { child, exited };
-  }
+  if (await becomesReady(child, dataDir)) return { child, exited };
+
   const said = readFileSync(options.logFile).subarray(before).toString().trim();
-  if (said.includes("pre-existing shared memory block")) {
-    return undefined;
-  }
+  if (said.includes("pre-existing shared memory block")) return undefined;
+
   throw new Error(`Postgres did not start on ${dataDir}, port ${options.port}: ${said}`);
 }
 
@@ -155,20 +153,18 @@ async function becomesReady(child: ChildProcess, dataDir: string): Promise<boole
   });
   const answer = await poll(
     () => {
-      if (failed !== undefined) {
+      if (failed !== undefined)
         throw new Error(`Postgres could not be started: ${failed.message}`, { cause: failed });
-      }
-      if (child.exitCode !== null || child.signalCode !== null) {
-        return false;
-      }
+
+      if (child.exitCode !== null || child.signalCode !== null) return false;
+
       const file = readPostmasterPid(dataDir);
       return file?.pid === child.pid && file?.ready === true ? true : undefined;
     },
     { everyMs: 10, timeoutMs: startTimeoutMs },
   );
-  if (answer === undefined) {
-    child.kill("SIGKILL");
-  }
+  if (answer === undefined) child.kill("SIGKILL");
+
   return answer === true;
 }
 

@@ -22,8 +22,8 @@ export async function findPostgresBinaries(): Promise<PostgresBinaries> {
 }
 
 function readBinaries(module: unknown): PostgresBinaries {
-  if (typeof module === "object" && module !== null && "initdb" in module && "postgres" in module) {
+  if (typeof module === "object" && module !== null && "initdb" in module && "postgres" in module)
     return { initdb: String(module.initdb), postgres: String(module.postgres) };
-  }
+
   throw new Error("the package exports neither initdb nor postgres");
 }

@@ -34,9 +34,8 @@ export interface ClusterOptions {
 export async function ensureCluster(options: ClusterOptions): Promise<void> {
   mkdirSync(dirname(options.dataDir), { recursive: true });
   requireReachable(options);
-  if (existsSync(join(options.dataDir, "PG_VERSION"))) {
-    return;
-  }
+  if (existsSync(join(options.dataDir, "PG_VERSION"))) return;
+
   const unfinished = `${options.dataDir}.unfinished`;
   const passwordFile = `${options.dataDir}.password`;
   try {
@@ -79,25 +78,19 @@ async function initdb(
 }
 
 function requireReachable({ dataDir, binaries, user }: ClusterOptions): void {
-  if (user === undefined) {
-    return;
-  }
+  if (user === undefined) return;
+
   const closed =
     firstClosedFolder(dirname(binaries.postgres), user) ??
     firstClosedFolder(dirname(dataDir), user);
-  if (closed !== undefined) {
+  if (closed !== undefined)
     throw new Error(
       `Postgres does not run as root, so it runs as uid ${user.uid} ('nobody'), who cannot enter ${closed}: move the checkout out of it, or chmod o+x ${closed}`,
     );
-  }
 }
 
 function giveTo(user: ProcessUser | undefined, ...paths: string[]): void {
-  for (const path of paths) {
-    if (user !== undefined) {
-      chownSync(path, user.uid, user.gid);
-    }
-  }
+  for (const path of paths) if (user !== undefined) chownSync(path, user.uid, user.gid);
 }
 
 /** The content of the file `postmaster.pid` of Postgres; `ready` comes from its eighth line. */
@@ -111,9 +104,8 @@ function readIfExists(file: string): string | undefined {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") {
-      return undefined;
-    }
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+
     throw error;
   }
 }
@@ -121,9 +113,8 @@ function readIfExists(file: string): string | undefined {
 /** Reads the pid file of the Postgres cluster; undefined when it does not exist. */
 export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
   const text = readIfExists(join(dataDir, "postmaster.pid"));
-  if (text === undefined) {
-    return undefined;
-  }
+  if (text === undefined) return undefined;
+
   const lines = text.split("\n");
   return { pid: Number(lines[0]), ready: lines[7]?.trim() === "ready" };
 }
@@ -134,9 +125,8 @@ export function readPostmasterPid(dataDir: string): PostmasterPid | undefined {
  */
 export function findPostmaster(dataDir: string): number | undefined {
   const pid = readPostmasterPid(dataDir)?.pid;
-  if (pid === undefined || identifyProcess(pid) === undefined) {
-    return undefined;
-  }
+  if (pid === undefined || identifyProcess(pid) === undefined) return undefined;
+
   return commandLine(pid).includes(dataDir) ? pid : undefined;
 }
 
@@ -148,9 +138,9 @@ export function findPostmaster(dataDir: string): number | undefined {
  */
 export function clearStalePid(dataDir: string): void {
   const running = findPostmaster(dataDir);
-  if (running !== undefined) {
+  if (running !== undefined)
     throw new Error(`a Postgres (process ${running}) already runs on ${dataDir}`);
-  }
+
   rmSync(join(dataDir, "postmaster.pid"), { force: true });
 }
 

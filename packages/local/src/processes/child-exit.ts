@@ -3,9 +3,9 @@ import type { ChildProcess } from "node:child_process";
 /** Resolves when a child process has ended, with the reason: `SIGKILL` or `exit code 1`. */
 export function childExit(child: ChildProcess): Promise<string> {
   const describe = (): string => child.signalCode ?? `exit code ${child.exitCode ?? "unknown"}`;
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) {
+  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined)
     return Promise.resolve(describe());
-  }
+
   return new Promise((resolve) => {
     child.once("exit", () => resolve(describe()));
   });
@@ -23,9 +23,7 @@ export async function endChild(
   for (const [signal, waitMs] of steps) {
     child.kill(signal);
     child.kill("SIGCONT");
-    if (await endsWithin(exited, waitMs)) {
-      return;
-    }
+    if (await endsWithin(exited, waitMs)) return;
   }
   await exited;
 }

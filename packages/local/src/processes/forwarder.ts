@@ -36,9 +36,8 @@ export async function startForwarder(
       const closed = new Promise<void>((resolve) => {
         server.close(() => resolve());
       });
-      for (const socket of open) {
-        socket.destroy();
-      }
+      for (const socket of open) socket.destroy();
+
       await closed;
     },
   };

@@ -32,13 +32,11 @@ export async function findStablePorts(count: number): Promise<number[]> {
   const found = new Set<number>();
   for (let attempt = 0; found.size < count && attempt < 1_000; attempt++) {
     const port = await probePort(randomInt(lowest, highest));
-    if (port !== undefined && reservePort(port)) {
-      found.add(port);
-    }
+    if (port !== undefined && reservePort(port)) found.add(port);
   }
-  if (found.size < count) {
+  if (found.size < count)
     throw new Error(`no ${count} free TCP ports between ${lowest} and ${highest} on 127.0.0.1`);
-  }
+
   return [...found];
 }
 

@@ -40,12 +40,11 @@ const guarded = new Set<number>();
  */
 function guardProcess(pid: number, signal: "INT" | "TERM" | "KILL"): void {
   const identity = identifyProcess(pid);
-  if (identity === undefined) {
-    return;
-  }
-  if (guardian === undefined || guardian.exitCode !== null || guardian.signalCode !== null) {
+  if (identity === undefined) return;
+
+  if (guardian === undefined || guardian.exitCode !== null || guardian.signalCode !== null)
     guardian = spawnGuardian();
-  }
+
   guarded.add(pid);
   guardian.stdin?.write(`+ ${pid} ${identity.startTicks} ${signal}\n`);
 }
@@ -94,8 +93,7 @@ function spawnGuardian(): ChildProcess {
   // were left behind.
   child.on("error", () => {});
   child.stdin.on("error", () => {});
-  if ("unref" in child.stdin && typeof child.stdin.unref === "function") {
-    child.stdin.unref();
-  }
+  if ("unref" in child.stdin && typeof child.stdin.unref === "function") child.stdin.unref();
+
   return child;
 }

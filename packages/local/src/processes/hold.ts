@@ -23,9 +23,8 @@ export function holdPart(holdDir: string, name: string, holderPid: number): void
  */
 export function holderIsGone(file: string): boolean {
   const holder = readHolder(file);
-  if (holder === undefined || stillRuns(holder)) {
-    return false;
-  }
+  if (holder === undefined || stillRuns(holder)) return false;
+
   rmSync(file, { force: true });
   return true;
 }

@@ -6,9 +6,8 @@
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   const stop = (): void => controller.abort(new Error("interrupted"));
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
-    process.on(signal, stop);
-  }
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
+
   if (process.channel !== undefined) {
     process.once("disconnect", stop);
     process.channel.unref();
@@ -19,9 +18,8 @@ export function interruption(): AbortSignal {
 /** Resolves when the given abort signal is aborted. */
 export function aborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (signal.aborted) {
-      resolve();
-    }
+    if (signal.aborted) resolve();
+
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 }

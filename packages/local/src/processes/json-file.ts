@@ -16,9 +16,8 @@ export function readJsonFile(path: string): unknown {
   try {
     text = readFileSync(path, "utf8");
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") {
-      return undefined;
-    }
+    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined;
+
     throw error;
   }
   try {

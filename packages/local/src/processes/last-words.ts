@@ -6,9 +6,8 @@ const longest = 400;
 export function lastWords(logText: string): string {
   const lines = logText.split("\n");
   const start = lines.findLastIndex((line) => /^\w*Error\b/.test(line));
-  if (start < 0) {
-    return "";
-  }
+  if (start < 0) return "";
+
   const stack = lines.findIndex((line, index) => index > start && /^\s+at /.test(line));
   const message = lines.slice(start, stack < 0 ? undefined : stack);
   return message

@@ -31,9 +31,9 @@ function tryLockFile(path: string): Disposable | undefined {
     return { [Symbol.dispose]: () => database.close() };
   } catch (error) {
     database.close();
-    if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY) {
+    if (error instanceof Error && "errcode" in error && error.errcode === SQLITE_BUSY)
       return undefined;
-    }
+
     throw error;
   }
 }
@@ -53,9 +53,8 @@ export type FolderClaim = Disposable;
 export async function claimFolder(layout: Layout): Promise<FolderClaim> {
   mkdirSync(layout.dataDir, { recursive: true });
   const lock = tryLockFile(layout.lockFile);
-  if (lock === undefined) {
-    throw new Error(runningMessage(layout, findLauncher(layout)));
-  }
+  if (lock === undefined) throw new Error(runningMessage(layout, findLauncher(layout)));
+
   try {
     writeJsonFile(layout.launcherFile, identifyProcess(process.pid));
     await endLeftovers(layout);
@@ -71,9 +70,9 @@ export async function claimFolder(layout: Layout): Promise<FolderClaim> {
 
 // The launcher releases its lock last, because the next launcher that gets the lock writes files with the same names.
 function release(layout: Layout, lock: Disposable): void {
-  for (const file of [layout.localFile, layout.processesFile, layout.launcherFile]) {
+  for (const file of [layout.localFile, layout.processesFile, layout.launcherFile])
     rmSync(file, { force: true });
-  }
+
   lock[Symbol.dispose]();
 }
 
@@ -102,10 +101,10 @@ async function endLeftovers(layout: Layout): Promise<void> {
   const identities = Array.isArray(recorded) ? recorded.filter(isIdentity) : [];
   const postmaster = identifyProcess(findPostmaster(layout.postgres) ?? 0);
   await Promise.all(identities.map((identity) => end(identity, "SIGTERM")));
-  if (postmaster !== undefined) {
+  if (postmaster !== undefined)
     // On SIGINT, Postgres disconnects its clients and stops. On SIGTERM, it would wait until its clients disconnect.
     await end(postmaster, "SIGINT");
-  }
+
   rmSync(layout.processesFile, { force: true });
 }
 
@@ -118,18 +117,13 @@ async function end(identity: ProcessIdentity, polite: NodeJS.Signals): Promise<v
     [[polite, "SIGCONT"], politeMs],
     [["SIGKILL"], killedMs],
   ] as const) {
-    for (const signal of signals) {
-      if (stillRuns(identity)) {
-        signalProcess(identity.pid, signal);
-      }
-    }
+    for (const signal of signals) if (stillRuns(identity)) signalProcess(identity.pid, signal);
+
     const gone = await poll(() => (stillRuns(identity) ? undefined : true), {
       everyMs: 20,
       timeoutMs: waitMs,
     });
-    if (gone === true) {
-      return;
-    }
+    if (gone === true) return;
   }
   throw new Error(`process ${identity.pid}, left by an earlier start, cannot be ended`);
 }
@@ -138,8 +132,6 @@ function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) {
-      throw error;
-    }
+    if (!(error instanceof Error && "code" in error && error.code === "ESRCH")) throw error;
   }
 }

@@ -44,9 +44,7 @@ export class PartRegistry {
    */
   supervise(onChange: () => void): void {
     this.#onChange = onChange;
-    for (const part of this.#parts) {
-      part.supervise();
-    }
+    for (const part of this.#parts) part.supervise();
   }
 
   /** Stops the calls of `onChange`, because the stack is being stopped. */

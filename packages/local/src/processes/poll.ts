@@ -13,12 +13,10 @@ export async function poll<T>(
   const deadline = performance.now() + options.timeoutMs;
   for (;;) {
     const answer = await ask();
-    if (answer !== undefined) {
-      return answer;
-    }
-    if (performance.now() >= deadline) {
-      return undefined;
-    }
+    if (answer !== undefined) return answer;
+
+    if (performance.now() >= deadline) return undefined;
+
     await sleep(options.everyMs);
   }
 }

@@ -14,9 +14,8 @@ export interface ProcessIdentity {
 export function identifyProcess(pid: number): ProcessIdentity | undefined {
   const stat = readProc(`/proc/${pid}/stat`);
   const parsed = stat === undefined ? undefined : parseProcStat(stat);
-  if (parsed === undefined || parsed.state === "Z" || parsed.state === "X") {
-    return undefined;
-  }
+  if (parsed === undefined || parsed.state === "Z" || parsed.state === "X") return undefined;
+
   return { pid, startTicks: parsed.startTicks, bootId: bootId() };
 }
 
@@ -36,9 +35,8 @@ export function parseProcStat(line: string): { state: string; startTicks: number
   const fields = line.slice(line.lastIndexOf(")") + 2).split(" ");
   const state = fields[0];
   const startTicks = Number(fields[19]);
-  if (state === undefined || state === "" || !Number.isSafeInteger(startTicks)) {
-    return undefined;
-  }
+  if (state === undefined || state === "" || !Number.isSafeInteger(startTicks)) return undefined;
+
   return { state, startTicks };
 }
 

@@ -43,16 +43,15 @@ export async function startServerProcess(options: ServerProcessOptions): Promise
   child.once("error", () => {});
   const listening = await poll(
     async () => {
-      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) {
+      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null)
         return false;
-      }
+
       return (await accepts(port)) ? true : undefined;
     },
     { everyMs: 50, timeoutMs: startTimeoutMs },
   );
-  if (listening === true) {
-    return running(child, exited, options.graceMs);
-  }
+  if (listening === true) return running(child, exited, options.graceMs);
+
   child.kill("SIGKILL");
   const said = readFileSync(logFile).subarray(before).toString().trim();
   throw new Error(

@@ -71,9 +71,8 @@ export class SupervisedPart implements AsyncDisposable {
     while (this.#options.restart) {
       const since = performance.now();
       const how = await this.#endOrStop();
-      if (how === undefined) {
-        return;
-      }
+      if (how === undefined) return;
+
       delayMs =
         performance.now() - since > livedLongMs
           ? firstDelayMs
@@ -88,9 +87,8 @@ export class SupervisedPart implements AsyncDisposable {
     const { signal } = this.#stopping;
     const { promise: stopped, resolve } = Promise.withResolvers<undefined>();
     const onAbort = (): void => resolve(undefined);
-    if (signal.aborted) {
-      return undefined;
-    }
+    if (signal.aborted) return undefined;
+
     signal.addEventListener("abort", onAbort);
     const how = await Promise.race([this.ended(), stopped]);
     signal.removeEventListener("abort", onAbort);
@@ -102,9 +100,8 @@ export class SupervisedPart implements AsyncDisposable {
     while (!this.#stopping.signal.aborted) {
       await this.#pause(delayMs);
       await this.#untilReleased();
-      if (this.#stopping.signal.aborted) {
-        return;
-      }
+      if (this.#stopping.signal.aborted) return;
+
       try {
         await this.start();
         this.#options.report(`${this.plan.name} started again (process ${this.pid})`);

@@ -14,9 +14,8 @@ export interface ProcessUser {
  * @returns undefined when this process is not root and starts Postgres as its own user.
  */
 export function unprivilegedUser(dataDir: string): ProcessUser | undefined {
-  if (process.getuid?.() !== 0) {
-    return undefined;
-  }
+  if (process.getuid?.() !== 0) return undefined;
+
   const owner = statSync(dataDir, { throwIfNoEntry: false });
   return owner === undefined || owner.uid === 0 ? readNobody() : { uid: owner.uid, gid: owner.gid };
 }
@@ -41,9 +40,7 @@ export function firstClosedFolder(folder: string, user: ProcessUser): string | u
   const folders: string[] = [];
   for (let at = realpathSync(folder); ; at = dirname(at)) {
     folders.unshift(at);
-    if (at === dirname(at)) {
-      return folders.find((each) => !mayEnter(statSync(each), user));
-    }
+    if (at === dirname(at)) return folders.find((each) => !mayEnter(statSync(each), user));
   }
 }
 
@@ -55,8 +52,7 @@ export function mayEnter(
   folder: { mode: number; uid: number; gid: number },
   user: ProcessUser,
 ): boolean {
-  if (folder.uid === user.uid) {
-    return (folder.mode & 0o100) !== 0;
-  }
+  if (folder.uid === user.uid) return (folder.mode & 0o100) !== 0;
+
   return (folder.mode & (folder.gid === user.gid ? 0o010 : 0o001)) !== 0;
 }

@@ -41,9 +41,8 @@ export function goBuildFlags(env: GoEnvironment): readonly string[] {
  */
 export async function ensureS3Program(env: GoEnvironment = environment): Promise<string> {
   const program = join(folder, `versitygw-${version}`);
-  if (!existsSync(program)) {
-    await build(await findGo(env), env, program);
-  }
+  if (!existsSync(program)) await build(await findGo(env), env, program);
+
   return program;
 }
 
@@ -63,9 +62,8 @@ async function findGo(env: GoEnvironment): Promise<string> {
   const found: string[] = [];
   for (const program of places) {
     const answer = await run(program, ["version"], { env }).catch(() => undefined);
-    if ((goMinorVersion(answer?.stdout ?? "") ?? 0) >= lowestMinor) {
-      return program;
-    }
+    if ((goMinorVersion(answer?.stdout ?? "") ?? 0) >= lowestMinor) return program;
+
     found.push(`"${program}" is ${answer?.stdout.trim() ?? "not there"}`);
   }
   throw new Error(

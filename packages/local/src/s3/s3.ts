@@ -54,9 +54,9 @@ export async function startS3(options: S3Options): Promise<EmbeddedS3> {
   // Each folder in the root folder is a bucket. Object metadata is stored in files, because some file systems lack
   // extended attributes.
   const [buckets, facts] = [join(dataDir, "buckets"), join(dataDir, "facts")];
-  for (const folder of [join(buckets, bucket), join(facts, bucket)]) {
+  for (const folder of [join(buckets, bucket), join(facts, bucket)])
     mkdirSync(folder, { recursive: true });
-  }
+
   const server = await startServerProcess({
     name: "The S3 server",
     program,

@@ -13,9 +13,9 @@ export function forgetData(layout: Layout): void {
     layout.simulator,
     layout.media,
     layout.mediaTemp,
-  ]) {
+  ])
     rmSync(folder, { recursive: true, force: true });
-  }
+
   forgetDemo(layout.secretsFile);
 }
 

@@ -28,9 +28,7 @@ export async function prepareDatabase(ownerUrl: string, secrets: Secrets): Promi
   await Promise.all(
     roles.map(async (role) => {
       const folder = join(root, "services", role.service, "migrations");
-      if (existsSync(folder)) {
-        await migrateDatabase(migrationDatabaseUrl(ownerUrl, role), folder);
-      }
+      if (existsSync(folder)) await migrateDatabase(migrationDatabaseUrl(ownerUrl, role), folder);
     }),
   );
 }
@@ -44,11 +42,9 @@ export function withoutPassword(url: string): string {
 
 /** Returns the message of an error, or its code, because network errors often have no message. */
 export function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) {
-    return String(error);
-  }
-  if (error.message !== "") {
-    return error.message;
-  }
+  if (!(error instanceof Error)) return String(error);
+
+  if (error.message !== "") return error.message;
+
   return "code" in error ? String(error.code) : error.name;
 }

@@ -22,22 +22,21 @@ export async function waitUntilReady(
   const ready = await poll(
     async () => {
       signal.throwIfAborted();
-      if (ended !== undefined) {
+      if (ended !== undefined)
         throw new Error(
           `${part.plan.name} ended before it was ready (${ended}): ${quoteLog(logFile)}`,
         );
-      }
+
       const answer = await ask(url);
       last = answer.said;
       return answer.ok ? true : undefined;
     },
     { everyMs: 100, timeoutMs },
   );
-  if (ready === undefined) {
+  if (ready === undefined)
     throw new Error(
       `${part.plan.name} was not ready within ${timeoutMs / 1000} s: ${last}; see ${logFile}`,
     );
-  }
 }
 
 async function ask(url: string): Promise<{ ok: boolean; said: string }> {

@@ -80,9 +80,8 @@ export function operatorIdentity({ identityKeys }: Secrets): OwnIdentity {
 export function loadSecrets(file: string): Secrets {
   const stored = readJsonFile(file);
   const secrets = mergeSecrets(stored, makeSecrets());
-  if (!isDeepStrictEqual(stored, secrets)) {
-    writeJsonFile(file, secrets);
-  }
+  if (!isDeepStrictEqual(stored, secrets)) writeJsonFile(file, secrets);
+
   return secrets;
 }
 
@@ -119,9 +118,8 @@ function mergeIdentityKeys(stored: unknown, made: IdentityKeyTexts): IdentityKey
 }
 
 function demoOf(value: unknown): Pick<Secrets, "demo"> {
-  if (!isRecord(value)) {
-    return {};
-  }
+  if (!isRecord(value)) return {};
+
   const { workspaceId, apiKey } = value;
   return typeof workspaceId === "string" && typeof apiKey === "string"
     ? { demo: { workspaceId, apiKey } }

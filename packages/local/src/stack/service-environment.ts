@@ -93,9 +93,8 @@ function busEnvironment({ kafkaBrokers }: StackPlan): Record<string, string> {
 
 function databaseEnvironment(service: ServiceName, plan: StackPlan): Record<string, string> {
   const owner = databaseServices.find((name) => name === service);
-  if (owner === undefined) {
-    return {};
-  }
+  if (owner === undefined) return {};
+
   const role = { service: owner, password: plan.secrets.rolePasswords[owner] };
   return { DATABASE_URL: serviceDatabaseUrl(plan.databaseUrl, role) };
 }
@@ -117,7 +116,7 @@ function platformEnvironment(plan: StackPlan): Record<string, string> {
 
 function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, string> {
   const { secrets } = plan;
-  if (service === "accounts") {
+  if (service === "accounts")
     return {
       CREDENTIAL_KEYS: secrets.credentialKeys,
       INSTAGRAM_CLIENT_ID: "postrider-local",
@@ -132,7 +131,7 @@ function secretDefaults(service: ServiceName, plan: StackPlan): Record<string, s
       TIKTOK_CLIENT_SECRET: secrets.platformAppSecret,
       TELEGRAM_BOT_TOKEN: `7000000000:${secrets.platformAppSecret.slice(0, 35)}`,
     };
-  }
+
   const media = { MEDIA_KEY: secrets.mediaKey };
   if (service === "media")
     return { ...media, MEDIA_DIR: plan.mediaDir, MEDIA_TEMP_DIR: plan.mediaTempDir };

@@ -31,16 +31,15 @@ export async function allSteps<T extends readonly unknown[]>(
   steps: { [K in keyof T]: Promise<T[K]> },
 ): Promise<T> {
   const errors: unknown[] = [];
-  for (const step of steps) {
+  for (const step of steps)
     step.catch((error: unknown) => {
       errors.push(error);
       abort(error);
     });
-  }
+
   const results = await Promise.allSettled(steps);
-  if (errors.length > 0) {
-    throw errors[0];
-  }
+  if (errors.length > 0) throw errors[0];
+
   return results.map((result) =>
     result.status === "fulfilled" ? result.value : undefined,
   ) as unknown as T;

@@ -48,9 +48,8 @@ export async function startBroker(context: StackContext, wanted: boolean): Promi
     await prepareTopics(external);
     return { brokers: external };
   }
-  if (!wanted) {
-    return { brokers: [] };
-  }
+  if (!wanted) return { brokers: [] };
+
   const part = await startPart(context, kafkaPlan(layout, settings, ports.kafka));
   const brokers = [`127.0.0.1:${ports.kafka}`];
   await prepareTopics(brokers);

@@ -24,11 +24,11 @@ export interface StackPorts {
  * @throws Error in one line when the gateway's port is taken.
  */
 export async function chooseStackPorts(gateway: number, replicas: number): Promise<StackPorts> {
-  if (gateway !== 0 && (await probePort(gateway)) === undefined) {
+  if (gateway !== 0 && (await probePort(gateway)) === undefined)
     throw new Error(
       `port ${gateway} is taken: stop what listens there, or choose another one with --port N`,
     );
-  }
+
   const ports = await findStablePorts(3 + serviceNames.length * (1 + 2 * replicas));
   const take = (): number => ports.pop() ?? 0;
   const entry = perService((service) =>

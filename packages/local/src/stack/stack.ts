@@ -66,9 +66,8 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const time = readTimeSettings(settings);
   await using started = new AsyncDisposableStack();
   started.use(await claimFolder(layout));
-  if (options.fresh === true) {
-    forgetData(layout);
-  }
+  if (options.fresh === true) forgetData(layout);
+
   rotateLogs(layout);
   const failure = new AbortController();
   const context: StackContext = {

@@ -23,9 +23,8 @@ export function makeTestFolder(kind: string, base = temporaryBase()): string {
 
 function temporaryBase(): string {
   const memory = "/dev/shm";
-  if (!existsSync(memory)) {
-    return tmpdir();
-  }
+  if (!existsSync(memory)) return tmpdir();
+
   const { bavail, bsize } = statfsSync(memory);
   return bavail * bsize > enoughBytes ? memory : tmpdir();
 }

@@ -29,9 +29,8 @@ const BUSINESS_ID = "900000000000001";
  * through a Business portfolio; `/me/accounts` does not contain such a Page.
  */
 function listOf({ username }: Account): "accounts" | "owned_pages" | "client_pages" {
-  if (username.startsWith("portfolio")) {
-    return "owned_pages";
-  }
+  if (username.startsWith("portfolio")) return "owned_pages";
+
   return username.startsWith("client") ? "client_pages" : "accounts";
 }
 
@@ -42,15 +41,14 @@ function pagesIn(
   list: ReturnType<typeof listOf>,
   { token, parameters, now }: GraphCall,
 ): Reply {
-  if (token.kind !== "user") {
+  if (token.kind !== "user")
     return graphError({ code: 100, message: "A page token has no accounts." });
-  }
+
   const chosen = choices.get(token.user) ?? [];
   const data = chosen.flatMap((externalId) => {
     const account = host.world.accounts.byId(host.platform, externalId);
-    if (account === undefined || listOf(account) !== list) {
-      return [];
-    }
+    if (account === undefined || listOf(account) !== list) return [];
+
     const { user, scopes } = token;
     const page = { kind: "page", account: externalId, user, scopes } as const;
     const accessToken = host.tokens.issue({ ...page, issuedAt: now, expiresAt: null });
@@ -94,9 +92,9 @@ function pageListRoutes(owner: PageOwner, choices: Choices): readonly Route[] {
 
 function list({ token, parameters }: GraphCall): Reply {
   parameters.checkNames([]);
-  if (token.kind !== "user") {
+  if (token.kind !== "user")
     return refuseGraph({ code: 100, message: "Only a user has permissions." });
-  }
+
   const { scopes, declined = [] } = token;
   const data = [
     ...scopes.map((permission) => ({ permission, status: "granted" })),
@@ -160,9 +158,9 @@ function userToken(login: FacebookLogin, choices: Choices, approval: Approval, n
  */
 function longToken({ tokens }: GraphHost, parameters: GraphParameters, now: number): Reply {
   const check = tokens.check(parameters.required("fb_exchange_token"), now);
-  if (check.kind === "refused" || check.token.kind !== "user") {
+  if (check.kind === "refused" || check.token.kind !== "user")
     return graphError({ code: 190, message: "Invalid OAuth access token." });
-  }
+
   const { deadBecause: _, ...grant } = check.token;
   const token = tokens.issue({ ...grant, issuedAt: now, expiresAt: now + LONG_LIFETIME_MS });
   return userTokenReply(token, LONG_LIFETIME_MS);
@@ -179,9 +177,9 @@ function tokenRoute(login: FacebookLogin, choices: Choices, codes: Authorization
     // A token call must contain a client secret, but the simulator accepts any value, because it has
     // no registered apps.
     parameters.required("client_secret");
-    if (parameters.text("grant_type") === "fb_exchange_token") {
+    if (parameters.text("grant_type") === "fb_exchange_token")
       return longToken(login.host, parameters, now);
-    }
+
     const approval = codes.redeem(
       {
         code: parameters.required("code"),

@@ -131,9 +131,8 @@ export async function runHeldCall(
 ): Promise<Reply | undefined> {
   await wait(Math.max(0, dueAt - Date.now()), undefined, { signal: deps.stopping });
   const call = deps.held.take(id);
-  if (call === undefined) {
-    return undefined;
-  }
+  if (call === undefined) return undefined;
+
   const reply = await act(deps, platform, route, call);
   deps.world.store.commit();
   return reply;
@@ -142,15 +141,12 @@ export async function runHeldCall(
 async function hold({ world, stopping }: ServeDeps, plan: Plan): Promise<void> {
   const latencyMs = plan.answer === "close" ? 0 : world.settings.values.latencyMs;
   const holdMs = plan.holdMs + latencyMs;
-  if (holdMs > 0) {
-    await wait(holdMs, undefined, { signal: stopping });
-  }
+  if (holdMs > 0) await wait(holdMs, undefined, { signal: stopping });
 }
 
 function outcomeOf(plan: Plan, own: Reply | undefined): LoggedRequest["outcome"] {
-  if (own !== undefined) {
-    return outcomeFrom(own);
-  }
+  if (own !== undefined) return outcomeFrom(own);
+
   return plan.answer === "close" ? "dropped" : "refused";
 }
 

@@ -30,12 +30,10 @@ const MIN_STATE_LENGTH = 16;
 
 function pkceFault({ pkce }: AuthorizeRules, query: URLSearchParams): string | undefined {
   const challenge = query.get("code_challenge");
-  if (challenge === null) {
-    return pkce === "required" ? "code_challenge is missing" : undefined;
-  }
-  if (pkce === "none") {
-    return "code_challenge is not supported; remove it";
-  }
+  if (challenge === null) return pkce === "required" ? "code_challenge is missing" : undefined;
+
+  if (pkce === "none") return "code_challenge is not supported; remove it";
+
   return query.get("code_challenge_method") === "S256" && CHALLENGE.test(challenge)
     ? undefined
     : "code_challenge must be the base64url SHA-256 of the verifier, with code_challenge_method S256";
@@ -80,9 +78,9 @@ function redirect(
   answer: Readonly<Record<string, string>>,
 ): Reply {
   const url = new URL(redirectUri);
-  for (const [name, value] of Object.entries({ ...answer, state })) {
+  for (const [name, value] of Object.entries({ ...answer, state }))
     url.searchParams.set(name, value);
-  }
+
   return { status: 302, headers: { location: url.href }, body: "" };
 }
 
@@ -165,9 +163,8 @@ function approve(
   const fault = chosen
     .map((name) => (name === undefined ? undefined : page.usernameFault(name)))
     .find((each) => each !== undefined);
-  if (fault !== undefined) {
-    return faultPage(`Invalid username: ${fault}`);
-  }
+  if (fault !== undefined) return faultPage(`Invalid username: ${fault}`);
+
   const accounts = chosen.map((name) => page.ensureAccount(name).externalId);
   const { clientId, redirectUri, codeChallenge } = request;
   const scopes = request.scopes.filter((scope) => !declined.includes(scope));
@@ -182,9 +179,8 @@ function approve(
  */
 function show(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
-  if (typeof request === "string") {
-    return faultPage(request);
-  }
+  if (typeof request === "string") return faultPage(request);
+
   switch (page.settings.values.authorize) {
     case "approve":
       return approve(page, request, { names: "", declined: [] }, now);
@@ -203,9 +199,8 @@ function decisionIn(form: URLSearchParams): Decision {
 /** Approves or denies an OAuth authorization request, as the user chose on the approval page. */
 function decide(page: AuthorizePage, call: Call, { now }: Moment): Reply {
   const request = readRequest(page, call.query);
-  if (typeof request === "string") {
-    return faultPage(request);
-  }
+  if (typeof request === "string") return faultPage(request);
+
   const form = new URLSearchParams(call.body.toString("utf8"));
   return form.get("decision") === "approve"
     ? approve(page, request, decisionIn(form), now)

@@ -24,9 +24,8 @@ function takeEscapeOrLink(scan: Scan): boolean {
   }
   LINK.lastIndex = scan.at;
   const link = LINK.exec(scan.source);
-  if (link === null) {
-    return false;
-  }
+  if (link === null) return false;
+
   scan.text += markdownText(link[1] ?? "");
   scan.at += link[0].length;
   return true;
@@ -43,14 +42,11 @@ function takeMarker(scan: Scan): boolean {
     return true;
   }
   const marker = PAIRED.find((candidate) => scan.source.startsWith(candidate, scan.at));
-  if (marker === undefined) {
-    return false;
-  }
-  if (scan.open.at(-1) === marker) {
-    scan.open.pop();
-  } else {
-    scan.open.push(marker);
-  }
+  if (marker === undefined) return false;
+
+  if (scan.open.at(-1) === marker) scan.open.pop();
+  else scan.open.push(marker);
+
   scan.at += marker.length;
   return true;
 }
@@ -62,21 +58,20 @@ function takeMarker(scan: Scan): boolean {
 function markdownText(source: string): string {
   const scan: Scan = { source, at: 0, text: "", open: [] };
   while (scan.at < source.length) {
-    if (takeEscapeOrLink(scan) || takeMarker(scan)) {
-      continue;
-    }
+    if (takeEscapeOrLink(scan) || takeMarker(scan)) continue;
+
     const character = source[scan.at] ?? "";
-    if (RESERVED.has(character)) {
+    if (RESERVED.has(character))
       refuse(
         `can't parse entities: Character '${character}' is reserved and must be escaped with the preceding '\\'`,
       );
-    }
+
     scan.text += character;
     scan.at += 1;
   }
-  if (scan.open.length > 0) {
+  if (scan.open.length > 0)
     refuse(`can't parse entities: Can't find end of the entity starting with ${scan.open.at(-1)}`);
-  }
+
   return scan.text;
 }
 
@@ -103,9 +98,8 @@ const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", amp: "&",
 const MARKUP = /<(\/?)([a-z][a-z0-9-]*)?([^<>]*)>|<|&(#\d+|#x[0-9a-f]+|lt|gt|amp|quot);/gi;
 
 function decodeEntity(name: string): string {
-  if (!name.startsWith("#")) {
-    return ENTITIES[name.toLowerCase()] ?? "";
-  }
+  if (!name.startsWith("#")) return ENTITIES[name.toLowerCase()] ?? "";
+
   const isHex = name[1]?.toLowerCase() === "x";
   return String.fromCodePoint(Number.parseInt(name.slice(isHex ? 2 : 1), isHex ? 16 : 10));
 }
@@ -123,28 +117,24 @@ function htmlText(source: string): string {
   const text = source.replaceAll(
     MARKUP,
     (found, slash: string | undefined, tag: string | undefined, _rest, entity, offset: number) => {
-      if (typeof entity === "string") {
-        return decodeEntity(entity);
-      }
+      if (typeof entity === "string") return decodeEntity(entity);
+
       const name = tag?.toLowerCase() ?? "";
-      if (!TAGS.has(name)) {
+      if (!TAGS.has(name))
         return cannotParse(
           `Unsupported start tag "${found.slice(1, -1)}" at byte offset ${offset}`,
         );
-      }
+
       if (slash === "/") {
-        if (open.pop() !== name) {
-          cannotParse(`Unexpected end tag at byte offset ${offset}`);
-        }
-      } else {
-        open.push(name);
-      }
+        if (open.pop() !== name) cannotParse(`Unexpected end tag at byte offset ${offset}`);
+      } else open.push(name);
+
       return "";
     },
   );
-  if (open.length > 0) {
+  if (open.length > 0)
     cannotParse(`Can't find end tag corresponding to start tag "${open.at(-1)}"`);
-  }
+
   return text;
 }
 
@@ -169,16 +159,13 @@ function withoutMarkup(text: string, mode: string): string {
 /** The text of a Telegram message as readers see it, without markup. */
 export function messageText(parameters: Parameters): string {
   const raw = textOf(parameters, "text");
-  if (Buffer.byteLength(raw, "utf8") > MAX_RAW_BYTES) {
-    refuse("message is too long");
-  }
+  if (Buffer.byteLength(raw, "utf8") > MAX_RAW_BYTES) refuse("message is too long");
+
   const text = withoutMarkup(raw, textOf(parameters, "parse_mode"));
-  if (text.trim() === "") {
-    refuse("message text is empty");
-  }
-  if (text.trim().length > MAX_TEXT_UNITS) {
-    refuse("message is too long");
-  }
+  if (text.trim() === "") refuse("message text is empty");
+
+  if (text.trim().length > MAX_TEXT_UNITS) refuse("message is too long");
+
   return text;
 }
 

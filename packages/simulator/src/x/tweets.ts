@@ -80,9 +80,8 @@ function conversationId(network: XNetwork, post: Post): string {
   let first = post;
   while (first.replyTo !== undefined) {
     const parent = findTweet(network, first.replyTo, Number.POSITIVE_INFINITY)?.post;
-    if (parent === undefined) {
-      return first.replyTo;
-    }
+    if (parent === undefined) return first.replyTo;
+
     first = parent;
   }
   return first.id;

@@ -37,17 +37,16 @@ function partOf(bytes: Buffer): RelatedPart | undefined {
  */
 function relatedParts(call: Call): readonly [RelatedPart, RelatedPart] | undefined {
   const boundary = /boundary="?([^";\s]{1,70})/i.exec(call.headers["content-type"] ?? "")?.[1];
-  if (contentType(call) !== "multipart/related" || boundary === undefined) {
-    return undefined;
-  }
+  if (contentType(call) !== "multipart/related" || boundary === undefined) return undefined;
+
   const { body } = call;
   const opening = `--${boundary}\r\n`;
   const between = `\r\n${opening}`;
   const middle = body.indexOf(between);
   const end = body.lastIndexOf(`\r\n--${boundary}--`);
-  if (!body.subarray(0, opening.length).equals(Buffer.from(opening)) || middle === -1) {
+  if (!body.subarray(0, opening.length).equals(Buffer.from(opening)) || middle === -1)
     return undefined;
-  }
+
   const metadata = partOf(body.subarray(opening.length, middle));
   const file = partOf(body.subarray(middle + between.length, Math.max(end, 0)));
   return metadata === undefined || file === undefined ? undefined : [metadata, file];
@@ -61,9 +60,8 @@ const VIDEO_TYPE = /^(?:video\/[\w.+-]+|application\/octet-stream)$/;
 
 function announcedBytes({ call }: YoutubeCall): number | null {
   const header = call.headers["x-upload-content-length"];
-  if (header === undefined) {
-    return null;
-  }
+  if (header === undefined) return null;
+
   const bytes = Number(header);
   return Number.isInteger(bytes) && bytes > 0 && bytes <= MAX_BYTES
     ? bytes
@@ -116,11 +114,11 @@ function insertWhole(network: YoutubeNetwork, youtubeCall: YoutubeCall): Reply {
   const body = isJson ? jsonObject({ body: about.content }) : undefined;
   const metadata = parseVideo(body, parts, now);
   checkMediaType(file.contentType);
-  if (file.content.length === 0) {
+  if (file.content.length === 0)
     refuse(400, "mediaBodyRequired", {
       message: "The request does not include the video content.",
     });
-  }
+
   const upload = openUpload(network, youtubeCall, metadata, file.content.length);
   const video = makeVideo(network, network.uploads.append(upload, file.content), now);
   return videoReply(network, video, { status: 200, parts, now });

@@ -332,13 +332,13 @@ test("when a cancellation and a publishing call of the same target are requested
   await request(sql, last);
   await untilStatus(sql, last, "published");
   const sent = new Set(world.visible.map(({ targetId }) => targetId));
-  for (const { targets, ended } of results) {
+  for (const { targets, ended } of results)
     for (const target of targets) {
       expect(sent.has(target.targetId)).toBe(ended.has(target.targetId));
       const status = ended.has(target.targetId) ? "published" : "dropped";
       expect(await readTask(sql, target)).toMatchObject({ status });
     }
-  }
+
   expect(world.visible).toHaveLength(sent.size);
 });
 

@@ -184,7 +184,7 @@ export class World {
       ...given,
     };
     this.targets.set(target.targetId, target);
-    if (!this.accounts.has(target.accountId)) {
+    if (!this.accounts.has(target.accountId))
       this.accounts.set(target.accountId, {
         status: "active",
         version: 1,
@@ -193,7 +193,7 @@ export class World {
         username: "sailor",
         refreshed: { status: "active", token: "second-token" },
       });
-    }
+
     return target;
   }
 

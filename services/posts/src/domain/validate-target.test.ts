@@ -1,5 +1,4 @@
-import { PLATFORM_IDS, PLATFORMS } from "@postrider/platforms/registry";
-import type { PlatformId } from "@postrider/platforms/registry";
+import { PLATFORM_IDS, type PlatformId, PLATFORMS } from "@postrider/platforms/registry";
 import { UNIT_NAMES } from "@postrider/platforms/text/unit-names";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -160,9 +159,9 @@ test("a title with more than 30 combining marks in a row is refused", () => {
 });
 
 test("YouTube requires a title, and a title of white space counts as missing", () => {
-  for (const title of [undefined, "", "  "]) {
+  for (const title of [undefined, "", "  "])
     expect(check("youtube", { title })).toEqual([{ code: "title_required", field: "title" }]);
-  }
+
   expect(check("youtube", { title: "a".repeat(101) })).toEqual([
     { code: "title_too_long", field: "title", limit: 100, actual: 101, unit: "utf16_units" },
   ]);
@@ -206,13 +205,12 @@ test.each<[PlatformId, string[]]>([
   ["telegram", ["public"]],
   ["bluesky", ["public"]],
 ])("a post for %s can only have the privacy settings %j", (platform, taken) => {
-  for (const privacy of ["public", "unlisted", "private"]) {
+  for (const privacy of ["public", "unlisted", "private"])
     expect(check(platform, { privacy }), privacy).toEqual(
       taken.includes(privacy)
         ? []
         : [{ code: "privacy_unsupported", field: "privacy", fits: taken }],
     );
-  }
 });
 
 test.each(PLATFORM_IDS)(

@@ -37,9 +37,9 @@ interface Chunk {
 export function readPng(file: Buffer): ImageLayout {
   const chunks = readChunks(file);
   const [header] = chunks;
-  if (header?.type !== "IHDR" || header.end - header.start !== 25) {
+  if (header?.type !== "IHDR" || header.end - header.start !== 25)
     throw unreadable("The PNG does not start with its header.");
-  }
+
   if (!chunks.some(({ type }) => type === "IDAT")) throw unreadable("The PNG has no image data.");
   const end = chunks.at(-1)?.end ?? 0;
   return {
@@ -85,9 +85,9 @@ function readChunks(file: Buffer): Chunk[] {
     const type = file.toString("latin1", at + 4, at + 8);
     const end = at + 12 + file.readUInt32BE(at);
     if (end > file.length) throw unreadable("A chunk of the PNG is truncated.");
-    if (crc32(file.subarray(at + 4, end - 4)) !== file.readUInt32BE(end - 4)) {
+    if (crc32(file.subarray(at + 4, end - 4)) !== file.readUInt32BE(end - 4))
       throw unreadable("The checksum of a PNG chunk is wrong.");
-    }
+
     chunks.push({ type, start: at, end });
     if (type === "IEND") return chunks;
     at = end;

@@ -105,18 +105,16 @@ export function findMp4Metadata(parts: Parts): readonly BlankedRange[] {
     ({ start }) => !metadataTracks.some(({ box }) => box.start < start && start < box.end),
   );
   const blanks = [...alone, ...metadataTracks.map(({ box }) => box)].flatMap(blankBox);
-  for (const track of metadataTracks) {
-    for (const { offset, bytes } of readSampleRanges(source, track)) {
+  for (const track of metadataTracks)
+    for (const { offset, bytes } of readSampleRanges(source, track))
       blanks.push({ offset, bytes: new Uint8Array(), zeros: bytes });
-    }
-  }
+
   return blanks.sort((a, b) => a.offset - b.offset);
 }
 
 function isPersonal(source: ByteSource, box: Box, budget: BoxBudget): boolean {
-  if (box.type === "uuid") {
-    return !NEEDED_UUIDS.has(payloadOf(source, box, 16).toString("hex"));
-  }
+  if (box.type === "uuid") return !NEEDED_UUIDS.has(payloadOf(source, box, 16).toString("hex"));
+
   if (box.type !== "udta" && box.type !== "meta") return false;
   try {
     return !isHarmless(source, box, budget, 0);

@@ -29,14 +29,13 @@ function readFragmentsEnd({ source, top, inMovie, video, budget }: Mp4Parts): nu
     .map((box) => payloadOf(source, box, 24))
     .find((payload) => payload.readUInt32BE(4) === video.id);
   let end = 0;
-  for (const fragment of top.filter(({ type }) => type === "moof")) {
-    for (const box of readBoxes(source, fragment, budget).filter(({ type }) => type === "traf")) {
+  for (const fragment of top.filter(({ type }) => type === "moof"))
+    for (const box of readBoxes(source, fragment, budget).filter(({ type }) => type === "traf"))
       end = Math.max(
         end,
         trackFragmentEnd(source, box, budget, video.id, defaults?.readUInt32BE(12) ?? 0),
       );
-    }
-  }
+
   return end;
 }
 
@@ -90,9 +89,9 @@ function trackFragmentEnd(
   if (header === undefined || payloadOf(source, header, 8).readUInt32BE(4) !== trackId) return 0;
   const sampleDuration = fragmentDefault(source, header) ?? trackDefault;
   let end = time === undefined ? 0 : readDecodeTime(source, time);
-  for (const run of boxes.filter(({ type }) => type === "trun")) {
+  for (const run of boxes.filter(({ type }) => type === "trun"))
     end += runDuration(source, run, sampleDuration);
-  }
+
   return end;
 }
 

@@ -86,9 +86,9 @@ function writeParts(source: Uint8Array, parts: readonly ImagePart[], target: num
 /** Reads an image file into memory. */
 export function openImage(file: OpenFile): OpenImage {
   const content = Buffer.alloc(file.bytes);
-  if (readSync(file.fd, content, 0, file.bytes, 0) !== file.bytes) {
+  if (readSync(file.fd, content, 0, file.bytes, 0) !== file.bytes)
     throw new Error("the file changed while it was read");
-  }
+
   return { ...file, content };
 }
 
