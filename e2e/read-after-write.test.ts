@@ -315,7 +315,7 @@ const POSTS: readonly Case[] = [
     reader: "GET /posts/{id} and its ETag",
     run: async (write, read) => {
       const { id, mediaId } = await scheduleDescribed(write);
-      await send(write, "PATCH", `/media/${mediaId}`, { altText: "seen by nobody yet" });
+      await send(write, "PATCH", `/media/${mediaId}`, { altText: "not seen yet" });
       const answer = await sendWhole<{ post: Fields }>(
         write,
         "POST",

@@ -1,4 +1,4 @@
--- Webhook events of workspaces with so many deliveries that inserting these would delay the events of other workspaces. The
+-- Webhook events of workspaces with very many deliveries: inserting all of these would delay the events of other workspaces. The
 -- job assign-events inserts the deliveries, and the workspaces take turns.
 create table webhook_arrivals (
   event_id uuid primary key,

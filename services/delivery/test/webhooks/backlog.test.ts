@@ -55,7 +55,7 @@ async function counts(workspaceId: string) {
     order by url, d.status, error`;
 }
 
-/** Creates a workspace of whose deliveries so many wait as are allowed to one host, and more have failed. */
+/** Creates a workspace with as many waiting deliveries as are allowed to one host, and with more that have failed. */
 async function fillHost() {
   const { id, workspaceId } = await events.subscribe();
   await publishDeleted(workspaceId, 15);
