@@ -53,13 +53,14 @@ create table accounts (
   display_name text not null,
   avatar_url text,
   status text not null check (status in ('active', 'reconnect_required', 'disconnected')),
-  -- The platform's names of the permissions that were granted when the account was connected, as a list; null = the platform
-  -- did not say.
+  -- The platform's names of the permissions that were granted when the account was connected, as a list; null = the
+  -- platform did not say.
   permissions jsonb check (jsonb_typeof(permissions) = 'array'),
   -- What changes the limits of the account, for example `verified_type` of X, as texts by name.
   traits jsonb not null default '{}' check (jsonb_typeof(traits) = 'object'),
-  -- What the platform offered the account when it was last asked, for example TikTok's privacy levels, as the platform's
-  -- reader of options returned it. Validation of posts uses it. Null = never asked since the account was connected.
+  -- What the platform offered the account when it was last asked, for example TikTok's privacy levels, as the
+  -- platform's reader of options returned it. Validation of posts uses it. Null = never asked since the account was
+  -- connected.
   available jsonb check (jsonb_typeof(available) = 'object'),
   available_at timestamptz,
   version bigint not null default 1,
@@ -73,8 +74,8 @@ create table accounts (
 -- Finds the same external account in other workspaces.
 create index accounts_external on accounts (platform, external_id);
 
--- The settings that a workspace chose for an account. An account without a row has the defaults of its platform. The row is
--- kept when the account is disconnected, so that the settings are the same when it is connected again.
+-- The settings that a workspace chose for an account. An account without a row has the defaults of its platform. The
+-- row is kept when the account is disconnected, so that the settings are the same when it is connected again.
 create table account_settings (
   account_id uuid primary key references accounts,
   workspace_id uuid not null,
@@ -90,8 +91,8 @@ create table credentials (
   workspace_id uuid not null,
   -- Version of the credential: every change of its tokens raises it, and it never falls.
   version bigint not null default 1,
-  -- The access token and the refresh token are sealed: v1.<key id>.<nonce>.<ciphertext>.<tag>. The access token is null when
-  -- the account was disconnected: its tokens are deleted, and the version of its credential is kept.
+  -- The access token and the refresh token are sealed: v1.<key id>.<nonce>.<ciphertext>.<tag>. The access token is null
+  -- when the account was disconnected: its tokens are deleted, and the version of its credential is kept.
   access_token text,
   refresh_token text,
   -- Further data that the platform's connector needs besides the tokens; not secret.
@@ -101,14 +102,14 @@ create table credentials (
   expires_at timestamptz,
   -- Time from which a job refreshes unused tokens, because they would expire. Null = unused tokens do not expire.
   renew_at timestamptz,
-  -- Identifies the process that holds the refresh lease; null when the lease has ended properly. A lease that has expired
-  -- while this is set was never ended: its process died, or has new tokens that it cannot store yet.
+  -- Identifies the process that holds the refresh lease; null when the lease has ended properly. A lease that has
+  -- expired while this is set was never ended: its process died, or has new tokens that it cannot store yet.
   refresh_lease_token uuid,
   -- End of the refresh lease: until this time one process refreshes the tokens, or a failed refresh must not be tried
   -- again.
   refresh_lease_until timestamptz,
-  -- The version whose refresh token the platform refused, if that was why the account needs a reconnect; otherwise null.
-  -- Tokens that another process received for this version are still stored.
+  -- The version whose refresh token the platform refused, if that was why the account needs a reconnect; otherwise
+  -- null. Tokens that another process received for this version are still stored.
   given_up_version bigint
 );
 
@@ -178,8 +179,9 @@ create table parked_events (
   unique (direction, topic, event_id)
 );
 
--- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with the same
--- definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or deleted.
+-- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with
+-- the same definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or
+-- deleted.
 create table audit_log (
   id uuid primary key,
   -- The database's time of the change, in whole milliseconds, so that readers can continue after an instant exactly.
@@ -216,8 +218,9 @@ $$;
 create trigger audit_log_append_only before update or delete or truncate on audit_log
   for each statement execute function refuse_audit_log_change();
 
--- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they are
--- deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and read them.
+-- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they
+-- are deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and
+-- read them.
 create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
@@ -238,9 +241,9 @@ create table audit_log_deeds (
 create index audit_log_deeds_actor on audit_log_deeds (actor_id, at, id);
 create index audit_log_deeds_workspace on audit_log_deeds (workspace_id, at, id);
 
--- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the table
--- and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come last in the
--- search path, so that no caller can put another table in the place of ours.
+-- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the
+-- table and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come
+-- last in the search path, so that no caller can put another table in the place of ours.
 do $do$
 begin
   execute format($sql$

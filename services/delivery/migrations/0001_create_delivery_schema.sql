@@ -8,8 +8,8 @@ create table publish_tasks (
   post_id uuid not null,
   account_id uuid not null,
   platform text not null,
-  -- The platform's id of the account that a call is made for. Accounts of several workspaces can be the same account on the
-  -- platform. Null until a worker begins a call or searches the platform for one.
+  -- The platform's id of the account that a call is made for. Accounts of several workspaces can be the same account on
+  -- the platform. Null until a worker begins a call or searches the platform for one.
   external_account_id text,
   content_hash text,
   status text not null check (status in (
@@ -17,8 +17,8 @@ create table publish_tasks (
   )),
   -- True if CancelTargets dropped the task; a repeated request at this generation does not queue the task again.
   is_cancelled boolean not null default false,
-  -- No worker takes the task before this time: its due time (queued), the end of the lease (working, reconciling), the end
-  -- of the publishing call (calling), or the next search of the platform (unknown).
+  -- No worker takes the task before this time: its due time (queued), the end of the lease (working, reconciling), the
+  -- end of the publishing call (calling), or the next search of the platform (unknown).
   wake_at timestamptz not null,
   due_at timestamptz not null,
   -- The earliest time at which the content of the target was due, over all its generations; null = `due_at`.
@@ -89,12 +89,14 @@ create index publish_tasks_live on publish_tasks (account_id)
 -- Finds the unfinished targets on one account of the platform, of whichever workspace.
 create index publish_tasks_live_external on publish_tasks (platform, external_account_id)
   where external_account_id is not null and status in ('queued', 'working', 'calling', 'unknown', 'reconciling');
--- Finds the targets of all workspaces that a post on the platform belongs to, so that it is not adopted for another target.
+-- Finds the targets of all workspaces that a post on the platform belongs to, so that it is not adopted for another
+-- target.
 create index publish_tasks_by_external on publish_tasks (external_id) where external_id is not null;
 -- Tasks whose outcome a restore made uncertain, so that they are found when an operator declares the restore lossless.
 create index publish_tasks_restored on publish_tasks (doubted_at) where is_restored;
 
--- What the steps before the publishing call returned, stored before the next step begins and deleted when the task ends.
+-- What the steps before the publishing call returned, stored before the next step begins and deleted when the task
+-- ends.
 create table task_handles (
   target_id uuid not null,
   generation int not null,
@@ -131,8 +133,8 @@ create table publish_attempts (
 -- Finds the targets of all workspaces that a post on the platform belongs to.
 create index publish_attempts_by_external on publish_attempts (external_id) where external_id is not null;
 
--- Published targets whose id the platform returns later, with the data that the request for the id needs. A row is deleted
--- when the id is known or given up.
+-- Published targets whose id the platform returns later, with the data that the request for the id needs. A row is
+-- deleted when the id is known or given up.
 create table detail_questions (
   target_id uuid not null,
   generation int not null,
@@ -151,8 +153,8 @@ create index detail_questions_wake on detail_questions (wake_at);
 
 -- Queues, pauses and limits of publishing
 
--- One row per account that ever had a publish task. Claims look for due accounts here instead of reading due tasks, so that
--- a long backlog of one account, or of a paused platform, costs them nothing.
+-- One row per account that ever had a publish task. Claims look for due accounts here instead of reading due tasks, so
+-- that a long backlog of one account, or of a paused platform, costs them nothing.
 create table account_queues (
   account_id uuid primary key,
   workspace_id uuid not null,
@@ -169,14 +171,14 @@ create index account_queues_publish on account_queues (platform, publish_at)
 create index account_queues_look on account_queues (platform, look_at)
   where look_at is not null;
 
--- These triggers only ever lower the times of an account, whatever changes its tasks.
--- Only a claim raises them, after it has locked the row: a change that the claim does not see waits for its lock here and
--- lowers the raised time again. Rows are locked in the order of accounts, and after the tasks, so that two transactions
--- cannot deadlock. They are written even if no time changes, because the write waits for the claim.
+-- These triggers only ever lower the times of an account. Only a claim raises them, after it has locked the row: a
+-- change that the claim does not see waits for its lock here and lowers the raised time again. Rows are locked in the
+-- order of accounts, and after the tasks, so that two transactions cannot deadlock. They are written even if no time
+-- changes, because the write waits for the claim.
 --
--- The triggers write no time that has passed into a task queue, even if a task has waited for longer. Searches for due queues
--- therefore do not read the index from its beginning: a transaction adds no time before its own start. A time of now is not too
--- late for any claim.
+-- The triggers write no time that has passed into a task queue, even if a task has waited for longer. Searches for due
+-- queues therefore do not read the index from its beginning: a transaction adds no time before its own start. A time of
+-- now is not too late for any claim.
 create function queue_inserted_tasks() returns trigger
 language plpgsql
 set search_path from current
@@ -199,8 +201,8 @@ begin
 end;
 $$;
 
--- A task that leaves the work, ends, or stays in work for a shorter time can free the other tasks of its account. A task that
--- stays in work until later frees nothing.
+-- A task that leaves the work, ends, or stays in work for a shorter time can free the other tasks of its account. A
+-- task that stays in work until later frees nothing.
 create function queue_changed_tasks() returns trigger
 language plpgsql
 set search_path from current
@@ -260,9 +262,10 @@ create table platform_limits (
   message text not null
 );
 
--- One row per platform on which a publishing call had an unknown outcome. `account_id` is the account of the first of the
--- unknown outcomes in a row, and `is_several_accounts` says whether others are of another account. While `held_since` is set, only a probe, one
--- publishing call at a time, is sent to the platform; `probe_at` is the time of the next one.
+-- One row per platform on which a publishing call had an unknown outcome. `account_id` is the account of the first of
+-- the unknown outcomes in a row, and `is_several_accounts` says whether others are of another account. While
+-- `held_since` is set, only a probe, one publishing call at a time, is sent to the platform; `probe_at` is the time of
+-- the next one.
 create table platform_brakes (
   platform text primary key,
   unknowns_in_row int not null default 0,
@@ -309,9 +312,9 @@ create table deletion_tasks (
 create index deletion_tasks_wake on deletion_tasks (wake_at)
   where status in ('queued', 'working');
 
--- Live checks of accounts: one post each, which is published, read back and deleted for `postrider doctor account --live`. A
--- live check belongs to the process that makes it until `lease_until`. Afterwards another process deletes the post and ends
--- the check.
+-- Live checks of accounts: one post each, which is published, read back and deleted for `postrider doctor account
+-- --live`. A live check belongs to the process that makes it until `lease_until`. Afterwards another process deletes
+-- the post and ends the check.
 create table live_checks (
   id uuid primary key,
   workspace_id uuid not null,
@@ -348,7 +351,8 @@ create table comment_actions (
   workspace_id uuid not null,
   account_id uuid not null,
   platform text not null,
-  -- The platform's id of the account that a call is made for. Null until a worker begins a call or searches the platform for one.
+  -- The platform's id of the account that a call is made for. Null until a worker begins a call or searches the
+  -- platform for one.
   external_account_id text,
   media_id text not null,
   comment_id text not null,
@@ -367,8 +371,8 @@ create table comment_actions (
   status text not null check (status in (
     'queued', 'working', 'calling', 'unknown', 'reconciling', 'succeeded', 'failed'
   )),
-  -- No worker takes the action before this time: the next try (queued), the end of the lease (working, reconciling), the end
-  -- of the call (calling), or the next search of the platform (unknown).
+  -- No worker takes the action before this time: the next try (queued), the end of the lease (working, reconciling),
+  -- the end of the call (calling), or the next search of the platform (unknown).
   wake_at timestamptz not null,
   -- Raised with each claim, so that a worker with an older fence can no longer decide about the action.
   fence bigint not null default 0,
@@ -389,7 +393,8 @@ create table comment_actions (
   resend_count int not null default 0,
   -- Number of complete searches of the platform for the call with an unknown outcome.
   looks int not null default 0,
-  -- True if the unknown outcome does not count as a resend after proved absence: a rate limit, or a restore from a backup.
+  -- True if the unknown outcome does not count as a resend after proved absence: a rate limit, or a restore from a
+  -- backup.
   is_limited boolean not null default false,
   -- The restore (`deployment.restored_at`) that last made the outcome of the action uncertain.
   doubted_at timestamptz,
@@ -430,7 +435,8 @@ create index comment_actions_waiting_private_replies on comment_actions (created
 -- Finds the actions that hide or show a comment and have not begun their call, in the order of their requests.
 create index comment_actions_waiting_visibility on comment_actions (account_id, comment_id, created_at, id)
   where type in ('hide', 'unhide') and status in ('queued', 'working');
--- Finds the earlier actions that hide or show a comment and may still arrive at the platform, whether they have ended or not.
+-- Finds the earlier actions that hide or show a comment and may still arrive at the platform, whether they have ended
+-- or not.
 create index comment_actions_visibility on comment_actions (platform, comment_id, created_at, id)
   where type in ('hide', 'unhide');
 -- Finds other actions on a comment.
@@ -438,19 +444,20 @@ create index comment_actions_comment on comment_actions (account_id, comment_id)
 -- Finds the comments on media that are hidden.
 create index comment_actions_hiding on comment_actions (account_id, media_id, comment_created_at)
   where type in ('hide', 'unhide') and status = 'succeeded';
--- Finds the actions of all workspaces that a reply on the platform belongs to, so that it is not adopted for another action.
+-- Finds the actions of all workspaces that a reply on the platform belongs to, so that it is not adopted for another
+-- action.
 create index comment_actions_by_external on comment_actions (external_id) where external_id is not null;
 -- Finds the actions on a comment that the platform carried out more than once; there are few.
 create index comment_actions_further_ids on comment_actions (comment_id) where further_ids <> '{}';
 
--- One row per account that ever had an action. Claims look for due accounts here instead of reading due actions, so that a
--- long backlog of one account costs the others nothing.
+-- One row per account that ever had an action. Claims look for due accounts here instead of reading due actions, so
+-- that a long backlog of one account costs the others nothing.
 create table comment_action_queues (
   account_id uuid primary key,
   workspace_id uuid not null,
   platform text not null,
-  -- No action of the account can be claimed before this time. It may be too early, because the next claim corrects it, but
-  -- never too late, because the action would be lost. Null if no action waits.
+  -- No action of the account can be claimed before this time. It may be too early, because the next claim corrects it,
+  -- but never too late, because the action would be lost. Null if no action waits.
   wake_at timestamptz,
   -- No call is made for the account before this time, because of a limit of the platform.
   not_before timestamptz
@@ -474,7 +481,8 @@ create index idempotency_keys_age on idempotency_keys (created_at);
 
 -- Automations
 
--- One row per rule that answers comments with private replies. A revoked rule leaves the list, but its runs stay readable.
+-- One row per rule that answers comments with private replies. A revoked rule leaves the list, but its runs stay
+-- readable.
 create table automation_rules (
   id uuid primary key,
   workspace_id uuid not null,
@@ -490,7 +498,8 @@ create table automation_rules (
   status text not null default 'draft',
   -- When the rule last became active. Comments that were written before get no run.
   activated_at timestamptz,
-  -- Runs from before this time that still wait are skipped, because the rule was paused or revoked then; null if none wait.
+  -- Runs from before this time that still wait are skipped, because the rule was paused or revoked then; null if none
+  -- wait.
   skip_before timestamptz,
   created_at timestamptz not null,
   updated_at timestamptz not null,
@@ -506,8 +515,8 @@ create index automation_rules_by_account on automation_rules (account_id, id)
 create index automation_rules_to_skip on automation_rules (skip_before)
   where skip_before is not null;
 
--- One row per account that ever had an active rule. Processes lease it to look for new comments. A transaction that stores runs
--- or changes the status of a rule locks the row, so that both happen one after the other.
+-- One row per account that ever had an active rule. Processes lease it to look for new comments. A transaction that
+-- stores runs or changes the status of a rule locks the row, so that both happen one after the other.
 create table automation_accounts (
   account_id uuid primary key,
   workspace_id uuid not null,
@@ -524,7 +533,8 @@ create table automation_accounts (
   media_cursor text,
   -- When new comments were last looked for without a failure.
   polled_at timestamptz,
-  -- Each call of a poll moves this time on by the interval of the account's call budget; the budget is full while it is past.
+  -- Each call of a poll moves this time on by the interval of the account's call budget; the budget is full while it is
+  -- past.
   budget_until timestamptz not null default '-infinity',
   -- The platform limits the account until this time; no poll before.
   held_until timestamptz not null default '-infinity'
@@ -589,8 +599,8 @@ create index automation_runs_by_rule_status on automation_runs (rule_id, status,
 create index automation_runs_waiting on automation_runs (rule_id, created_at)
   where status = 'prepared' and reason is null;
 
--- Whether private replies may be sent: one row while an operator has enabled it, with the time at which this was first seen.
--- Comments from before are never answered.
+-- Whether private replies may be sent: one row while an operator has enabled it, with the time at which this was first
+-- seen. Comments from before are never answered.
 create table automation_sending (
   only_row boolean primary key default true check (only_row),
   enabled_at timestamptz not null
@@ -693,7 +703,8 @@ create table target_metric_history (
   primary key (target_id, refreshed_at)
 );
 
--- One row per account with published targets. A process takes an account for one call at a time, by moving `not_before`.
+-- One row per account with published targets. A process takes an account for one call at a time, by moving
+-- `not_before`.
 create table metrics_accounts (
   account_id uuid primary key,
   workspace_id uuid not null,
@@ -795,8 +806,8 @@ create index webhook_lanes_due on webhook_lanes (pace, wake_at) where wake_at < 
 -- Finds the webhook subscriptions of a workspace that may have waiting deliveries, also revoked ones.
 create index webhook_lanes_by_workspace on webhook_lanes (workspace_id);
 
--- Webhook events of workspaces with so many deliveries that inserting these would delay the events of other workspaces. The
--- job assign-events inserts the deliveries, and the workspaces take turns.
+-- Webhook events with many deliveries, which would delay the events of other workspaces if they were inserted at once.
+-- The job assign-events inserts the deliveries, and the workspaces take turns.
 create table webhook_arrivals (
   event_id uuid primary key,
   workspace_id uuid not null,
@@ -903,8 +914,8 @@ create table webhook_usage (
   primary key (workspace_id, day)
 ) with (fillfactor = 70);
 
--- Changes of `webhook_usage` that are not added to it yet. Whoever writes or deletes rows of the history appends one in the
--- same transaction, and never waits for another transaction that does the same.
+-- Changes of `webhook_usage` that are not added to it yet. A process that writes or deletes rows of the history appends
+-- one in the same transaction, and never waits for another transaction that does the same.
 create table webhook_usage_changes (
   workspace_id uuid not null,
   day date not null,
@@ -929,11 +940,11 @@ as $$
   select (to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0) at time zone 'UTC')::date;
 $$;
 
--- Creates the missing partitions of a partitioned table for the days from `first` to `last`. This function and the next one
--- run with the rights of the owner of the tables, because the service itself may not create or drop tables. They accept only
--- our tables and only days for which they are meant, and temporary tables come last in the search path, so that a stolen
--- connection can neither fill the database with tables nor drop recent data. The lock timeout keeps readers from
--- queueing behind them.
+-- Creates the missing partitions of a partitioned table for the days from `first` to `last`. This function and the next
+-- one run with the rights of the owner of the tables, because the service itself may not create or drop tables. They
+-- accept only our tables and only days for which they are meant, and temporary tables come last in the search path, so
+-- that a stolen connection can neither fill the database with tables nor drop recent data. The lock timeout keeps
+-- readers from queueing behind them.
 create function create_day_partitions(parent text, first date, last date) returns int
 language plpgsql security definer
 set search_path = delivery, pg_temp
@@ -952,7 +963,8 @@ begin
   end if;
   for day in select generate_series(first, last, interval '1 day')::date loop
     if to_regclass(format('%I', parent || to_char(day, '_YYYYMMDD'))) is null then
-      -- Attaching an empty table blocks no reader and no writer of the parent; `create table … partition of` blocks both.
+      -- Attaching an empty table blocks no reader and no writer of the parent; `create table … partition of` blocks
+      -- both.
       execute format(
         'create table %I (like %I including defaults including constraints)',
         parent || to_char(day, '_YYYYMMDD'), parent
@@ -1001,9 +1013,9 @@ $$;
 
 -- The deployment and its events
 
--- Where the data was when it was last used for publishing: one row, created by the first process that starts. It belongs to
--- the installation, not to a workspace. Data in another cluster, database or deployment is a copy. Data with another
--- timeline or table was restored and lacks the calls that were made after the backup.
+-- Where the data was when it was last used for publishing: one row, created by the first process that starts. It
+-- belongs to the installation, not to a workspace. Data in another cluster, database or deployment is a copy. Data with
+-- another timeline or table was restored and lacks the calls that were made after the backup.
 create table deployment (
   only_row boolean primary key default true check (only_row),
   system_identifier text not null,
@@ -1019,7 +1031,8 @@ create table deployment (
   data_until timestamptz,
   -- The restore (`restored_at`) that the next two columns belong to.
   undo_for timestamptz,
-  -- Values of `restored_at` and `data_until` before that restore, which hold again when an operator declares it lossless.
+  -- Values of `restored_at` and `data_until` before that restore, which hold again when an operator declares it
+  -- lossless.
   undo_restored_at timestamptz,
   undo_data_until timestamptz,
   -- The latest restore that is known to have lost commits, because a process had read later data before the restore.
@@ -1054,8 +1067,9 @@ create table parked_events (
   unique (direction, topic, event_id)
 );
 
--- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with the same
--- definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or deleted.
+-- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with
+-- the same definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or
+-- deleted.
 create table audit_log (
   id uuid primary key,
   -- The database's time of the change, in whole milliseconds, so that readers can continue after an instant exactly.
@@ -1092,8 +1106,9 @@ $$;
 create trigger audit_log_append_only before update or delete or truncate on audit_log
   for each statement execute function refuse_audit_log_change();
 
--- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they are
--- deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and read them.
+-- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they
+-- are deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and
+-- read them.
 create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
@@ -1114,9 +1129,9 @@ create table audit_log_deeds (
 create index audit_log_deeds_actor on audit_log_deeds (actor_id, at, id);
 create index audit_log_deeds_workspace on audit_log_deeds (workspace_id, at, id);
 
--- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the table
--- and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come last in the
--- search path, so that no caller can put another table in the place of ours.
+-- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the
+-- table and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come
+-- last in the search path, so that no caller can put another table in the place of ours.
 do $do$
 begin
   execute format($sql$

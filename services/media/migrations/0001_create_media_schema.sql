@@ -10,8 +10,8 @@ create table media (
   -- Key of the uploaded object in the object store; null before the upload and after the object is removed.
   object_key text,
   kind text not null check (kind in ('image', 'video')),
-  -- `content_type` and `bytes` are the declared values until the media are ready, then the values found in the file. Both
-  -- must agree.
+  -- `content_type` and `bytes` are the declared values until the media are ready, then the values found in the file.
+  -- Both must agree.
   content_type text not null,
   bytes bigint not null check (bytes > 0),
   sha256 text,
@@ -20,24 +20,25 @@ create table media (
   duration_ms bigint,
   -- Number of frames of an image, or of pages of a TIFF; 0 for videos; null until the file is checked.
   frames int,
-  -- How a video is encoded: its codecs, pixel format, frames per second, and where its index lies. Null for images, and until
-  -- the file is checked.
+  -- How a video is encoded: its codecs, pixel format, frames per second, and where its index lies. Null for images, and
+  -- until the file is checked.
   video jsonb,
-  -- The file that platforms receive: the object `delivery_key`, or the uploaded object with `delivery_patches` applied, or,
-  -- if both are null, the uploaded object.
+  -- The file that platforms receive: the object `delivery_key`, or the uploaded object with `delivery_patches` applied,
+  -- or, if both are null, the uploaded object.
   delivery_key text,
   -- Patches as `[{offset, bytes}]`, ordered by offset; `bytes` is in base64.
   delivery_patches jsonb,
   delivery_bytes bigint,
   delivery_sha256 text,
   delivery_content_type text,
-  -- What the owner says about the media: a description for people who do not see them, and the time in a video of the picture
-  -- that stands for it.
+  -- What the owner says about the media: a description for people who do not see them, and the time in a video of the
+  -- picture that stands for it.
   alt_text text,
   cover_ms bigint check (cover_ms >= 0),
   -- When a platform's file was asked for first. From then on the description and the cover do not change.
   prepared_at timestamptz(3),
-  -- The post with which a platform may have received the media first. It explains why their description can no longer change.
+  -- The post with which a platform may have received the media first. It explains why their description can no longer
+  -- change.
   prepared_for uuid,
   -- Token and end of the lease of the process that checks the upload or deletes the objects of these media.
   lease_token uuid,
@@ -188,8 +189,8 @@ create table job_runs (
 
 -- The deployment and its events
 
--- The deployment that the data of this database belongs to: one row, inserted by the first process that starts. Data that
--- another deployment uses is a copy: the files in the object store belong to the original deployment.
+-- The deployment that the data of this database belongs to: one row, inserted by the first process that starts. Data
+-- that another deployment uses is a copy: the files in the object store belong to the original deployment.
 create table deployment (
   only_row boolean primary key default true check (only_row),
   system_identifier text not null,
@@ -202,8 +203,8 @@ create table deployment (
   owned_since timestamptz not null default now(),
   -- When a restore was last noticed. Files that no row names are kept for a day after it.
   restored_at timestamptz,
-  -- Counts the passes that may delete files; the marker in the object store repeats it. A marker with a higher number shows
-  -- that the data was restored to an earlier moment.
+  -- Counts the passes that may delete files; the marker in the object store repeats it. A marker with a higher number
+  -- shows that the data was restored to an earlier moment.
   store_pass bigint not null default 0
 );
 
@@ -233,8 +234,9 @@ create table parked_events (
   unique (direction, topic, event_id)
 );
 
--- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with the same
--- definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or deleted.
+-- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with
+-- the same definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or
+-- deleted.
 create table audit_log (
   id uuid primary key,
   -- The database's time of the change, in whole milliseconds, so that readers can continue after an instant exactly.
@@ -271,8 +273,9 @@ $$;
 create trigger audit_log_append_only before update or delete or truncate on audit_log
   for each statement execute function refuse_audit_log_change();
 
--- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they are
--- deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and read them.
+-- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they
+-- are deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and
+-- read them.
 create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
@@ -293,9 +296,9 @@ create table audit_log_deeds (
 create index audit_log_deeds_actor on audit_log_deeds (actor_id, at, id);
 create index audit_log_deeds_workspace on audit_log_deeds (workspace_id, at, id);
 
--- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the table
--- and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come last in the
--- search path, so that no caller can put another table in the place of ours.
+-- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the
+-- table and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come
+-- last in the search path, so that no caller can put another table in the place of ours.
 do $do$
 begin
   execute format($sql$

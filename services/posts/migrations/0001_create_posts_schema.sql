@@ -5,7 +5,9 @@
 create table posts (
   id uuid primary key,
   workspace_id uuid not null,
-  status text not null check (status in ('draft', 'scheduled', 'publishing', 'published', 'partial', 'failed', 'cancelled')),
+  status text not null check (status in (
+    'draft', 'scheduled', 'publishing', 'published', 'partial', 'failed', 'cancelled'
+  )),
   content text not null,
   options jsonb not null,
   media_ids uuid[] not null,
@@ -20,8 +22,8 @@ create table posts (
   started_at timestamptz(3),
   published_at timestamptz(3),
   created_via text not null check (created_via in ('rest', 'mcp', 'dashboard')),
-  -- The request that last created or changed the post, as headers of events (request id and trace). The events that start
-  -- the publishing of the post continue this trace.
+  -- The request that last created or changed the post, as headers of events (request id and trace). The events that
+  -- start the publishing of the post continue this trace.
   cause jsonb,
   version bigint not null default 1,
   created_at timestamptz(3) not null,
@@ -52,9 +54,11 @@ create table targets (
   account_id uuid not null,
   platform text not null,
   username text not null,
-  status text not null default 'pending' check (status in ('pending', 'publishing', 'published', 'failed', 'deleting', 'deleted', 'delete_failed', 'cancelled')),
-  -- The settings of the account when the post was accepted, with which each attempt publishes; null = all defaults, or a
-  -- draft.
+  status text not null default 'pending' check (status in (
+    'pending', 'publishing', 'published', 'failed', 'deleting', 'deleted', 'delete_failed', 'cancelled'
+  )),
+  -- The settings of the account when the post was accepted, with which each attempt publishes; null = all defaults, or
+  -- a draft.
   settings jsonb,
   -- Hash of the content that the duplicate guard compares; null for a draft.
   content_hash bytea,
@@ -122,8 +126,9 @@ create table idempotency_keys (
   operation text not null,
   key text not null,
   fingerprint text not null,
-  -- The response of the RPC, as a binary proto message. That of CreatePost lacks the content and the options of the post, and
-  -- begins with a zero byte. They are in the post `post_id` as long as the post has them, and else in the next columns.
+  -- The response of the RPC, as a binary proto message. That of CreatePost lacks the content and the options of the
+  -- post, and begins with a zero byte. They are in the post `post_id` as long as the post has them, and else in the
+  -- next columns.
   response bytea not null,
   post_id uuid,
   content text,
@@ -135,8 +140,8 @@ create table idempotency_keys (
 create index idempotency_keys_age on idempotency_keys (created_at);
 create index idempotency_keys_post on idempotency_keys (post_id) where post_id is not null;
 
--- Keeps what a response refers to, before a post loses it. The post is locked by the same statement, and a repeated request reads
--- key and post in one statement, so it finds them in one of both.
+-- Keeps what a response refers to, before a post loses it. The post is locked by the same statement, and a repeated
+-- request reads key and post in one statement, so it finds them in one of both.
 create function keep_answered_content() returns trigger language plpgsql as $$
 begin
   update idempotency_keys
@@ -180,8 +185,9 @@ create table post_limits (
 create table post_usage (
   workspace_id uuid primary key,
   drafts int not null,
-  -- Bytes of content, options and media of posts that have over 4,096 of them, and of large responses that are kept for repeated
-  -- requests. Smaller posts are limited by the number of drafts and by the monthly quota, so that most posts change no counter.
+  -- Bytes of content, options and media of posts that have over 4,096 of them, and of large responses that are kept for
+  -- repeated requests. Smaller posts are limited by the number of drafts and by the monthly quota, so that most posts
+  -- change no counter.
   bytes bigint not null
 ) with (fillfactor = 50);
 
@@ -199,16 +205,18 @@ create function key_bytes(response bytea, content text, options jsonb) returns b
   )
 $$;
 
--- The limits of a workspace. A default that is changed here takes effect for all workspaces without limits of their own.
+-- The limits of a workspace. A default that is changed here takes effect for all workspaces without limits of their
+-- own.
 create function limits_of_posts(id uuid, out drafts int, out bytes bigint) language sql stable as $$
   select coalesce(own.drafts, 10000), coalesce(own.bytes, 1000000000)
   from (select 1) as one
   left join post_limits as own on own.workspace_id = id
 $$;
 
--- Adds to the counters of a workspace. The upsert locks the row, so each of several concurrent transactions sees the counters
--- of the one before, and they cannot exceed a limit together.
-create function count_usage(id uuid, more_drafts int, more_bytes bigint, is_limited boolean) returns void language plpgsql as $$
+-- Adds to the counters of a workspace. The upsert locks the row, so each of several concurrent transactions sees the
+-- counters of the one before, and they cannot exceed a limit together.
+create function count_usage(id uuid, more_drafts int, more_bytes bigint, is_limited boolean) returns void
+language plpgsql as $$
 declare
   used record;
   allowed record;
@@ -252,8 +260,8 @@ begin
 end
 $$;
 
--- The triggers are deferred to the commit, because the row of a workspace is then locked only for a moment, and after every other
--- lock of the transaction.
+-- The triggers are deferred to the commit, because the row of a workspace is then locked only for a moment, and after
+-- every other lock of the transaction.
 create constraint trigger posts_count_insert after insert on posts
 deferrable initially deferred for each row
 when (new.status = 'draft' or post_bytes(new.content, new.options, new.media) > 0)
@@ -318,7 +326,8 @@ create table quota_usage (
   period text not null,
   used int not null default 0,
   reserved int not null default 0,
-  -- When the counter first reached its limit. The event about the used-up quota is published once, by the post that sets this time.
+  -- When the counter first reached its limit. The event about the used-up quota is published once, by the post that
+  -- sets this time.
   exhausted_at timestamptz,
   primary key (workspace_id, subject, period)
 ) with (fillfactor = 50);
@@ -368,8 +377,8 @@ create index duplicate_guards_content on duplicate_guards (account_id, content_h
 
 create index duplicate_guards_expiry on duplicate_guards (expires_at) where expires_at is not null;
 
--- Whether a guard keeps the same content from being published at a planned time: within 24 hours of its own planned time, of now if
--- its outcome is open, or of its publication, which is 24 hours before it expires.
+-- Whether a guard keeps the same content from being published at a planned time: within 24 hours of its own planned
+-- time, of now if its outcome is open, or of its publication, which is 24 hours before it expires.
 create function guard_clashes(due_at timestamptz, expires_at timestamptz, planned_at timestamptz) returns boolean
 language sql stable as $$
   select case
@@ -383,9 +392,10 @@ create function lock_guard(account_id uuid, content_hash bytea) returns void lan
   select pg_advisory_xact_lock(hashtextextended(account_id::text || encode(content_hash, 'hex'), 0))
 $$;
 
--- Compares new guards with those of concurrent transactions, all guards of a statement at once. Whoever inserts guards that are to be
--- checked has locked their contents before (`lock_guard`). This query begins after the locks were taken, so it sees what every earlier
--- holder of a lock has committed; of several concurrent posts, exactly one is stored.
+-- Compares new guards with those of concurrent transactions, all guards of a statement at once. A transaction that
+-- inserts guards to be checked has locked their contents before (`lock_guard`). This query begins after the locks were
+-- taken, so it sees what every earlier holder of a lock has committed; of several concurrent posts, exactly one is
+-- stored.
 create function check_guards() returns trigger language plpgsql as $$
 begin
   if exists (
@@ -415,8 +425,8 @@ execute function check_guards();
 
 -- The deployment and its events
 
--- The deployment that the data of this database belongs to: one row, inserted by the first process that starts. Data that
--- another deployment uses is a copy: on Kafka, its events would reach the services of the original deployment.
+-- The deployment that the data of this database belongs to: one row, inserted by the first process that starts. Data
+-- that another deployment uses is a copy: on Kafka, its events would reach the services of the original deployment.
 create table deployment (
   only_row boolean primary key default true check (only_row),
   system_identifier text not null,
@@ -450,8 +460,9 @@ create table parked_events (
   unique (direction, topic, event_id)
 );
 
--- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with the same
--- definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or deleted.
+-- The audit log: who changed what, when and from where. Every service has this table and the rest of this file, with
+-- the same definitions. Rows are inserted in the transaction of the change that they describe, and are never changed or
+-- deleted.
 create table audit_log (
   id uuid primary key,
   -- The database's time of the change, in whole milliseconds, so that readers can continue after an instant exactly.
@@ -488,8 +499,9 @@ $$;
 create trigger audit_log_append_only before update or delete or truncate on audit_log
   for each statement execute function refuse_audit_log_change();
 
--- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they are
--- deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and read them.
+-- What clients asked for: one row for each request that changed posts, media and the like. These rows are many, so they
+-- are deleted after 90 days, unlike those of `audit_log`. The processes can only add rows with the current time and
+-- read them.
 create table audit_log_deeds (
   id uuid not null,
   at timestamptz not null default date_trunc('milliseconds', clock_timestamp()),
@@ -510,9 +522,9 @@ create table audit_log_deeds (
 create index audit_log_deeds_actor on audit_log_deeds (actor_id, at, id);
 create index audit_log_deeds_workspace on audit_log_deeds (workspace_id, at, id);
 
--- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the table
--- and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come last in the
--- search path, so that no caller can put another table in the place of ours.
+-- Deletes up to `most` deeds that are over 90 days old, and returns their number. It has the rights of the owner of the
+-- table and takes no date, so that a stolen connection of a service cannot delete what it did. Temporary tables come
+-- last in the search path, so that no caller can put another table in the place of ours.
 do $do$
 begin
   execute format($sql$
