@@ -17,6 +17,7 @@ import { createOpsServer } from "@postrider/shared/process/health";
 import { disposeInOrder, type App } from "@postrider/shared/process/lifecycle";
 import { openProcess } from "@postrider/shared/process/service";
 import type { FastifyInstance } from "fastify";
+import { createCallPermits } from "#src/clients/call-permits.ts";
 import { createMediaBytes } from "#src/clients/media-bytes.ts";
 import type { Config } from "#src/config.ts";
 import { createAdmission } from "#src/operations/admission.ts";
@@ -46,12 +47,14 @@ function closing(server: FastifyInstance, peers: readonly Peer[]): AsyncDisposab
 
 function connectPeers(config: Config) {
   const { accountsUrl, postsUrl, mediaUrl, deliveryUrl, engagementUrl, identity } = config;
+  const connect = (service: string, baseUrl: string): Peer =>
+    connectPeer({ service, baseUrl, identity, permits: createCallPermits() });
   return {
-    accounts: connectPeer({ service: "accounts", baseUrl: accountsUrl, identity }),
-    posts: connectPeer({ service: "posts", baseUrl: postsUrl, identity }),
-    media: connectPeer({ service: "media", baseUrl: mediaUrl, identity }),
-    delivery: connectPeer({ service: "delivery", baseUrl: deliveryUrl, identity }),
-    engagement: connectPeer({ service: "delivery", baseUrl: engagementUrl, identity }),
+    accounts: connect("accounts", accountsUrl),
+    posts: connect("posts", postsUrl),
+    media: connect("media", mediaUrl),
+    delivery: connect("delivery", deliveryUrl),
+    engagement: connect("delivery", engagementUrl),
   };
 }
 

@@ -1,10 +1,23 @@
-import type { DescService } from "@bufbuild/protobuf";
+import type { DescMethodUnary, DescService } from "@bufbuild/protobuf";
 import { createClient, type Client, type Transport } from "@connectrpc/connect";
 import { Pool } from "undici";
 import { createLeanTransport } from "#src/connect/lean-transport.ts";
 import { toServiceError } from "#src/errors/connect.ts";
 import type { OwnIdentity } from "#src/identity/settings.ts";
 import { createIdentitySource } from "#src/identity/token-source.ts";
+
+/** Maximum number of calls to one service that a process has in flight; further calls wait. */
+export const MAX_CALLS_IN_FLIGHT = 64;
+
+/**
+ * Returns a permit for a call, or waits for one. It decides whose call is next, because the calls in flight are few and a call can
+ * be long. The permit is released when the call ends.
+ *
+ * @throws ServiceError that the call ends with.
+ */
+export type CallPermits = (
+  method: Pick<DescMethodUnary, "name" | "parent">,
+) => Disposable | Promise<Disposable>;
 
 export interface ClientOptions {
   /** Base address of the called service, for example `http://posts:8082`. */
@@ -19,6 +32,8 @@ export interface ClientOptions {
    * and a new one is opened. Default: 30 s.
    */
   readonly connectionMs?: number;
+  /** Default: the calls are sent in the order in which they are made. */
+  readonly permits?: CallPermits;
 }
 
 /**
@@ -46,6 +61,14 @@ export function withServiceErrors(transport: Transport): Transport {
   return { unary, stream: (...call) => transport.stream(...call) };
 }
 
+function withPermits(transport: Transport, permits: CallPermits): Transport {
+  const unary: Transport["unary"] = async (method, ...call) => {
+    using _permit = await permits(method);
+    return await transport.unary(method, ...call);
+  };
+  return { unary, stream: (...call) => transport.stream(...call) };
+}
+
 /** The options of undici's connections for calls over TLS; empty when a public authority signs the certificates. */
 export function toTls({ ca }: OwnIdentity): { readonly connect?: { readonly ca: string } } {
   return ca === undefined ? {} : { connect: { ca } };
@@ -57,7 +80,7 @@ export function connectPeer(options: ClientOptions): Peer {
   const identity = createIdentitySource(options.identity, options.service);
   // Opens several connections to a service, because behind a ClusterIP each connection is assigned to one pod.
   const pool = new Pool(new URL(baseUrl).origin, {
-    connections: 64,
+    connections: MAX_CALLS_IN_FLIGHT,
     pipelining: 1,
     keepAliveTimeout: 30_000,
     connectTimeout: 2_000,
@@ -66,9 +89,10 @@ export function connectPeer(options: ClientOptions): Peer {
     // receives calls only over new connections. The server's `maxRequestsPerSocket` may close the connection earlier.
     clientTtl: connectionMs,
   });
-  const transport = withServiceErrors(
+  const lean = withServiceErrors(
     createLeanTransport({ baseUrl, identity, timeoutMs, dispatcher: pool }),
   );
+  const transport = options.permits === undefined ? lean : withPermits(lean, options.permits);
   return {
     client: (service) => createClient(service, transport),
     abortCalls: () => pool.destroy(),

@@ -1,0 +1,69 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { WebhookService } from "@postrider/contracts/delivery/v1/webhook_service_pb";
+import { MediaService } from "@postrider/contracts/media/v1/media_service_pb";
+import { connectPeer } from "@postrider/shared/connect/client";
+import { runInContext } from "@postrider/shared/telemetry/request-context";
+import { createTestIdentities } from "@postrider/shared/testing/identities";
+import { eventually } from "@postrider/shared/testing/poll";
+import { expect, onTestFinished, test } from "vitest";
+import { createCallPermits } from "#src/clients/call-permits.ts";
+
+/** Starts a service that answers calls of the workspaces `quick…` at once, and all other calls never. */
+async function startService() {
+  const held: string[] = [];
+  const server = createServer((request, response) => {
+    const workspaceId = String(request.headers["x-workspace-id"]);
+    request.resume();
+    if (workspaceId.startsWith("quick"))
+      response.writeHead(200, { "content-type": "application/proto" }).end();
+    else held.push(workspaceId);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", () => resolve()));
+  onTestFinished(async () => {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  const peer = connectPeer({
+    service: "media",
+    baseUrl: `http://127.0.0.1:${port}`,
+    identity: createTestIdentities().of("gateway"),
+    permits: createCallPermits(),
+  });
+  onTestFinished(() => peer.abortCalls());
+  return { peer, held };
+}
+
+function as<T>(workspaceId: string, work: () => Promise<T>): Promise<T> {
+  return runInContext({ requestId: workspaceId, workspaceId }, work);
+}
+
+test("calls of a workspace that a service does not answer leave calls to the service for other workspaces", async () => {
+  const { peer, held } = await startService();
+  const media = peer.client(MediaService);
+  const hanging = Array.from({ length: 200 }, () =>
+    as("slow", () => media.deleteMedia({})).catch(() => undefined),
+  );
+  await eventually(() => expect(held.length).toBeGreaterThan(10));
+
+  for (let count = 0; count < 20; count++) await as("quick", () => media.deleteMedia({}));
+  expect(held.length).toBeLessThan(32);
+  await peer.abortCalls();
+  await Promise.all(hanging);
+});
+
+test("calls of many workspaces that wait for a platform or for an inspection leave half of the calls to a service for other operations", async () => {
+  const { peer, held } = await startService();
+  const media = peer.client(MediaService);
+  const hanging = Array.from({ length: 100 }, (_, number) =>
+    as(`slow ${number}`, () => media.completeUpload({})).catch(() => undefined),
+  );
+  await eventually(() => expect(held).toHaveLength(32));
+
+  const webhooks = peer.client(WebhookService);
+  await as("quick", () => webhooks.listWebhooks({}));
+  expect(held).toHaveLength(32);
+  await peer.abortCalls();
+  await Promise.all(hanging);
+});
