@@ -55,7 +55,7 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
       "services/delivery/src/publishing/jobs/a.ts",
       'import { b } from "#src/publishing/db/b.ts"; import { c } from "#src/events.ts";',
     ),
-    at("packages/platforms/src/x/rules.ts", 'import { b } from "@postrider/shared/http/b";'),
+    at("packages/platforms/src/x/facts.ts", 'import { b } from "@postrider/shared/http/b";'),
     at("packages/rest/src/x/a.ts", 'import { b } from "@postrider/contracts/posts/v1/post_pb";'),
     at("services/delivery/src/webhooks/operations/a.ts", 'import { b } from "@postrider/rest/b";'),
     at("packages/simulator/src/x/a.ts", 'import { b } from "#src/state.ts";'),
@@ -135,8 +135,8 @@ new RuleTester({ languageOptions: { parserOptions: { lang: "ts" } } }).run("laye
     ),
     refused(
       "services/posts/src/domain/a.ts",
-      'import { createConnectors } from "@postrider/platforms/publishing/registry";',
-      "domain is pure: it imports only domain and the reference data of platforms, not @postrider/platforms/publishing/registry.",
+      'import { createConnectors } from "@postrider/platforms/platforms";',
+      "domain is pure: it imports only domain and the reference data of platforms, not @postrider/platforms/platforms.",
     ),
     refused(
       "services/delivery/src/webhooks/jobs/a.ts",

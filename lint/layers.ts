@@ -43,7 +43,7 @@ const OWN_LAYERS: Readonly<Record<string, string>> = { gateway: "http", media: "
 
 /** Packages that domain code may import, because they contain only reference data, identifiers and error types. */
 const PURE_MODULES =
-  /^@postrider\/(platforms\/(registry|rules|renditions\/.+|settings\/(read-settings|offered)|text\/.+)|shared\/(ids|errors))$/;
+  /^@postrider\/(platforms\/(platform-id|registry|rules|renditions\/.+|settings\/read-settings|text\/.+)|shared\/(ids|errors))$/;
 
 /**
  * Domain code may import types of the platforms package, because the publishing rules decide on the results of platform

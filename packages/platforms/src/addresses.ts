@@ -1,5 +1,6 @@
 import type { EnvReader } from "@postrider/shared/config";
-import { PLATFORMS, type PlatformId } from "./registry.ts";
+import type { PlatformId } from "./platform-id.ts";
+import { PLATFORM_FACTS } from "./registry.ts";
 
 /** The public base address of each platform's API. */
 const PUBLIC_API: Readonly<Record<PlatformId, string>> = {
@@ -29,7 +30,7 @@ function readPlace(read: EnvReader, platform: PlatformId): Place {
   const own = PUBLIC_API[platform];
   const api = read
     .about(
-      `Base address for all calls to ${PLATFORMS[platform].displayName}, for example that of the simulator. A value other than the default is also used instead of ${PLATFORMS[platform].displayName}'s other hosts, such as those for sign-in and uploads.`,
+      `Base address for all calls to ${PLATFORM_FACTS[platform].rules.displayName}, for example that of the simulator. A value other than the default is also used instead of ${PLATFORM_FACTS[platform].rules.displayName}'s other hosts, such as those for sign-in and uploads.`,
       {
         level: "tests",
       },

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { isPlatformId, PLATFORM_IDS, PLATFORMS } from "./registry.ts";
+import { isPlatformId, PLATFORM_IDS } from "./platform-id.ts";
+import { PLATFORM_FACTS } from "./registry.ts";
 
 test("PLATFORM_IDS lists the platforms in the order of the REST contract", () => {
   expect(PLATFORM_IDS).toEqual([
@@ -23,7 +24,7 @@ test("isPlatformId accepts only the exact spelling of a platform id", () => {
 test.each(PLATFORM_IDS)(
   "the platform rules of %s have the platform's own id and do not contradict each other",
   (id) => {
-    const rules = PLATFORMS[id];
+    const rules = PLATFORM_FACTS[id].rules;
     expect(rules.id).toBe(id);
     expect(rules.media.required).toBe(rules.media.min > 0);
     expect(rules.media.maxVideos).toBeLessThanOrEqual(rules.media.max);
@@ -36,8 +37,8 @@ test.each(PLATFORM_IDS)(
 test.each(PLATFORM_IDS)(
   "every rule that `verifyLive` of %s lists for a check against the real platform exists in the platform rules",
   (id) => {
-    for (const path of PLATFORMS[id].verifyLive) {
-      let value: unknown = PLATFORMS[id];
+    for (const path of PLATFORM_FACTS[id].rules.verifyLive) {
+      let value: unknown = PLATFORM_FACTS[id].rules;
       for (const key of path.split(".")) {
         expect(value, path).toHaveProperty(key);
         value = (value as Record<string, unknown>)[key];

@@ -4,8 +4,9 @@ import {
   PLATFORM_FEATURES,
   type PlatformFeature,
 } from "@postrider/platforms/authorization/permissions";
-import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
-import { PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
+import type { AuthorizationSettings } from "@postrider/platforms/platforms";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import { loadConfig, type EnvReader } from "@postrider/shared/config";
 import { readPublicUrl } from "@postrider/shared/config/addresses";
 import { readDeploymentId } from "@postrider/shared/deployment/setting";
@@ -43,11 +44,11 @@ function readApp(read: EnvReader, platform: PlatformId) {
   return {
     clientId: read
       .about(
-        `Client ID of your ${PLATFORMS[platform].displayName} app. Without it, ${PLATFORMS[platform].displayName} accounts cannot be connected.`,
+        `Client ID of your ${PLATFORM_FACTS[platform].rules.displayName} app. Without it, ${PLATFORM_FACTS[platform].rules.displayName} accounts cannot be connected.`,
       )
       .optionalString(`${prefix}_CLIENT_ID`),
     clientSecret: read
-      .secret(`Client secret of your ${PLATFORMS[platform].displayName} app.`)
+      .secret(`Client secret of your ${PLATFORM_FACTS[platform].rules.displayName} app.`)
       .optionalString(`${prefix}_CLIENT_SECRET`),
   };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { cpSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { PlatformId } from "@postrider/platforms/registry";
+import type { PlatformId } from "@postrider/platforms/platform-id";
 import type { Sql, TransactionSql } from "@postrider/shared/postgres";
 import { migrate } from "@postrider/shared/postgres/migrations";
 import { createTestDatabase } from "@postrider/shared/testing/database";

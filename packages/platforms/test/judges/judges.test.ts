@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { PlatformId } from "#src/registry.ts";
+import type { PlatformId } from "#src/platform-id.ts";
 import { judgeRequests } from "./judge-requests.ts";
 import { FILE, type RecordedRequest } from "./recorded-request.ts";
 

@@ -1,4 +1,4 @@
-import { isPlatformId } from "@postrider/platforms/registry";
+import { isPlatformId } from "@postrider/platforms/platform-id";
 import type { Locale } from "#src/locale.ts";
 import { TARGET_ERRORS } from "./catalogue.ts";
 import { COMMENT_ACTION_ERRORS } from "./comment-action-errors.ts";

@@ -1,6 +1,7 @@
-import type { AuthorizationSettings } from "@postrider/platforms/authorization/registry";
-import { createHostChecks } from "@postrider/platforms/diagnosis/host-checks";
-import { PLATFORM_IDS, PLATFORMS, type PlatformId } from "@postrider/platforms/registry";
+import { createHostChecks } from "@postrider/platforms/host-checks";
+import { PLATFORM_IDS, type PlatformId } from "@postrider/platforms/platform-id";
+import type { AuthorizationSettings } from "@postrider/platforms/platforms";
+import { PLATFORM_FACTS } from "@postrider/platforms/registry";
 import type { DiagnosticCheck, Finding } from "@postrider/shared/diagnostics/finding";
 import type { Dependencies } from "#src/operations/dependencies.ts";
 
@@ -34,7 +35,7 @@ type Result = Omit<Finding, "name">;
 
 /** Says whether the settings of our app on a platform are complete, and which setting is missing if they are not. */
 function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId): Result {
-  const { displayName } = PLATFORMS[platform];
+  const { displayName } = PLATFORM_FACTS[platform].rules;
   const settings = Object.entries(appSettingsOf(platforms)[platform]);
   const missing = settings.filter(([, value]) => value === undefined).map(([name]) => name);
   if (connectors[platform] !== undefined) {
@@ -60,7 +61,7 @@ function checkRedirect({ publicUrl }: CheckOptions, platform: PlatformId): Resul
   const address = `${publicUrl}/connect/callback`;
   return {
     status: "ok",
-    found: `the redirect address to register with ${PLATFORMS[platform].displayName} is ${address}`,
+    found: `the redirect address to register with ${PLATFORM_FACTS[platform].rules.displayName} is ${address}`,
   };
 }
 

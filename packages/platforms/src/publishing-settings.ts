@@ -1,8 +1,8 @@
 import type { EnvReader } from "@postrider/shared/config";
 import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
 import { readPlatformAddresses } from "#src/addresses.ts";
+import type { PublishingSettings } from "#src/platforms.ts";
 import { CHUNK_SIZES, type ChunkSizes } from "#src/tiktok/publishing/chunk-plan.ts";
-import type { PublishingSettings } from "./registry.ts";
 
 /** Reads from the settings the addresses and options with which each platform is called. */
 export function readPublishingSettings(
