@@ -1,4 +1,5 @@
 import { posix, resolve } from "node:path";
+import { networkFault } from "./network-folders.ts";
 import { listRpcFiles } from "./rpc-names.ts";
 
 /** Where a source file is: its package, and for a file of a service the part of the service and the layer. */
@@ -104,7 +105,7 @@ export function layeringFault(edge: ImportEdge): string | undefined {
   const from = placeOf(edge.file);
   if (from === undefined) return undefined;
   const to = targetOf(edge, from);
-  return packageFault(from, to) ?? serviceFault(from, to, edge);
+  return networkFault(edge) ?? packageFault(from, to) ?? serviceFault(from, to, edge);
 }
 
 function placeOf(file: string): Place | undefined {

@@ -8,6 +8,7 @@ import type { PublishingConnector } from "#src/publishing/connector.ts";
 import type { LinkForm } from "#src/publishing/permalinks.ts";
 import type { AvailableReader, OfferRules } from "#src/settings/available-reader.ts";
 import type { SettingFields } from "#src/settings/field.ts";
+import type { PlatformEnvironment } from "./environment.ts";
 import type { PlatformRules } from "./rules.ts";
 
 /** What is known of a platform without a call to it. */
@@ -26,6 +27,7 @@ export interface PlatformFacts {
  * options with which the platform is called (`PublishingSettings`); what a platform does not have is undefined.
  */
 export interface Platform extends PlatformFacts {
+  readonly environment: PlatformEnvironment<unknown, unknown>;
   readonly authorization: PlatformAuthorization<never>;
   readonly publishing: (settings: never) => PublishingConnector;
   readonly comments: ((settings: never) => CommentsConnector) | undefined;

@@ -1,8 +1,7 @@
 import { EnvReader } from "@postrider/shared/config";
 import { expect, test } from "vitest";
 import { PLATFORM_IDS } from "./platform-id.ts";
-import { createConnectors } from "./platforms.ts";
-import { readPublishingSettings } from "./publishing-settings.ts";
+import { createConnectors, readPublishingSettings } from "./platforms.ts";
 import { PLATFORM_FACTS } from "./registry.ts";
 
 const settings = readPublishingSettings(new EnvReader({}), { allow: [] });

@@ -1,3 +1,5 @@
+import type { EnvReader } from "@postrider/shared/config";
+import type { OutboundRules } from "@postrider/shared/http/outbound-rules";
 import type {
   ConfiguredPlatform,
   Installation,
@@ -55,6 +57,32 @@ export type ConnectorSettings<M extends Creating> = {
 /** The addresses and options with which each platform publishes. They have what all other connectors need, too. */
 export type PublishingSettings = ConnectorSettings<"publishing">;
 
+type Reader = "readApp" | "readSettings";
+
+/** What a reader of each platform's environment returns. */
+type Read<R extends Reader> = {
+  readonly [P in PlatformId]: ReturnType<(typeof PLATFORMS)[P]["environment"][R]>;
+};
+
+function readAll<R extends Reader>(
+  reader: R,
+  ...args: Parameters<Platform["environment"][R]>
+): Read<R> {
+  const entries = PLATFORM_IDS.map((id) => {
+    const call: (...args: never) => unknown = PLATFORMS[id].environment[reader];
+    return [id, call(...(args as never))];
+  });
+  return Object.fromEntries(entries) as Read<R>;
+}
+
+/** Reads from the settings the addresses and options with which each platform is called. */
+export function readPublishingSettings(
+  read: EnvReader,
+  outbound: OutboundRules,
+): PublishingSettings {
+  return readAll("readSettings", read, outbound);
+}
+
 /** Creates for each platform the connector of a kind, for example `createConnectors("comments", settings)`. */
 export function createConnectors<M extends Creating>(
   member: M,
@@ -74,6 +102,18 @@ export type AuthorizationSettings = {
   /** Optional features whose permissions people are asked for, in addition to those for publishing. */
   readonly features: readonly PlatformFeature[];
 };
+
+/**
+ * Reads the addresses for authorizing accounts and the credentials of our app on each platform.
+ *
+ * @param toPage Returns the address at which browsers open a page of the platform.
+ */
+export function readAuthorizationSettings(
+  read: EnvReader,
+  toPage: (page: string) => string,
+): Omit<AuthorizationSettings, "features"> {
+  return readAll("readApp", read, toPage);
+}
 
 export type AuthorizationConnectors = Readonly<Record<PlatformId, ConfiguredPlatform | undefined>>;
 

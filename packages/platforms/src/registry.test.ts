@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { isPlatformId, PLATFORM_IDS } from "./platform-id.ts";
 import { PLATFORM_FACTS } from "./registry.ts";
@@ -46,3 +48,26 @@ test.each(PLATFORM_IDS)(
     }
   },
 );
+
+/** Adds to `files` a source file and everything that it loads, by the paths below `src`. */
+function collectLoaded(path: string, files: Set<string>): void {
+  if (files.has(path)) return;
+  files.add(path);
+  const source = readFileSync(join(import.meta.dirname, path), "utf8");
+  for (const [, from = ""] of source.matchAll(/^import (?!type )[^;]*?from "([^"]+)";/gm)) {
+    if (from.startsWith("#src/")) collectLoaded(from.slice("#src/".length), files);
+    else if (from.startsWith(".")) collectLoaded(join(path, "..", from), files);
+    else files.add(from);
+  }
+}
+
+test("a service that reads only the facts of the platforms loads no code that calls a platform", () => {
+  const files = new Set<string>();
+  collectLoaded("registry.ts", files);
+  expect(files).toContain("x/facts.ts");
+  expect(
+    [...files].filter(
+      (file) => !/^(?:registry|\w+\/(?:facts|offer|settings)|settings\/.+)\.ts$/.test(file),
+    ),
+  ).toEqual([]);
+});

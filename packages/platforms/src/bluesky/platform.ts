@@ -3,6 +3,7 @@ import type { Platform } from "#src/platform.ts";
 import { createBlueskyAuthorizationConnector } from "./authorization.ts";
 import { createBlueskyCommentsConnector } from "./comments/connector.ts";
 import { createBlueskyAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
 import { bluesky as facts } from "./facts.ts";
 import { createBlueskyMetricsConnector } from "./metrics/connector.ts";
 import { createBlueskyPublishingConnector } from "./publishing/connector.ts";
@@ -10,6 +11,7 @@ import { createBlueskyPublishingConnector } from "./publishing/connector.ts";
 /** Everything that Postrider knows of Bluesky and can do there. */
 export const bluesky = {
   ...facts,
+  environment,
   authorization: {
     configure: configureApp(createBlueskyAuthorizationConnector),
     permissions: undefined,

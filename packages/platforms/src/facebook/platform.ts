@@ -3,6 +3,7 @@ import type { Platform } from "#src/platform.ts";
 import { createFacebookAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
 import { createFacebookCommentsConnector } from "./comments/connector.ts";
 import { createFacebookAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
 import { facebook as facts } from "./facts.ts";
 import { createFacebookMetricsConnector } from "./metrics/connector.ts";
 import { createFacebookPrivateRepliesConnector } from "./private-replies/connector.ts";
@@ -14,6 +15,7 @@ import {
 /** Everything that Postrider knows of Facebook and can do there. */
 export const facebook = {
   ...facts,
+  environment,
   authorization: {
     configure: configureApp(createFacebookAuthorizationConnector),
     permissions: [PERMISSIONS],

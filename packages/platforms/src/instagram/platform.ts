@@ -11,6 +11,7 @@ import {
 } from "./authorization.ts";
 import { createInstagramCommentsConnector } from "./comments/connector.ts";
 import { createInstagramAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
 import { instagram as facts } from "./facts.ts";
 import { PERMISSIONS as INSTAGRAM_LOGIN } from "./instagram-login.ts";
 import { createInstagramMetricsConnector } from "./metrics/connector.ts";
@@ -33,6 +34,7 @@ const configure: PlatformAuthorization<Unconfigured<InstagramApp>>["configure"] 
 /** Everything that Postrider knows of Instagram and can do there. */
 export const instagram = {
   ...facts,
+  environment,
   authorization: {
     configure,
     permissions: [PERMISSIONS, INSTAGRAM_LOGIN],

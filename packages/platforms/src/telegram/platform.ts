@@ -2,13 +2,9 @@ import { isSimulated, type PlatformAuthorization } from "#src/authorization/conf
 import type { Platform } from "#src/platform.ts";
 import { createTelegramAuthorizationConnector } from "./authorization.ts";
 import { createTelegramAccountChecks } from "./diagnosis.ts";
+import { environment, type TelegramBot } from "./environment.ts";
 import { telegram as facts } from "./facts.ts";
 import { createTelegramPublishingConnector } from "./publishing/connector.ts";
-
-interface TelegramBot {
-  readonly baseUrl: string;
-  readonly botToken: string | undefined;
-}
 
 /** Simulated chats have bots of their own, so that no token needs to be configured. */
 const configure: PlatformAuthorization<TelegramBot>["configure"] = (
@@ -22,6 +18,7 @@ const configure: PlatformAuthorization<TelegramBot>["configure"] = (
 /** Everything that Postrider knows of Telegram and can do there. */
 export const telegram = {
   ...facts,
+  environment,
   authorization: {
     configure,
     permissions: undefined,

@@ -3,6 +3,7 @@ import type { Platform } from "#src/platform.ts";
 import { createTiktokAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
 import { createTiktokAvailableReader } from "./available.ts";
 import { createTiktokAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
 import { tiktok as facts } from "./facts.ts";
 import { createTiktokMetricsConnector } from "./metrics/connector.ts";
 import { createTiktokPublishingConnector } from "./publishing/connector.ts";
@@ -10,6 +11,7 @@ import { createTiktokPublishingConnector } from "./publishing/connector.ts";
 /** Everything that Postrider knows of TikTok and can do there. */
 export const tiktok = {
   ...facts,
+  environment,
   authorization: {
     configure: configureApp(createTiktokAuthorizationConnector),
     permissions: [PERMISSIONS],

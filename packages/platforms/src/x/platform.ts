@@ -3,6 +3,7 @@ import type { Platform } from "#src/platform.ts";
 import { createXAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
 import { createXCommentsConnector } from "./comments/connector.ts";
 import { createXAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
 import { x as facts } from "./facts.ts";
 import { createXMetricsConnector } from "./metrics/connector.ts";
 import { createXPublishingConnector } from "./publishing/connector.ts";
@@ -10,6 +11,7 @@ import { createXPublishingConnector } from "./publishing/connector.ts";
 /** Everything that Postrider knows of X and can do there. */
 export const x = {
   ...facts,
+  environment,
   authorization: {
     configure: configureApp(createXAuthorizationConnector),
     permissions: [PERMISSIONS],

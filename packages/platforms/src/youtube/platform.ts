@@ -3,6 +3,7 @@ import type { Platform } from "#src/platform.ts";
 import { createYoutubeAuthorizationConnector, PERMISSIONS } from "./authorization.ts";
 import { createYoutubeCommentsConnector } from "./comments/connector.ts";
 import { createYoutubeAccountChecks } from "./diagnosis.ts";
+import { environment } from "./environment.ts";
 import { youtube as facts } from "./facts.ts";
 import { createYoutubeMetricsConnector } from "./metrics/connector.ts";
 import { createYoutubePublishingConnector } from "./publishing/connector.ts";
@@ -10,6 +11,7 @@ import { createYoutubePublishingConnector } from "./publishing/connector.ts";
 /** Everything that Postrider knows of YouTube and can do there. */
 export const youtube = {
   ...facts,
+  environment,
   authorization: {
     configure: configureApp(createYoutubeAuthorizationConnector),
     permissions: [PERMISSIONS],

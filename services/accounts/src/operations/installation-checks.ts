@@ -10,25 +10,20 @@ interface CheckOptions extends Pick<Dependencies, "connectors" | "publicUrl"> {
   readonly platforms: AuthorizationSettings;
 }
 
-/** The credentials of our app on a platform, by the names of their settings; undefined = not set. */
-type AppSettings = Readonly<Record<string, string | undefined>>;
+/** Ends of the names of the settings with the credentials of our app on a platform. */
+const CREDENTIALS: Readonly<Record<string, string>> = {
+  clientId: "CLIENT_ID",
+  clientKey: "CLIENT_KEY",
+  clientSecret: "CLIENT_SECRET",
+  botToken: "BOT_TOKEN",
+};
 
-function appSettingsOf(platforms: AuthorizationSettings): Record<PlatformId, AppSettings> {
-  const appOf = (platform: "instagram" | "x" | "facebook" | "youtube"): AppSettings => {
-    const { clientId, clientSecret } = platforms[platform];
-    const prefix = platform.toUpperCase();
-    return { [`${prefix}_CLIENT_ID`]: clientId, [`${prefix}_CLIENT_SECRET`]: clientSecret };
-  };
-  const { clientKey, clientSecret } = platforms.tiktok;
-  return {
-    instagram: appOf("instagram"),
-    x: appOf("x"),
-    facebook: appOf("facebook"),
-    tiktok: { TIKTOK_CLIENT_KEY: clientKey, TIKTOK_CLIENT_SECRET: clientSecret },
-    youtube: appOf("youtube"),
-    telegram: { TELEGRAM_BOT_TOKEN: platforms.telegram.botToken },
-    bluesky: {},
-  };
+/** The credentials of our app on a platform, with the names of their settings; undefined = not set. */
+function listCredentials(platforms: AuthorizationSettings, platform: PlatformId) {
+  return Object.entries<unknown>({ ...platforms[platform] }).flatMap(([name, value]) => {
+    const end = CREDENTIALS[name];
+    return end === undefined ? [] : [{ name: `${platform.toUpperCase()}_${end}`, value }];
+  });
 }
 
 type Result = Omit<Finding, "name">;
@@ -36,8 +31,8 @@ type Result = Omit<Finding, "name">;
 /** Says whether the settings of our app on a platform are complete, and which setting is missing if they are not. */
 function checkApp({ connectors, platforms }: CheckOptions, platform: PlatformId): Result {
   const { displayName } = PLATFORM_FACTS[platform].rules;
-  const settings = Object.entries(appSettingsOf(platforms)[platform]);
-  const missing = settings.filter(([, value]) => value === undefined).map(([name]) => name);
+  const settings = listCredentials(platforms, platform);
+  const missing = settings.filter(({ value }) => value === undefined).map(({ name }) => name);
   if (connectors[platform] !== undefined) {
     const needs = settings.length === 0 ? "needs no settings" : "has all settings";
     return { status: "ok", found: `${displayName} ${needs}; accounts can be connected` };
